@@ -1,0 +1,54 @@
+import type { AssistantMessage, Message } from "../schema/message.ts";
+import type { CacheConfig, ModelConfig, Protocol, ThinkingLevel } from "../schema/model.ts";
+import type { ToolDefinition } from "../schema/tool.ts";
+
+/** One question to a model, complete: nothing is remembered between two of them. */
+export type ModelRequest = {
+  readonly model: ModelConfig;
+  /** Resolved at the moment of use; never logged, never part of an error. */
+  readonly apiKey?: string | undefined;
+  /** `model.headers` with secret references resolved. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly systemPrompt: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDefinition[];
+  readonly thinking: ThinkingLevel;
+  readonly temperature?: number | undefined;
+  /** Tokens of the answer; `model.maxTokens` when absent. */
+  readonly maxTokens?: number | undefined;
+  readonly cache: CacheConfig;
+};
+
+/** A piece of an answer as it arrives. `index` is the content block that it belongs to, in order of appearance. */
+export type ModelDelta =
+  | { readonly type: "text"; readonly index: number; readonly delta: string }
+  | { readonly type: "thinking"; readonly index: number; readonly delta: string }
+  | {
+      readonly type: "toolCall";
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+      /** A fragment of JSON; parseable only when the call is complete. May be empty. */
+      readonly delta: string;
+    };
+
+export type StreamOptions = {
+  /** Ends the request to the vendor; `stream` then rejects with fault `cancelled`. */
+  readonly signal: AbortSignal;
+  readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
+  /** Unix milliseconds, for the message's time stamp. */
+  readonly now?: (() => number) | undefined;
+};
+
+/**
+ * One wire protocol.
+ *
+ * `stream` resolves with the whole message (stop reason `stop`, `length` or `toolUse`), or rejects with a
+ * `ProviderError`, and with nothing else. It asks once: trying again is the caller's.
+ */
+export interface Provider {
+  /** Stable and lower-case: `anthropic`, `openai`, … */
+  readonly id: string;
+  readonly protocol: Protocol;
+  stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage>;
+}

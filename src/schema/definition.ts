@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
+import { ToolStrategy } from "./tool.ts";
+
+export const QueueMode = z.enum(["one-at-a-time", "all"]);
+export type QueueMode = z.infer<typeof QueueMode>;
+
+/** Where a run must end with a message instead of going on. `null` switches one off. Defaults: LIM-01. */
+export const Limits = z.strictObject({
+  maxTurns: z.number().int().positive().nullable().default(50),
+  /** Input and output tokens of all turns together. */
+  maxTotalTokens: z.number().int().positive().nullable().default(1_000_000),
+  maxDurationMs: z.number().int().positive().nullable().default(600_000),
+  /** Dollars. Needs a model with cost rates. */
+  maxCostUsd: z.number().positive().nullable().default(null),
+});
+export type Limits = z.infer<typeof Limits>;
+
+/** How a vendor that is slow, busy or unreachable is asked again. Defaults: RTY-01. */
+export const RetryConfig = z.strictObject({
+  /** 0 asks once only. */
+  maxRetries: z.number().int().min(0).max(100).default(3),
+  initialDelayMs: z.number().int().positive().default(1000),
+  backoffMultiplier: z.number().min(1).default(2),
+  maxDelayMs: z.number().int().positive().default(30_000),
+});
+export type RetryConfig = z.infer<typeof RetryConfig>;
+
+/**
+ * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
+ *
+ * It names secrets and functions; it holds neither.
+ */
+export const AgentDefinition = z.strictObject({
+  name: z.string().min(1).max(120).default("agent"),
+  description: z.string().optional(),
+  systemPrompt: z.string().default(""),
+  model: ModelConfig,
+  thinking: ThinkingLevel.default("off"),
+  temperature: z.number().min(0).max(2).optional(),
+  /** Tokens of one answer; the model's own number when absent. */
+  maxTokens: z.number().int().positive().optional(),
+  /** Part of the loop id; `{provider}.{model}[.thinking]` when absent. */
+  configId: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]+$/)
+    .optional(),
+  /** Names of tools that the worker has registered. Unknown ones are left out with a warning. */
+  tools: z.array(z.string()).default([]),
+  /** Unknown tools are an error instead. */
+  strict: z.boolean().default(false),
+  toolStrategy: ToolStrategy.default({ type: "parallel" }),
+  /** The folder that file and shell tools work in. Absolute. */
+  workspace: z.string().optional(),
+  limits: Limits.default(() => Limits.parse({})),
+  retry: RetryConfig.default(() => RetryConfig.parse({})),
+  cache: CacheConfig.default(() => CacheConfig.parse({})),
+  steeringMode: QueueMode.default("one-at-a-time"),
+  followUpMode: QueueMode.default("one-at-a-time"),
+});
+export type AgentDefinition = z.infer<typeof AgentDefinition>;
+/** What an author writes: everything with a default may be left out. */
+export type AgentDefinitionInput = z.input<typeof AgentDefinition>;

@@ -1,0 +1,136 @@
+import { z } from "zod";
+
+// What a conversation is made of. Field names are camelCase; the readers of foreign files accept the
+// snake_case of the sources too.
+
+export const TextContent = z.object({ type: z.literal("text"), text: z.string() });
+export type TextContent = z.infer<typeof TextContent>;
+
+export const ImageContent = z.object({
+  type: z.literal("image"),
+  /** Base64, without a data: prefix. */
+  data: z.string(),
+  mimeType: z.string(),
+});
+export type ImageContent = z.infer<typeof ImageContent>;
+
+export const ThinkingContent = z.object({
+  type: z.literal("thinking"),
+  thinking: z.string(),
+  /** Opaque token of the vendor. It goes back to that vendor unmodified, and to no other. */
+  signature: z.string().optional(),
+  /** The vendor sent the block encrypted; `signature` then holds the encrypted block. */
+  redacted: z.boolean().optional(),
+});
+export type ThinkingContent = z.infer<typeof ThinkingContent>;
+
+export const ToolCallContent = z.object({
+  type: z.literal("toolCall"),
+  /** Chosen by the vendor; unique within a turn, not across turns. */
+  id: z.string(),
+  name: z.string(),
+  /** What the model sent. The raw text when it was not JSON. */
+  arguments: z.unknown(),
+});
+export type ToolCallContent = z.infer<typeof ToolCallContent>;
+
+export const Content = z.discriminatedUnion("type", [
+  TextContent,
+  ImageContent,
+  ThinkingContent,
+  ToolCallContent,
+]);
+export type Content = z.infer<typeof Content>;
+
+/** Why a model stopped, or why a turn did. The last six are not answers of a vendor. */
+export const StopReason = z.enum([
+  "stop",
+  "length",
+  "toolUse",
+  "error",
+  "aborted",
+  "maxTurns",
+  "userStop",
+  "handoff",
+  "guardRail",
+  "contextCompacted",
+  "paused",
+]);
+export type StopReason = z.infer<typeof StopReason>;
+
+/** Token counts. `reasoning` is a part of `output`; `input` excludes what was read from or written to a cache. */
+export const Usage = z.object({
+  input: z.number().int().nonnegative(),
+  output: z.number().int().nonnegative(),
+  reasoning: z.number().int().nonnegative(),
+  cacheRead: z.number().int().nonnegative(),
+  cacheWrite: z.number().int().nonnegative(),
+  /** As the vendor says, or the sum of the parts where it says nothing. */
+  totalTokens: z.number().int().nonnegative(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** Where a message belongs: the loop that it was made in and the turn (0-based) within it. */
+export const TurnId = z.object({ loopId: z.string(), turnIndex: z.number().int().nonnegative() });
+export type TurnId = z.infer<typeof TurnId>;
+
+const timestamp = z.number().int();
+
+export const UserMessage = z.object({
+  role: z.literal("user"),
+  content: z.array(Content),
+  /** Unix milliseconds. Order in a view comes from the position, never from this. */
+  timestamp,
+  turnId: TurnId.optional(),
+});
+export type UserMessage = z.infer<typeof UserMessage>;
+
+export const AssistantMessage = z.object({
+  role: z.literal("assistant"),
+  content: z.array(Content),
+  stopReason: StopReason,
+  model: z.string(),
+  provider: z.string(),
+  usage: Usage,
+  timestamp,
+  errorMessage: z.string().optional(),
+  /** The vendor's id of this answer, where it gives one. */
+  responseId: z.string().optional(),
+  turnId: TurnId.optional(),
+});
+export type AssistantMessage = z.infer<typeof AssistantMessage>;
+
+export const ToolResultMessage = z.object({
+  role: z.literal("toolResult"),
+  toolCallId: z.string(),
+  toolName: z.string(),
+  content: z.array(Content),
+  isError: z.boolean(),
+  /** For people and programs; never sent to a model. */
+  details: z.unknown().optional(),
+  timestamp,
+  childLoopId: z.string().optional(),
+  turnId: TurnId.optional(),
+});
+export type ToolResultMessage = z.infer<typeof ToolResultMessage>;
+
+/** A message that a model can read. */
+export const Message = z.discriminatedUnion("role", [UserMessage, AssistantMessage, ToolResultMessage]);
+export type Message = z.infer<typeof Message>;
+
+/** What an application keeps in the conversation for itself. Never sent to a model. */
+export const ExtensionMessage = z.object({
+  role: z.literal("extension"),
+  kind: z.string(),
+  data: z.unknown(),
+  timestamp,
+});
+export type ExtensionMessage = z.infer<typeof ExtensionMessage>;
+
+export const AgentMessage = z.discriminatedUnion("role", [
+  UserMessage,
+  AssistantMessage,
+  ToolResultMessage,
+  ExtensionMessage,
+]);
+export type AgentMessage = z.infer<typeof AgentMessage>;

@@ -1,0 +1,82 @@
+import { z } from "zod";
+
+/** The wire protocols. Routing is by this name alone, never guessed from a model's name. */
+export const Protocol = z.enum([
+  "anthropic_messages",
+  "openai_completions",
+  "openai_responses",
+  "azure_openai_responses",
+  "google_generative_ai",
+  "google_vertex",
+  "bedrock_converse_stream",
+]);
+export type Protocol = z.infer<typeof Protocol>;
+
+/** Dollars per million tokens. A model without rates costs nothing, and a cost limit never fires. */
+export const CostRates = z.strictObject({
+  input: z.number().nonnegative().default(0),
+  output: z.number().nonnegative().default(0),
+  cacheRead: z.number().nonnegative().default(0),
+  cacheWrite: z.number().nonnegative().default(0),
+});
+export type CostRates = z.infer<typeof CostRates>;
+
+/** How a server that speaks OpenAI's chat completions differs from OpenAI. */
+export const OpenAiCompat = z.strictObject({
+  supportsStore: z.boolean().default(false),
+  supportsDeveloperRole: z.boolean().default(false),
+  supportsReasoningEffort: z.boolean().default(false),
+  supportsUsageInStreaming: z.boolean().default(true),
+  maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
+  requiresToolResultName: z.boolean().default(false),
+  requiresAssistantAfterToolResult: z.boolean().default(false),
+  thinkingFormat: z.enum(["openai", "xai", "qwen", "openrouter"]).default("openai"),
+});
+export type OpenAiCompat = z.infer<typeof OpenAiCompat>;
+
+export const ThinkingLevel = z.enum(["off", "minimal", "low", "medium", "high"]);
+export type ThinkingLevel = z.infer<typeof ThinkingLevel>;
+
+/** A reference to a secret, such as `${ANTHROPIC_API_KEY}`: resolved in the activity, at the moment of use. */
+export const SecretReference = z
+  .string()
+  .regex(
+    /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
+    "name the environment variable that holds it, as ${NAME}; never the key itself",
+  );
+export type SecretReference = z.infer<typeof SecretReference>;
+
+export const ModelConfig = z.strictObject({
+  /** What the vendor calls the model. */
+  id: z.string().min(1),
+  name: z.string().optional(),
+  api: Protocol,
+  /** Who serves it, for people and for prices: `anthropic`, `openai`, `local`, … */
+  provider: z.string().min(1),
+  /** Without a trailing slash. */
+  baseUrl: z.string().url(),
+  /** Absent where the server needs none. */
+  apiKey: SecretReference.optional(),
+  reasoning: z.boolean().default(false),
+  /** Tokens. */
+  contextWindow: z.number().int().positive(),
+  /** Tokens that one answer may have. */
+  maxTokens: z.number().int().positive().default(8192),
+  cost: CostRates.default({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }),
+  /** Sent with every request. A value may be a secret reference. */
+  headers: z.record(z.string(), z.string()).default({}),
+  compat: OpenAiCompat.optional(),
+});
+export type ModelConfig = z.infer<typeof ModelConfig>;
+
+export const CacheConfig = z.strictObject({
+  enabled: z.boolean().default(true),
+  strategy: z
+    .union([
+      z.literal("auto"),
+      z.literal("disabled"),
+      z.strictObject({ cacheSystem: z.boolean(), cacheTools: z.boolean(), cacheMessages: z.boolean() }),
+    ])
+    .default("auto"),
+});
+export type CacheConfig = z.infer<typeof CacheConfig>;

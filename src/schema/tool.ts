@@ -1,0 +1,21 @@
+import { z } from "zod";
+
+/** What a second execution of a tool means (the table in docs/crash-contract): `unsafe` unless said otherwise. */
+export const ReplayClass = z.enum(["pure", "idempotent", "unsafe"]);
+export type ReplayClass = z.infer<typeof ReplayClass>;
+
+/** What a model is told of a tool. `parameters` is a JSON Schema of type object. */
+export const ToolDefinition = z.object({
+  name: z.string(),
+  description: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+});
+export type ToolDefinition = z.infer<typeof ToolDefinition>;
+
+/** How the calls of one answer are run: one by one, all at once, or `size` at a time. */
+export const ToolStrategy = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("sequential") }),
+  z.strictObject({ type: z.literal("parallel") }),
+  z.strictObject({ type: z.literal("batched"), size: z.number().int().min(1) }),
+]);
+export type ToolStrategy = z.infer<typeof ToolStrategy>;

@@ -1,0 +1,138 @@
+import { z } from "zod";
+import type { ImageContent, TextContent } from "../schema/message.ts";
+import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
+
+/** A process group that a tool has started, known well enough to be found again after the worker is gone. */
+export type SpawnedGroup = {
+  readonly pgid: number;
+  /** Start time of the group's leader in clock ticks since boot (field 22 of /proc/PID/stat), "" where unknown. */
+  readonly startTime: string;
+};
+
+export type ToolOutput = {
+  /** What the model sees. */
+  readonly content: readonly (TextContent | ImageContent)[];
+  /** For people and programs; never sent to a model. */
+  readonly details?: unknown;
+};
+
+export type ToolContext = {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The folder that file and shell tools work in. Absolute. */
+  readonly workspace: string;
+  /** The same for every execution of this call; give it to the outside when the tool is `idempotent`. */
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  /** Partial output for whoever watches: text that adds to what was given before. Never seen by the model. */
+  readonly update: (text: string) => void;
+  /** One line of progress for whoever watches. */
+  readonly progress: (text: string) => void;
+  /** To be awaited before a spawned process is relied on: whoever takes over must be able to end it. */
+  readonly spawned: (group: SpawnedGroup) => Promise<void>;
+};
+
+export type ToolFault = "failed" | "not-found" | "invalid-arguments" | "cancelled";
+
+/** An outcome of a tool that the model is told of as an error result. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly fault: ToolFault;
+
+  constructor(fault: ToolFault, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.fault = fault;
+  }
+}
+
+export type ParsedArguments =
+  | { readonly ok: true; readonly value: unknown }
+  /** Names the field, what was found and what is expected. For the model. */
+  | { readonly ok: false; readonly message: string };
+
+/** A tool as the worker holds it. Made by `defineTool`. */
+export interface Tool {
+  readonly name: string;
+  readonly label: string;
+  readonly description: string;
+  /** JSON Schema of type object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly replay: ReplayClass;
+  /** Ends well within two seconds and starts no process of its own: may run as a local activity. */
+  readonly quick: boolean;
+  /** Absent: the worker's default. */
+  readonly timeoutMs?: number | undefined;
+  /** A few words on one call for a timeline, such as the command. Bounded and redacted by the caller. */
+  readonly summarise: (parameters: unknown) => string;
+  readonly parse: (parameters: unknown) => ParsedArguments;
+  /** Rejects with a `ToolError`; anything else that it throws is told to the model as "failed". */
+  readonly execute: (parameters: unknown, context: ToolContext) => Promise<ToolOutput>;
+}
+
+export type ToolSpec<Schema extends z.ZodObject> = {
+  /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  readonly label?: string;
+  readonly description: string;
+  readonly parameters: Schema;
+  /** What a second execution means; `unsafe` unless said. */
+  readonly replay?: ReplayClass;
+  /** Only for `pure` tools that end within two seconds. */
+  readonly quick?: boolean;
+  readonly timeoutMs?: number;
+  readonly summarise?: (parameters: z.infer<Schema>) => string;
+  readonly execute: (
+    parameters: z.infer<Schema>,
+    context: ToolContext,
+  ) => Promise<ToolOutput | string> | ToolOutput | string;
+};
+
+/** Names of our own activities: a tool of that name would be taken for one of them. */
+export const RESERVED_TOOL_NAMES = ["model", "compact", "open-loop", "close-loop", "record", "hook"] as const;
+
+export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(spec.name)) {
+    throw new TypeError(`Tool name "${spec.name}": use 1 to 64 letters, digits, "_" and "-"`);
+  }
+  if ((RESERVED_TOOL_NAMES as readonly string[]).includes(spec.name)) {
+    throw new TypeError(`Tool name "${spec.name}" is taken by Holdfast; choose another`);
+  }
+  const replay = spec.replay ?? "unsafe";
+  if (spec.quick === true && replay !== "pure") {
+    throw new TypeError(`Tool "${spec.name}" is ${replay}: only a pure tool may be quick`);
+  }
+  const { $schema: _, ...parameters } = z.toJSONSchema(spec.parameters, { io: "input" }) as Record<
+    string,
+    unknown
+  >;
+  return {
+    name: spec.name,
+    label: spec.label ?? spec.name,
+    description: spec.description,
+    parameters,
+    replay,
+    quick: spec.quick ?? false,
+    timeoutMs: spec.timeoutMs,
+    summarise: (value) => spec.summarise?.(value as z.infer<Schema>) ?? "",
+    parse: (value) => {
+      const parsed = spec.parameters.safeParse(value);
+      return parsed.success
+        ? { ok: true, value: parsed.data }
+        : { ok: false, message: describeIssues(parsed.error) };
+    },
+    execute: async (value, context) => {
+      const output = await spec.execute(value as z.infer<Schema>, context);
+      return typeof output === "string" ? { content: [{ type: "text", text: output }] } : output;
+    },
+  };
+}
+
+export function toolDefinition(tool: Tool): ToolDefinition {
+  return { name: tool.name, description: tool.description, parameters: { ...tool.parameters } };
+}
+
+function describeIssues(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => `${issue.path.length === 0 ? "arguments" : issue.path.join(".")}: ${issue.message}`)
+    .join("; ");
+}
