@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { AgentMessage, StopReason, Usage } from "./message.ts";
+
+// What the transcript holds. Positions count the entries of a branch from 0, its ancestors' entries included.
+
+/** How a message came into the conversation. */
+export const EntryOrigin = z.enum(["prompt", "steering", "follow-up", "inbox", "model", "tool", "machine"]);
+export type EntryOrigin = z.infer<typeof EntryOrigin>;
+
+/** One message at its place. Entries are only ever appended. */
+export const Entry = z.object({
+  position: z.number().int().nonnegative(),
+  origin: EntryOrigin,
+  message: AgentMessage,
+  /** Estimated tokens of the message (CTX-01 to CTX-03). */
+  tokens: z.number().int().nonnegative(),
+  /** The id that the sender of the message gave it. */
+  messageId: z.string().optional(),
+});
+export type Entry = z.infer<typeof Entry>;
+
+/** RFC 3339 time stamps tell two reruns or branches apart. */
+export const ContinuationKind = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("initial") }),
+  z.object({ type: z.literal("default") }),
+  z.object({ type: z.literal("rerun"), tag: z.string() }),
+  z.object({ type: z.literal("branch"), tag: z.string() }),
+  z.object({ type: z.literal("compaction") }),
+]);
+export type ContinuationKind = z.infer<typeof ContinuationKind>;
+
+export const TurnTrigger = z.enum(["user", "subAgent", "continuation", "branch"]);
+export type TurnTrigger = z.infer<typeof TurnTrigger>;
+
+/** How a loop ended. */
+export const Outcome = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("answered"), stopReason: StopReason }),
+  /** A limit was met; `reason` is what the conversation was told. */
+  z.object({ type: z.literal("limit-reached"), reason: z.string() }),
+  z.object({ type: z.literal("failed"), fault: z.string(), message: z.string() }),
+  z.object({ type: z.literal("stopped"), reason: z.string() }),
+  z.object({ type: z.literal("rejected"), reason: z.string() }),
+  /** Nothing was asked: messages for a session at rest were put into its inbox. */
+  z.object({ type: z.literal("delivered"), messages: z.number().int() }),
+]);
+export type Outcome = z.infer<typeof Outcome>;
+
+/**
+ * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
+ *
+ * `loopId` is the record's, so that no event repeats it.
+ */
+export const EventBody = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("AgentStart"), kind: ContinuationKind, parentLoopId: z.string().optional() }),
+  z.object({
+    type: z.literal("AgentEnd"),
+    /** The loop's messages are the entries from `from` up to, not including, `to`. */
+    from: z.number().int(),
+    to: z.number().int(),
+    usage: Usage,
+    outcome: Outcome,
+    rejection: z.string().optional(),
+  }),
+  z.object({ type: z.literal("TurnStart"), turn: z.number().int(), trigger: TurnTrigger }),
+  z.object({
+    type: z.literal("TurnEnd"),
+    turn: z.number().int(),
+    /** The assistant message. */
+    position: z.number().int(),
+    usage: Usage,
+    /** How many tool results follow it. */
+    results: z.number().int(),
+  }),
+  z.object({ type: z.literal("MessageStart"), position: z.number().int() }),
+  z.object({ type: z.literal("MessageEnd"), position: z.number().int() }),
+  z.object({
+    type: z.literal("ToolExecutionStart"),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    /** The assistant message that holds the arguments. */
+    position: z.number().int(),
+  }),
+  z.object({
+    type: z.literal("ToolExecutionEnd"),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    /** The tool result message. */
+    position: z.number().int(),
+    isError: z.boolean(),
+    childLoopId: z.string().optional(),
+  }),
+  z.object({ type: z.literal("ProgressMessage"), toolCallId: z.string(), toolName: z.string(), text: z.string() }),
+  z.object({ type: z.literal("InputRejected"), reason: z.string() }),
+]);
+export type EventBody = z.infer<typeof EventBody>;
+
+export const LoopEvent = z.object({
+  loopId: z.string(),
+  /** From 0, without gaps. */
+  sequence: z.number().int().nonnegative(),
+  /** Unix milliseconds, by the workflow's clock. */
+  atMs: z.number(),
+  body: EventBody,
+});
+export type LoopEvent = z.infer<typeof LoopEvent>;
+
+export const LoopStatus = z.enum(["running", "completed", "rejected", "aborted", "failed"]);
+export type LoopStatus = z.infer<typeof LoopStatus>;

@@ -1,0 +1,257 @@
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { AgentMessage, Usage } from "../schema/message.ts";
+import type { ContinuationKind, Entry, EntryOrigin, EventBody, LoopEvent, LoopStatus, Outcome } from "../schema/record.ts";
+
+// The transcript: a tree of branches that are only appended to.
+//
+// Invariants
+//   I1. A position of a branch is written once. Who finds it taken under the same key has already written; who
+//       finds it taken under another key goes on in a branch of its own, forked at the write's `base`.
+//   I2. Everything in one write is there, or nothing of it is.
+//   I3. A step's result, once stored, is never replaced.
+//   I4. A write of an older generation, or of a process that has lost its claim, is refused (`FencedError`).
+//   I5. Readers see the unbroken prefix of a branch and of a loop's events.
+
+/** One execution of one command of the machine: (Temporal run, command number, call within it). */
+export type StepKey = { readonly run: string; readonly number: number; readonly call: number };
+
+export type Step = StepKey & {
+  /** The session id, which is the workflow id. */
+  readonly session: string;
+  /** What is done: `model`, `open-loop`, or the tool's name. */
+  readonly kind: string;
+  /** Given by the machine each time that it issues the command; older ones may not write. */
+  readonly generation: number;
+  /** The worker process, as it signed in. */
+  readonly process: string;
+  /** The Temporal activity id, to fail it by when the process is gone; absent for a local activity. */
+  readonly activityId?: string | undefined;
+};
+
+export type NewEntry = {
+  readonly position: number;
+  readonly origin: EntryOrigin;
+  readonly message: AgentMessage;
+  readonly messageId?: string | undefined;
+};
+
+export type NewEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };
+
+/** Where a write belongs. Entries get the key `{run}@{position}`. */
+export type Place = {
+  readonly loopId: string;
+  readonly branch: string;
+  /** The first position that this write, or a sibling that runs beside it, may write: where a fork would begin. */
+  readonly base: number;
+};
+
+/** What has waited in the machine for the next activity. */
+export type Outbox = { readonly entries: readonly NewEntry[]; readonly events: readonly NewEvent[] };
+
+/** An earlier execution that left no result: its process died, or it was fenced off. */
+export type LostExecution = {
+  readonly generation: number;
+  readonly process: string;
+  readonly startedAtMs: number;
+  readonly group?: { readonly pgid: number; readonly startTime: string } | undefined;
+};
+
+export type Claimed =
+  /** Ours to execute. `branch` is where it goes on, after a fork perhaps. `lost` when somebody had begun before. */
+  | {
+      readonly type: "claimed";
+      readonly branch: string;
+      /** How often this step was claimed, this time included. */
+      readonly executions: number;
+      readonly lost?: LostExecution | undefined;
+    }
+  /** Done before: the result that was stored then. */
+  | { readonly type: "stored"; readonly branch: string; readonly result: unknown };
+
+export type StoreWrite = Place & {
+  readonly step: Step;
+  readonly atMs: number;
+  readonly outbox: Outbox;
+  readonly entries: readonly NewEntry[];
+  /** Small JSON, given back whenever the step is asked for again. */
+  readonly result: unknown;
+};
+
+export type Stored = {
+  readonly branch: string;
+  /** What is stored: the argument's result, or the one of an earlier execution of the same step. */
+  readonly result: unknown;
+};
+
+/** A message of a person on its way into the conversation. */
+export type NewMessage = { readonly id: string; readonly text: string; readonly atMs: number };
+
+export type LoopOpening = {
+  readonly step: Step;
+  readonly atMs: number;
+  readonly definitionHash: string;
+  readonly agentName: string;
+  readonly model: string;
+  /** The middle of the loop id: `{session}.{segment}.{N}`; N counts per segment within the session, from 1. */
+  readonly segment: string;
+  readonly kind: ContinuationKind;
+  /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
+  readonly at?: { readonly branch: string; readonly position: number } | undefined;
+  /** Behind the messages of the inbox, which is emptied in the same write. */
+  readonly prompts: readonly NewMessage[];
+};
+
+export type LoopOpened = {
+  readonly loopId: string;
+  readonly parentLoopId?: string | undefined;
+  readonly kind: ContinuationKind;
+  readonly branch: string;
+  /** Where the loop's entries begin: all before is what the model has seen in earlier loops. */
+  readonly from: number;
+  /** Estimated tokens of all before `from`. */
+  readonly tokensBefore: number;
+  /** The new entries, in order of position from `from`. */
+  readonly entries: readonly { readonly origin: EntryOrigin; readonly messageId?: string; readonly tokens: number }[];
+};
+
+export type LoopClosing = StoreWrite & {
+  readonly status: LoopStatus;
+  readonly outcome: Outcome;
+  readonly usage: Usage;
+  readonly costUsd: number;
+  readonly turns: number;
+};
+
+export type SessionRecord = {
+  readonly id: string;
+  readonly agentName: string;
+  readonly definitionHash: string;
+  readonly model: string;
+  readonly createdAtMs: number;
+  readonly lastActiveAtMs: number;
+  readonly headBranch: string;
+  readonly loops: number;
+  readonly status: LoopStatus;
+};
+
+export type LoopRecord = {
+  readonly loopId: string;
+  readonly session: string;
+  readonly parentLoopId?: string | undefined;
+  readonly kind: ContinuationKind;
+  readonly definitionHash: string;
+  readonly model: string;
+  readonly branch: string;
+  readonly from: number;
+  readonly status: LoopStatus;
+  readonly startedAtMs: number;
+  readonly endedAtMs?: number | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly usage?: Usage | undefined;
+  readonly costUsd?: number | undefined;
+  readonly turns?: number | undefined;
+};
+
+export type StepRecord = StepKey & {
+  readonly session: string;
+  readonly kind: string;
+  readonly generation: number;
+  readonly executions: number;
+  readonly process: string;
+  readonly startedAtMs: number;
+  readonly storedAtMs?: number | undefined;
+  readonly group?: { readonly pgid: number; readonly startTime: string } | undefined;
+};
+
+export type BranchRecord = {
+  readonly id: string;
+  readonly parent?: { readonly branch: string; readonly position: number } | undefined;
+};
+
+/** A worker process, as it signed itself in. */
+export type WorkerProcess = {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly startTime: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+};
+
+/** What a process that is gone has left behind. */
+export type Remains = {
+  /** Activities that it had claimed and never answered. Local ones are not among them. */
+  readonly activities: readonly (StepKey & { readonly session: string; readonly activityId: string })[];
+  /** Runs that it worked on and that have not closed: their sticky queue may be its own. */
+  readonly runs: readonly { readonly session: string; readonly run: string }[];
+};
+
+export interface Transcript {
+  /** Stores a definition under the hash of its canonical JSON. Again: the same hash, nothing new. */
+  saveDefinition(definition: AgentDefinition): Promise<string>;
+  definition(hash: string): Promise<AgentDefinition | undefined>;
+
+  /** Stores a text under its hash (SHA-256, hex), under a lease until an entry names it. */
+  putText(text: string, atMs: number): Promise<string>;
+  text(hash: string): Promise<string | undefined>;
+
+  /** Opens a loop: session, branch and loop record, the inbox, the prompts. Asked again: the same answer. */
+  openLoop(opening: LoopOpening): Promise<LoopOpened>;
+  /** Writes the outbox and takes the step, or gives the result that an earlier execution stored. */
+  claim(step: Step, place: Place, outbox: Outbox, atMs: number): Promise<Claimed>;
+  /** Gives a claim back after a failure that may be tried again: nobody will take it for lost. */
+  release(step: Step): Promise<void>;
+  /** Adds to a claim what is needed to end what it has started. */
+  noteGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void>;
+  /** A small durable note of a tool about its own call; survives lost executions. */
+  note(step: StepKey): Promise<string | undefined>;
+  setNote(step: Step, text: string): Promise<void>;
+  /** Writes outbox, entries and result in one go. Without a claim before, it makes one: for steps that are short. */
+  store(write: StoreWrite): Promise<Stored>;
+  /** Like `store`, and puts messages into the session's inbox, in order, each id once. */
+  storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<Stored>;
+  closeLoop(closing: LoopClosing): Promise<Stored>;
+
+  session(id: string): Promise<SessionRecord | undefined>;
+  /** Newest activity first. */
+  sessions(filter: { limit: number; agentName?: string; status?: LoopStatus }): Promise<readonly SessionRecord[]>;
+  /** In order of start. */
+  loops(session: string): Promise<readonly LoopRecord[]>;
+  branches(session: string): Promise<readonly BranchRecord[]>;
+  /** The unbroken run of entries from `from`, not including `to`, ancestors' entries included. */
+  entries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]>;
+  /** How many entries a branch has, ancestors' included. */
+  length(session: string, branch: string): Promise<number>;
+  /** The unbroken run of a loop's events from `from`. */
+  events(loopId: string, from: number): Promise<readonly LoopEvent[]>;
+  inbox(session: string): Promise<readonly NewMessage[]>;
+  steps(session: string): Promise<readonly StepRecord[]>;
+
+  signIn(process: WorkerProcess): Promise<void>;
+  signOut(processId: string): Promise<void>;
+  processes(host: string): Promise<readonly WorkerProcess[]>;
+  remains(processId: string): Promise<Remains>;
+
+  close(): Promise<void>;
+}
+
+/** A write came too late: a newer generation holds the step, or another process does. */
+export class FencedError extends Error {
+  override readonly name = "FencedError";
+}
+
+/**
+ * Why the store did not answer. `busy`, `full`, `read-only` and `unreachable` pass when their cause is gone;
+ * `damaged` and `newer` need a person, and leave the file as it was.
+ */
+export type StoreFault = "busy" | "full" | "read-only" | "unreachable" | "damaged" | "newer" | "other";
+
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly fault: StoreFault;
+
+  constructor(fault: StoreFault, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.fault = fault;
+  }
+}
