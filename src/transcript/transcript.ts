@@ -1,6 +1,14 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
-import type { ContinuationKind, Entry, EntryOrigin, EventBody, LoopEvent, LoopStatus, Outcome } from "../schema/record.ts";
+import type {
+  ContinuationKind,
+  Entry,
+  EntryOrigin,
+  EventBody,
+  LoopEvent,
+  LoopStatus,
+  Outcome,
+} from "../schema/record.ts";
 
 // The transcript: a tree of branches that are only appended to.
 //
@@ -84,7 +92,13 @@ export type Stored = {
 };
 
 /** A message of a person on its way into the conversation. */
-export type NewMessage = { readonly id: string; readonly text: string; readonly atMs: number };
+export type NewMessage = {
+  readonly id: string;
+  readonly text: string;
+  readonly atMs: number;
+  /** How it stands in the record when it is a prompt of a loop; `prompt` when absent. */
+  readonly origin?: EntryOrigin | undefined;
+};
 
 export type LoopOpening = {
   readonly step: Step;
@@ -111,7 +125,11 @@ export type LoopOpened = {
   /** Estimated tokens of all before `from`. */
   readonly tokensBefore: number;
   /** The new entries, in order of position from `from`. */
-  readonly entries: readonly { readonly origin: EntryOrigin; readonly messageId?: string; readonly tokens: number }[];
+  readonly entries: readonly {
+    readonly origin: EntryOrigin;
+    readonly messageId?: string;
+    readonly tokens: number;
+  }[];
 };
 
 export type LoopClosing = StoreWrite & {
@@ -214,7 +232,11 @@ export interface Transcript {
 
   session(id: string): Promise<SessionRecord | undefined>;
   /** Newest activity first. */
-  sessions(filter: { limit: number; agentName?: string; status?: LoopStatus }): Promise<readonly SessionRecord[]>;
+  sessions(filter: {
+    limit: number;
+    agentName?: string;
+    status?: LoopStatus;
+  }): Promise<readonly SessionRecord[]>;
   /** In order of start. */
   loops(session: string): Promise<readonly LoopRecord[]>;
   branches(session: string): Promise<readonly BranchRecord[]>;

@@ -1,0 +1,29 @@
+import type {
+  CallModelCommand,
+  CallToolCommand,
+  CloseLoopCommand,
+  OpenLoopCommand,
+  RecordCommand,
+} from "../core/command.ts";
+import type { ClosedDigest, LoopDigest, ModelDigest, ToolDigest, WrittenDigest } from "../core/digest.ts";
+
+// What crosses history: the inputs are commands without what only the driver needs; the session is the workflow id.
+
+export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "local" | "session">;
+export type ModelInput = Omit<CallModelCommand, "type" | "local" | "session" | "maxAttempts">;
+export type ToolInput = Omit<
+  CallToolCommand,
+  "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
+>;
+export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "local" | "session">;
+export type RecordInput = Omit<RecordCommand, "type" | "local" | "session">;
+
+/** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */
+export type Activities = {
+  readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
+  readonly model: (input: ModelInput) => Promise<ModelDigest>;
+  readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
+  readonly record: (input: RecordInput) => Promise<WrittenDigest>;
+};
+
+export type ToolActivity = (input: ToolInput) => Promise<ToolDigest>;

@@ -1,0 +1,81 @@
+import { materialise, type ViewRanges } from "../core/view.ts";
+import type { AgentMessage, Message } from "../schema/message.ts";
+import type { Entry } from "../schema/record.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+
+/** Characters of conversations that a worker keeps warm, about twice as many bytes of memory. */
+const KEPT_CHARACTERS = 64 * 1024 * 1024;
+
+type Kept = { entries: Entry[]; characters: number };
+
+/**
+ * The conversations that this worker has read, so that a turn reads only what is new. Entries never change once
+ * they are written, so that what is kept is never stale.
+ */
+export class Conversations {
+  readonly #transcript: Transcript;
+  /** By branch; the ones that were used longest ago come first. */
+  readonly #kept = new Map<string, Kept>();
+  #characters = 0;
+
+  constructor(transcript: Transcript) {
+    this.#transcript = transcript;
+  }
+
+  /** What the model sees. */
+  async messages(session: string, view: ViewRanges): Promise<readonly Message[]> {
+    const to = view.ranges.at(-1)?.to ?? 0;
+    return materialise(view, await this.#upTo(session, view.branch, to));
+  }
+
+  async message(session: string, branch: string, position: number): Promise<AgentMessage | undefined> {
+    const kept = this.#kept.get(key(session, branch))?.entries[position];
+    if (kept !== undefined) return kept.message;
+    const [entry] = await this.#transcript.entries(session, branch, position, position + 1);
+    return entry?.message;
+  }
+
+  async #upTo(session: string, branch: string, to: number): Promise<readonly Entry[]> {
+    const name = key(session, branch);
+    const kept = this.#kept.get(name) ?? { entries: [], characters: 0 };
+    if (kept.entries.length < to) {
+      const added = await this.#transcript.entries(session, branch, kept.entries.length, to);
+      const size = added.reduce((sum, entry) => sum + sizeOf(entry.message), 0);
+      kept.entries.push(...added.slice(Math.max(0, kept.entries.length - (added[0]?.position ?? 0))));
+      kept.characters += size;
+      this.#characters += size;
+    }
+    this.#kept.delete(name);
+    this.#kept.set(name, kept);
+    this.#forgetOldest(name);
+    return kept.entries;
+  }
+
+  #forgetOldest(newest: string): void {
+    for (const [name, kept] of this.#kept) {
+      if (this.#characters <= KEPT_CHARACTERS || name === newest) return;
+      this.#characters -= kept.characters;
+      this.#kept.delete(name);
+    }
+  }
+}
+
+function key(session: string, branch: string): string {
+  return `${session}\u0000${branch}`;
+}
+
+function sizeOf(message: AgentMessage): number {
+  if (message.role === "extension") return JSON.stringify(message.data)?.length ?? 0;
+  return message.content.reduce((sum, part) => {
+    switch (part.type) {
+      case "text":
+        return sum + part.text.length;
+      case "thinking":
+        return sum + part.thinking.length;
+      case "image":
+        return sum + part.data.length;
+      case "toolCall":
+        return sum + (JSON.stringify(part.arguments)?.length ?? 0);
+    }
+  }, 64);
+}

@@ -1,0 +1,24 @@
+import type { Logger } from "../observability/log.ts";
+import type { ProviderRegistry } from "../providers/registry.ts";
+import type { SecretSource } from "../providers/secrets.ts";
+import type { StreamHub } from "../stream/stream.ts";
+import type { ToolRegistry } from "../tools/registry.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+import type { Conversations } from "./conversations.ts";
+import type { Definitions } from "./definitions.ts";
+
+/** What the activities work with; put together in `worker.ts`. */
+export type Dependencies = {
+  readonly transcript: Transcript;
+  readonly hub: StreamHub;
+  readonly providers: ProviderRegistry;
+  readonly tools: ToolRegistry;
+  readonly secrets: SecretSource;
+  readonly definitions: Definitions;
+  readonly conversations: Conversations;
+  /** This worker, as it signed in. */
+  readonly process: string;
+  /** Where runs work whose definition names no folder. */
+  readonly defaultWorkspace: string;
+  readonly log: Logger;
+};

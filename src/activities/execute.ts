@@ -1,0 +1,116 @@
+import { CancelledFailure } from "@temporalio/activity";
+import type { Logger } from "../observability/log.ts";
+import type { ToolCallContent } from "../schema/message.ts";
+import type { DeltaBody } from "../stream/stream.ts";
+import { type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
+import type { Step, Transcript } from "../transcript/transcript.ts";
+
+/** What became of a call, in a form that the model can read. */
+export type Execution = {
+  readonly output: ToolOutput;
+  readonly isError: boolean;
+  readonly outcomeUnknown: boolean;
+};
+
+export type ExecutionContext = {
+  readonly step: Step;
+  readonly workspace: string;
+  readonly publish: (body: DeltaBody) => void;
+  readonly transcript: Transcript;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+};
+
+/** TOOL-04. */
+const SAID: Record<ToolFault, (message: string) => string> = {
+  failed: (message) => message,
+  "not-found": (message) => `Tool not found: ${message}`,
+  "invalid-arguments": (message) => `Invalid arguments: ${message}`,
+  cancelled: () => "Cancelled",
+};
+
+/**
+ * Runs a tool under its time limit. Whatever it throws becomes a result (TOOL-05); only the end of the whole step
+ * is passed on.
+ */
+export async function execute(
+  tool: Tool,
+  call: ToolCallContent,
+  context: ExecutionContext,
+): Promise<Execution> {
+  const parsed = tool.parse(call.arguments);
+  if (!parsed.ok) return told(SAID["invalid-arguments"](parsed.message));
+  const limit = timeLimit(tool.timeoutMs, context.signal);
+  const show = (type: "tool-output" | "progress") => (text: string) =>
+    context.publish({ type, toolCallId: call.id, toolName: tool.name, text });
+  context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
+  try {
+    const work = tool.execute(parsed.value, {
+      toolCallId: call.id,
+      toolName: tool.name,
+      workspace: context.workspace,
+      idempotencyKey: `${context.step.run}/${context.step.number}/${context.step.call}`,
+      signal: limit.signal,
+      update: show("tool-output"),
+      progress: show("progress"),
+      spawned: (group) => context.transcript.noteGroup(context.step, group),
+      memo: {
+        get: () => context.transcript.note(context.step),
+        set: (text) => context.transcript.setNote(context.step, text),
+      },
+    });
+    return { output: await Promise.race([work, limit.passed]), isError: false, outcomeUnknown: false };
+  } catch (error) {
+    if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
+    if (limit.hasPassed()) return told(`The tool did not end within ${tool.timeoutMs} ms and was ended`);
+    if (error instanceof ToolError) return told(SAID[error.fault](error.message));
+    if (error instanceof Error && error.name === "FencedError") throw error;
+    context.log.warn({ tool: tool.name, error: String(error) }, "A tool threw");
+    return told(error instanceof Error ? error.message : String(error));
+  } finally {
+    limit.clear();
+  }
+}
+
+function told(text: string): Execution {
+  return { output: { content: [{ type: "text", text }] }, isError: true, outcomeUnknown: false };
+}
+
+/** A signal that ends with the step or with the time limit; a tool that does not listen is left behind. */
+function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
+  const inner = new AbortController();
+  let passed = false;
+  let rejectPassed: (reason: Error) => void;
+  const passing = new Promise<never>((_, reject) => {
+    rejectPassed = reject;
+  });
+  passing.catch(() => undefined);
+  const abandon = (why: Error) => {
+    inner.abort(why);
+    // A tool that ends its processes on abort is given the time to do so before it is left behind.
+    const patience = setTimeout(() => rejectPassed(why), ABANDON_AFTER_MS);
+    patience.unref();
+  };
+  const onOuter = () => abandon(new Error("cancelled"));
+  if (outer.aborted) onOuter();
+  else outer.addEventListener("abort", onOuter, { once: true });
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          passed = true;
+          abandon(new Error("timed out"));
+        }, timeoutMs);
+  return {
+    signal: inner.signal,
+    passed: passing,
+    hasPassed: () => passed,
+    clear: () => {
+      clearTimeout(timer);
+      outer.removeEventListener("abort", onOuter);
+    },
+  };
+}
+
+/** How long a tool that was told to end may take to do so. */
+const ABANDON_AFTER_MS = 5000;

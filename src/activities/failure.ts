@@ -1,0 +1,90 @@
+import { CancelledFailure, Context } from "@temporalio/activity";
+import { ApplicationFailure } from "@temporalio/common";
+import { truncateForPreview } from "../core/preview.ts";
+import { ProviderError, type ProviderFault } from "../providers/provider-error.ts";
+import type { RetryConfig } from "../schema/definition.ts";
+import { FencedError, StoreError, type StoreFault } from "../transcript/transcript.ts";
+
+// The only place where an adapter's error becomes a failure that Temporal stores. Types are wire names: pinned by
+// a test. Messages are for people, bounded, and free of secrets.
+
+const MAX_MESSAGE_BYTES = 1024;
+
+/** Faults that the same request may overcome (RTY-03). */
+const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
+  "rate-limited": true,
+  network: true,
+  api: false,
+  auth: false,
+  overflow: false,
+  cancelled: false,
+  other: false,
+};
+
+/** Faults of the store that pass when their cause is gone. */
+export const STORE_MAY_RECOVER: Record<StoreFault, boolean> = {
+  busy: true,
+  full: true,
+  "read-only": true,
+  unreachable: true,
+  other: true,
+  damaged: false,
+  newer: false,
+};
+
+/** A run that cannot begin as it was asked to: what is wrong, and with what. */
+export class DefinitionError extends Error {
+  override readonly name = "DefinitionError";
+}
+
+export function asFailure(error: unknown, retry?: RetryConfig): Error {
+  if (error instanceof ProviderError) return ofVendor(error, retry);
+  if (error instanceof StoreError)
+    return failure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
+  if (error instanceof FencedError) return failure("fenced", error, true);
+  if (error instanceof DefinitionError) return failure("definition/invalid", error, true);
+  if (error instanceof CancelledFailure) return ofCancellation(error);
+  if (error instanceof ApplicationFailure) return error;
+  return failure("holdfast/unexpected", error instanceof Error ? error : new Error(String(error)), false);
+}
+
+/** A worker that shuts down hands its work back; everybody else who cancels means the step. */
+function ofCancellation(error: CancelledFailure): Error {
+  if (Context.current().cancellationDetails?.workerShutdown === true || error.message === "WORKER_SHUTDOWN") {
+    return ApplicationFailure.create({
+      type: "handed-back",
+      message: "The worker shut down",
+      nonRetryable: true,
+    });
+  }
+  return error;
+}
+
+function ofVendor(error: ProviderError, retry: RetryConfig | undefined): Error {
+  if (error.fault === "cancelled") return ofCancellation(new CancelledFailure(error.message));
+  const recovers = VENDOR_MAY_RECOVER[error.fault];
+  return ApplicationFailure.create({
+    type: `provider/${error.fault}`,
+    message: truncateForPreview(error.message, MAX_MESSAGE_BYTES),
+    nonRetryable: !recovers,
+    ...(recovers
+      ? { nextRetryDelay: error.retryAfterMs ?? backoff(retry, Context.current().info.attempt) }
+      : {}),
+    details: [{ status: error.status, requestId: error.requestId, vendorType: error.vendorType }],
+  });
+}
+
+/** RTY-02: exponential, capped, with a jitter of a fifth, so that many agents do not come back at once. */
+export function backoff(retry: RetryConfig | undefined, attempt: number, dice = Math.random()): number {
+  const { initialDelayMs = 1000, backoffMultiplier = 2, maxDelayMs = 30_000 } = retry ?? {};
+  const grown = Math.min(initialDelayMs * backoffMultiplier ** (attempt - 1), maxDelayMs);
+  return Math.floor(grown * (0.8 + 0.4 * dice));
+}
+
+function failure(type: string, error: Error, nonRetryable: boolean): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message: truncateForPreview(error.message, MAX_MESSAGE_BYTES),
+    nonRetryable,
+  });
+}

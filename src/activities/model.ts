@@ -1,0 +1,146 @@
+import { Context } from "@temporalio/activity";
+import type { CallDigest, ModelDigest } from "../core/digest.ts";
+import { estimateMessage } from "../core/estimate.ts";
+import { truncateForPreview } from "../core/preview.ts";
+import { costOf } from "../core/usage.ts";
+import { redact } from "../observability/redact.ts";
+import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
+import { ProviderError } from "../providers/provider-error.ts";
+import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { AssistantMessage } from "../schema/message.ts";
+import type { DeltaBody } from "../stream/stream.ts";
+import { toolDefinition } from "../tools/tool.ts";
+import type { ModelInput } from "./activities.ts";
+import { unload } from "./cargo.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { asFailure, DefinitionError } from "./failure.ts";
+import { beating } from "./heartbeat.ts";
+import { announceEvents, liveOutput } from "./live.ts";
+import { patiently } from "./patience.ts";
+import { currentStep } from "./step.ts";
+
+const PREVIEW_BYTES = 256;
+const SUMMARY_BYTES = 120;
+/** What a model is told of arguments that do not fit: enough to mend them. */
+const INVALID_BYTES = 512;
+
+/**
+ * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is
+ * answered to Temporal.
+ */
+export async function callModel(input: ModelInput, dependencies: Dependencies): Promise<ModelDigest> {
+  const { transcript, hub, definitions, log } = dependencies;
+  const { cancellationSignal: signal, info } = Context.current();
+  const step = currentStep(input, dependencies.process);
+  const definition = await definitions.byHash(input.definitionHash).catch((error) => {
+    throw asFailure(error);
+  });
+  return await beating(
+    () => ({ attempts: info.attempt }),
+    async () => {
+      try {
+        const outbox = await unload(input.outbox, input.loopId, transcript);
+        const place = { loopId: input.loopId, branch: input.branch, base: input.base };
+        const claimed = await patiently(() => transcript.claim(step, place, outbox, Date.now()), signal, log);
+        announceEvents(hub, step, input.loopId, input.turn, outbox.events);
+        if (claimed.type === "stored") return { ...(claimed.result as ModelDigest), branch: claimed.branch };
+
+        const { branch } = claimed;
+        const message = await ask(input, branch, definition, dependencies, step, signal);
+        const digest = digestOf(message, definition, dependencies, info.attempt);
+        const stored = await patiently(
+          () =>
+            transcript.store({
+              ...place,
+              branch,
+              step,
+              atMs: Date.now(),
+              outbox: { entries: [], events: [] },
+              entries: [{ position: input.position, origin: "model", message }],
+              result: digest,
+            }),
+          signal,
+          log,
+        );
+        return { ...(stored.result as ModelDigest), branch: stored.branch };
+      } catch (error) {
+        if (error instanceof ProviderError) await transcript.release(step).catch(() => undefined);
+        throw asFailure(error, definition.retry);
+      }
+    },
+  );
+}
+
+async function ask(
+  input: ModelInput,
+  branch: string,
+  definition: AgentDefinition,
+  { conversations, providers, tools, secrets, hub }: Dependencies,
+  step: ReturnType<typeof currentStep>,
+  signal: AbortSignal,
+): Promise<AssistantMessage> {
+  const { model } = definition;
+  const provider = providers.get(model.api);
+  if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
+  const resolved = tools.resolve(definition.tools);
+  const messages = await conversations.messages(step.session, { ...input.view, branch });
+  const request: ModelRequest = {
+    model,
+    apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
+    headers: resolveHeaders(model.headers, secrets),
+    systemPrompt: definition.systemPrompt,
+    messages,
+    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
+    thinking: definition.thinking,
+    temperature: definition.temperature,
+    maxTokens: definition.maxTokens,
+    cache: definition.cache,
+  };
+  const publish = liveOutput(hub, step, input);
+  publish({ type: "attempt" });
+  const answer = await provider.stream(request, { signal, onDelta: (delta) => publish(shown(delta)) });
+  return { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } };
+}
+
+function shown(delta: ModelDelta): DeltaBody {
+  return delta.type === "toolCall"
+    ? { type: "tool-call", toolCallId: delta.id, toolName: delta.name, text: delta.delta }
+    : { type: delta.type, text: delta.delta };
+}
+
+function digestOf(
+  message: AssistantMessage,
+  definition: AgentDefinition,
+  { tools }: Dependencies,
+  attempts: number,
+): ModelDigest {
+  const calls = message.content.flatMap((part): CallDigest[] => {
+    if (part.type !== "toolCall") return [];
+    const tool = tools.get(part.name);
+    const parsed = tool?.parse(part.arguments);
+    const summary = parsed?.ok === true ? (tool?.summarise(parsed.value) ?? "") : "";
+    return [
+      {
+        id: part.id,
+        name: tool?.name ?? part.name,
+        summary: truncateForPreview(redact(summary.replace(/\s+/g, " ")), SUMMARY_BYTES),
+        ...(parsed?.ok === false ? { invalid: truncateForPreview(parsed.message, INVALID_BYTES) } : {}),
+      },
+    ];
+  });
+  return {
+    branch: "",
+    stopReason: message.stopReason,
+    usage: message.usage,
+    costUsd: costOf(message.usage, definition.model.cost),
+    tokens: estimateMessage(message),
+    calls,
+    preview: truncateForPreview(redact(textOf(message)), PREVIEW_BYTES),
+    attempts,
+  };
+}
+
+export function textOf(message: AssistantMessage): string {
+  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}

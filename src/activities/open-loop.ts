@@ -1,0 +1,101 @@
+import { stat } from "node:fs/promises";
+import type { LoopDigest, ToolFacts } from "../core/digest.ts";
+import { loopSegment } from "../core/loop-segment.ts";
+import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { AgentDefinition } from "../schema/definition.ts";
+import type { OpenLoopInput } from "./activities.ts";
+import { unloadMessage } from "./cargo.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { asFailure, DefinitionError } from "./failure.ts";
+import { currentStep } from "./step.ts";
+
+/**
+ * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
+ * is paid is found here.
+ */
+export async function openLoop(input: OpenLoopInput, dependencies: Dependencies): Promise<LoopDigest> {
+  const { transcript } = dependencies;
+  try {
+    const definition = await asked(input, dependencies);
+    const { tools, warnings } = facts(definition, dependencies);
+    checkModel(definition, dependencies);
+    await checkWorkspace(definition.workspace);
+    const definitionHash = await transcript.saveDefinition(definition);
+    const prompts = await Promise.all(
+      input.prompts.map(async ({ origin, ...prompt }) => ({
+        ...(await unloadMessage(prompt, transcript)),
+        origin,
+      })),
+    );
+    const opened = await transcript.openLoop({
+      step: currentStep(input, dependencies.process),
+      atMs: Date.now(),
+      definitionHash,
+      agentName: definition.name,
+      model: definition.model.id,
+      segment: loopSegment(definition),
+      kind: { type: "initial" },
+      prompts,
+    });
+    return {
+      ...opened,
+      definitionHash,
+      agentName: definition.name,
+      model: definition.model.id,
+      limits: definition.limits,
+      toolStrategy: definition.toolStrategy,
+      steeringMode: definition.steeringMode,
+      followUpMode: definition.followUpMode,
+      maxRetries: definition.retry.maxRetries,
+      tools,
+      warnings,
+    } as LoopDigest;
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promise<AgentDefinition> {
+  if (input.definition === undefined) {
+    if (input.definitionHash !== undefined) return await definitions.byHash(input.definitionHash);
+    throw new DefinitionError("The run names no definition: start it with `definition` or `definitionHash`");
+  }
+  const parsed = AgentDefinition.safeParse(input.definition);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(
+    ({ path, message }) => `${path.join(".") || "definition"}: ${message}`,
+  );
+  throw new DefinitionError(`The definition is not valid: ${issues.join("; ")}`);
+}
+
+function facts(definition: AgentDefinition, { tools, log }: Dependencies) {
+  const resolved = tools.resolve(definition.tools, { strict: definition.strict });
+  if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
+  for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
+  const known: Record<string, ToolFacts> = {};
+  for (const { name, replay, quick, timeoutMs } of resolved.tools) {
+    known[name] = { replay, quick, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  }
+  return { tools: known, warnings: resolved.warnings };
+}
+
+function checkModel({ model }: AgentDefinition, { providers, secrets }: Dependencies): void {
+  if (!providers.has(model.api)) {
+    throw new DefinitionError(
+      `This worker does not speak ${model.api}; it speaks ${providers.protocols().join(", ")}`,
+    );
+  }
+  if (model.apiKey !== undefined) resolveSecrets(model.apiKey, secrets);
+  resolveHeaders(model.headers, secrets);
+}
+
+async function checkWorkspace(workspace: string | undefined): Promise<void> {
+  if (workspace === undefined) return;
+  const found = await stat(workspace).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) {
+    throw new DefinitionError(
+      `The workspace ${workspace} cannot be used on this worker's host: ${found.code ?? found.message}`,
+    );
+  }
+  if (!found.isDirectory()) throw new DefinitionError(`The workspace ${workspace} is not a folder`);
+}

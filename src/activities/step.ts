@@ -1,0 +1,22 @@
+import { Context } from "@temporalio/activity";
+import type { Step } from "../transcript/transcript.ts";
+
+/** Who asks for this step: read from the activity's own context, because a reset changes what workflow code knows. */
+export function currentStep(
+  command: { number: number; generation: number; call?: number },
+  process: string,
+): Step {
+  const { info } = Context.current();
+  if (info.workflowExecution === undefined)
+    throw new TypeError(`${info.activityType} belongs to no workflow`);
+  return {
+    session: info.workflowExecution.workflowId,
+    run: info.workflowExecution.runId,
+    number: command.number,
+    call: command.call ?? 0,
+    generation: command.generation,
+    kind: info.activityType,
+    process,
+    ...(info.isLocal ? {} : { activityId: info.activityId }),
+  };
+}

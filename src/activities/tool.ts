@@ -1,0 +1,182 @@
+import { Context } from "@temporalio/activity";
+import type { ToolDigest } from "../core/digest.ts";
+import { estimateMessage } from "../core/estimate.ts";
+import { truncateForPreview } from "../core/preview.ts";
+import { redact } from "../observability/redact.ts";
+import type { ToolCallContent, ToolResultMessage } from "../schema/message.ts";
+import type { Tool, ToolOutput } from "../tools/tool.ts";
+import type { Claimed } from "../transcript/transcript.ts";
+import type { ToolInput } from "./activities.ts";
+import { unload } from "./cargo.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { type Execution, execute } from "./execute.ts";
+import { asFailure, DefinitionError } from "./failure.ts";
+import { beating } from "./heartbeat.ts";
+import { announceEvents, liveOutput } from "./live.ts";
+import { endLost, unknownOutcome } from "./lost-execution.ts";
+import { patiently } from "./patience.ts";
+import { currentStep } from "./step.ts";
+
+const PREVIEW_BYTES = 256;
+
+const NOTHING = { entries: [], events: [] } as const;
+
+/**
+ * Runs one tool call by the table of design 3.5: the claim is written before the start, what a lost execution has
+ * left running is ended before anything else, and an `unsafe` tool never starts twice.
+ */
+export async function callTool(input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
+  const { info } = Context.current();
+  try {
+    const tool = dependencies.tools.get(info.activityType);
+    // A quick tool only reads: there is nothing to take over from a lost execution, hence no claim.
+    if (info.isLocal && tool?.replay === "pure") return await readOnly(tool, input, dependencies);
+    return await beating(
+      () => undefined,
+      () => claimed(tool, input, dependencies),
+    );
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+async function readOnly(tool: Tool, input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
+  const { transcript } = dependencies;
+  const call = await callOf(input, dependencies);
+  const outbox = await unload(input.outbox, input.loopId, transcript);
+  const execution = await run(tool, call, input, dependencies);
+  return await store(input, call, execution, outbox, input.branch, dependencies);
+}
+
+async function claimed(
+  tool: Tool | undefined,
+  input: ToolInput,
+  dependencies: Dependencies,
+): Promise<ToolDigest> {
+  const { transcript, hub, log } = dependencies;
+  const { cancellationSignal: signal } = Context.current();
+  const step = currentStep(input, dependencies.process);
+  const outbox = await unload(input.outbox, input.loopId, transcript);
+  const place = { loopId: input.loopId, branch: input.branch, base: input.base };
+  const claim = await patiently(() => transcript.claim(step, place, outbox, Date.now()), signal, log);
+  announceEvents(hub, step, input.loopId, input.turn, outbox.events);
+  if (claim.type === "stored") return { ...(claim.result as ToolDigest), branch: claim.branch };
+
+  const call = await callOf({ ...input, branch: claim.branch }, dependencies);
+  const execution = await afterClaim(tool, call, claim, input, dependencies);
+  return await store(input, call, execution, NOTHING, claim.branch, dependencies);
+}
+
+async function afterClaim(
+  tool: Tool | undefined,
+  call: ToolCallContent,
+  claim: Extract<Claimed, { type: "claimed" }>,
+  input: ToolInput,
+  dependencies: Dependencies,
+): Promise<Execution> {
+  const step = currentStep(input, dependencies.process);
+  if (claim.lost !== undefined) {
+    const ended = await endLost(claim.lost, dependencies);
+    if ((tool?.replay ?? "unsafe") === "unsafe") {
+      const printed = await dependencies.hub.published({
+        session: step.session,
+        run: step.run,
+        command: step.number,
+        call: step.call,
+      });
+      return unknownOutcome(claim.lost, ended, printed);
+    }
+  }
+  if (tool === undefined) {
+    return {
+      output: text(`Failed: this worker has no tool named ${call.name}`),
+      isError: true,
+      outcomeUnknown: false,
+    };
+  }
+  return await run(tool, call, input, dependencies);
+}
+
+async function run(
+  tool: Tool,
+  call: ToolCallContent,
+  input: ToolInput,
+  dependencies: Dependencies,
+): Promise<Execution> {
+  const definition = await dependencies.definitions.byHash(input.definitionHash);
+  const step = currentStep(input, dependencies.process);
+  const publish = liveOutput(dependencies.hub, step, input);
+  return await execute(tool, call, {
+    step,
+    workspace: definition.workspace ?? dependencies.defaultWorkspace,
+    publish,
+    transcript: dependencies.transcript,
+    signal: Context.current().cancellationSignal,
+    log: dependencies.log,
+  });
+}
+
+async function store(
+  input: ToolInput,
+  call: ToolCallContent,
+  { output, isError, outcomeUnknown }: Execution,
+  outbox: Awaited<ReturnType<typeof unload>>,
+  branch: string,
+  dependencies: Dependencies,
+): Promise<ToolDigest> {
+  const { transcript, hub, log } = dependencies;
+  const step = currentStep(input, dependencies.process);
+  const message: ToolResultMessage = {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    content: [...output.content],
+    isError,
+    ...(output.details === undefined ? {} : { details: output.details }),
+    timestamp: Date.now(),
+    turnId: { loopId: input.loopId, turnIndex: input.turn },
+  };
+  const shown = output.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const digest: ToolDigest = {
+    branch: "",
+    isError,
+    tokens: estimateMessage(message),
+    preview: truncateForPreview(redact(truncateForPreview(shown, 4 * PREVIEW_BYTES)), PREVIEW_BYTES),
+    ...(outcomeUnknown ? { outcomeUnknown } : {}),
+  };
+  const stored = await patiently(
+    () =>
+      transcript.store({
+        step,
+        loopId: input.loopId,
+        branch,
+        base: input.base,
+        atMs: Date.now(),
+        outbox,
+        entries: [{ position: input.position, origin: "tool", message }],
+        result: digest,
+      }),
+    Context.current().cancellationSignal,
+    log,
+  );
+  announceEvents(hub, step, input.loopId, input.turn, outbox.events);
+  return { ...(stored.result as ToolDigest), branch: stored.branch };
+}
+
+/** The call with its arguments, from the answer in the transcript. */
+async function callOf(input: ToolInput, { conversations }: Dependencies): Promise<ToolCallContent> {
+  const session = Context.current().info.workflowExecution?.workflowId ?? "";
+  const answer = await conversations.message(session, input.branch, input.answer);
+  const calls = answer?.role === "assistant" ? answer.content.filter((part) => part.type === "toolCall") : [];
+  const call = calls[input.call];
+  if (call === undefined) {
+    throw new DefinitionError(
+      `The transcript holds no call ${input.call} at position ${input.answer} of ${input.branch}`,
+    );
+  }
+  return call;
+}
+
+function text(words: string): ToolOutput {
+  return { content: [{ type: "text", text: words }] };
+}

@@ -1,0 +1,87 @@
+import { INLINE_BYTES } from "../core/append.ts";
+import type { ClosedDigest, WrittenDigest } from "../core/digest.ts";
+import { truncateForPreview } from "../core/preview.ts";
+import { NO_USAGE } from "../core/usage.ts";
+import type { LoopStatus, Outcome } from "../schema/record.ts";
+import type { CloseLoopInput, RecordInput } from "./activities.ts";
+import { unload, unloadMessage } from "./cargo.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { asFailure } from "./failure.ts";
+import { announceEvents } from "./live.ts";
+import { textOf } from "./model.ts";
+import { currentStep } from "./step.ts";
+
+const STATUS_OF_OUTCOME = {
+  answered: "completed",
+  "limit-reached": "completed",
+  failed: "failed",
+  stopped: "aborted",
+  rejected: "rejected",
+  delivered: "completed",
+} satisfies Record<Outcome["type"], LoopStatus>;
+
+/** Writes a loop's last events and closes its record; gives back the text that the run answers with. */
+export async function closeLoop(input: CloseLoopInput, dependencies: Dependencies): Promise<ClosedDigest> {
+  const { transcript, conversations, hub } = dependencies;
+  const step = currentStep(input, dependencies.process);
+  try {
+    const outbox = await unload(input.outbox, input.loopId, transcript);
+    const end = outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
+    const answer =
+      input.answer === undefined
+        ? undefined
+        : await conversations.message(step.session, input.branch, input.answer);
+    const digest: ClosedDigest = {
+      branch: "",
+      ...(answer?.role === "assistant"
+        ? { text: truncateForPreview(textOf(answer), INLINE_BYTES), position: input.answer as number }
+        : {}),
+    };
+    const stored = await transcript.closeLoop({
+      step,
+      loopId: input.loopId,
+      branch: input.branch,
+      base: input.base,
+      atMs: Date.now(),
+      outbox,
+      entries: [],
+      result: digest,
+      status: STATUS_OF_OUTCOME[input.outcome.type],
+      outcome: input.outcome,
+      usage: end?.type === "AgentEnd" ? end.usage : NO_USAGE,
+      costUsd: input.costUsd,
+      turns: input.turns,
+    });
+    announceEvents(hub, step, input.loopId, input.turns, outbox.events);
+    return { ...(stored.result as ClosedDigest), branch: stored.branch };
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+/** Writes what waits when no other activity comes: before continue-as-new, and messages for a session at rest. */
+export async function record(input: RecordInput, dependencies: Dependencies): Promise<WrittenDigest> {
+  const { transcript, hub } = dependencies;
+  const step = currentStep(input, dependencies.process);
+  try {
+    const loopId = input.loopId ?? "";
+    const outbox = await unload(input.outbox, loopId, transcript);
+    const messages = await Promise.all(input.inbox.map((message) => unloadMessage(message, transcript)));
+    const write = {
+      step,
+      loopId,
+      branch: input.branch,
+      base: input.base,
+      atMs: Date.now(),
+      outbox,
+      entries: [],
+      result: {},
+    };
+    const stored =
+      messages.length > 0 ? await transcript.storeInbox(write, messages) : await transcript.store(write);
+    announceEvents(hub, step, loopId, 0, outbox.events);
+    return { branch: stored.branch };
+  } catch (error) {
+    throw asFailure(error);
+  }
+}

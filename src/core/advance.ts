@@ -1,0 +1,31 @@
+import { afterLoop } from "./close.ts";
+import type { State } from "./state.ts";
+import { beginTurn, endTurn } from "./turn.ts";
+
+/**
+ * Leads a run on through the places that need nothing from outside, to one where a command is to be given or
+ * something is waited for.
+ *
+ *   turn-due  -> calling-model | closing (stop, limit) | recording, rotating (continue as new)
+ *   turn-over -> turn-due (calls, steering, follow-ups) | closing
+ *   loop-over -> opening (interactive, with messages) | recording (inbox) | waiting | rotating | ended
+ */
+export function advance(state: State): State {
+  let now = state;
+  for (;;) {
+    const { phase } = now;
+    switch (phase.type) {
+      case "turn-due":
+        now = beginTurn(now, phase.source);
+        break;
+      case "turn-over":
+        now = endTurn(now, phase.position, phase.results);
+        break;
+      case "loop-over":
+        now = afterLoop(now);
+        break;
+      default:
+        return now;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import type { EntryOrigin } from "../schema/record.ts";
+import { estimateText } from "./estimate.ts";
+import { emit, type OutboxBody } from "./outbox.ts";
+import type { State } from "./state.ts";
+import { extendView } from "./view.ts";
+
+/** Lets a message wait in the outbox at the next position, with its pair of events. */
+export function append(state: State, origin: EntryOrigin, body: OutboxBody, newTurn: boolean): State {
+  const position = state.length;
+  const placed = placeAt(state, position, origin, body);
+  const grown = {
+    ...placed,
+    length: position + 1,
+    view: extendView(placed.view, { position, tokens: estimateBody(body), newTurn }),
+  };
+  return messageEvents(grown, position);
+}
+
+/** Lets a message wait at a position that was set aside for it, without events. */
+export function placeAt(state: State, position: number, origin: EntryOrigin, body: OutboxBody): State {
+  const entry = { position, origin, atMs: state.nowMs, turn: state.loop?.turn ?? 0, body };
+  return { ...state, outbox: { ...state.outbox, entries: [...state.outbox.entries, entry] } };
+}
+
+export function messageEvents(state: State, position: number): State {
+  return emit(emit(state, { type: "MessageStart", position }), { type: "MessageEnd", position });
+}
+
+/** CTX-03 without the message at hand: the words and what a message adds to them. A reference counts as 32 KiB. */
+export function estimateBody(body: OutboxBody): number {
+  switch (body.type) {
+    case "person":
+      return 4 + (body.message.text === undefined ? INLINE_BYTES / 4 : estimateText(body.message.text));
+    case "notice":
+      return 4 + estimateText(body.text);
+    case "result":
+      return 8 + estimateText(body.text) + estimateText(body.toolName);
+    case "no-answer":
+      return 0;
+  }
+}
+
+/** The longest words of a person that travel in history (design 3.2). Longer ones are stored first. */
+export const INLINE_BYTES = 32 * 1024;

@@ -1,0 +1,189 @@
+import { advance } from "./advance.ts";
+import { assertNever } from "./assert-never.ts";
+import { toolFinished, toolSetBack } from "./calls.ts";
+import { loopClosed } from "./close.ts";
+import type { Failure } from "./digest.ts";
+import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { loopOpened, openLoop } from "./open.ts";
+import { inPhase, type PhaseOf } from "./phase.ts";
+import { ProtocolError } from "./protocol-error.ts";
+import { clearQueues, enqueue, poll, remember } from "./queues.ts";
+import { beforeRotation } from "./rotation.ts";
+import type { RunEvent, Setback } from "./run-event.ts";
+import { type PersonMessage, type Resume, RULES, type State } from "./state.ts";
+import { endWithoutAnswer, modelReplied } from "./turn.ts";
+
+/**
+ * Folds what happened into the state. Total over what can happen; a late answer to a step that is over changes
+ * nothing, and an answer to a step that was never given out is a `ProtocolError`.
+ */
+export function apply(before: State, event: RunEvent): State {
+  return advance(fold({ ...before, nowMs: Math.max(before.nowMs, event.atMs) }, event));
+}
+
+function fold(state: State, event: RunEvent): State {
+  switch (event.type) {
+    case "begun":
+      return begin(state);
+    case "loop-opened":
+      return loopOpened(state, inPhase(state, "opening", event.type), event.digest);
+    case "open-set-back":
+      return setBack(state, inPhase(state, "opening", event.type), event.setback, couldNotOpen);
+    case "model-replied":
+      return modelReplied(state, inPhase(state, "calling-model", event.type), event.digest);
+    case "model-set-back":
+      return modelSetBack(state, inPhase(state, "calling-model", event.type), event.setback);
+    case "tool-finished":
+      return toolFinished(state, inPhase(state, "calling-tools", event.type), event.call, event.digest);
+    case "tool-set-back":
+      return toolSetBack(state, inPhase(state, "calling-tools", event.type), event.call, event.setback);
+    case "loop-closed":
+      return loopClosed(state, inPhase(state, "closing", event.type), event.digest);
+    case "close-set-back":
+      return setBack(state, inPhase(state, "closing", event.type), event.setback, (failed) =>
+        loopClosed(failed, inPhase(failed, "closing", event.type), { branch: failed.branch }),
+      );
+    case "recorded":
+      return recorded(state, inPhase(state, "recording", event.type), event.digest.branch);
+    case "record-set-back":
+      return setBack(state, inPhase(state, "recording", event.type), event.setback, (failed) =>
+        recorded(failed, inPhase(failed, "recording", event.type), failed.branch),
+      );
+    case "prompted":
+      return prompted(state, event.message);
+    case "steered":
+      return arrived(enqueue(state, "steering", event.message));
+    case "followed-up":
+      return arrived(enqueue(state, "followUps", event.message));
+    case "queue-mode-set": {
+      const mode = event.queue === "steering" ? { steeringMode: event.mode } : { followUpMode: event.mode };
+      return { ...state, queues: { ...state.queues, ...mode } };
+    }
+    case "queues-cleared":
+      return { ...state, queues: clearQueues(state.queues, event.queue) };
+    case "stop-requested":
+      return stopRequested(state, event.reason);
+    case "rotation-due":
+      return rotationDue(state);
+    case "time-passed":
+      return timePassed(state);
+    default:
+      return assertNever(event);
+  }
+}
+
+function begin(state: State): State {
+  const { phase } = state;
+  if (phase.type === "rotating") return resume({ ...state, rules: RULES, rotate: false }, phase.resume);
+  if (phase.type !== "starting") throw new ProtocolError(`"begun" while ${phase.type}`);
+  if (phase.prompts.length === 0) return { ...state, phase: LOOP_OVER };
+  return openWith(state, phase.prompts);
+}
+
+function resume(state: State, point: Resume): State {
+  if (point.type === "turn") return { ...state, phase: { type: "turn-due", source: point.source } };
+  return arrived({ ...state, phase: { ...point, type: "waiting" } });
+}
+
+/** What was queued before a prompt comes before it (LOOP-08). */
+function openWith(state: State, prompts: readonly PersonMessage[]): State {
+  const polled = poll(state, "steering");
+  return openLoop(polled.state, [
+    ...polled.taken,
+    ...prompts.map((message) => ({ ...message, origin: "prompt" as const })),
+  ]);
+}
+
+function prompted(state: State, message: PersonMessage): State {
+  if (state.recentIds.includes(message.id)) return state;
+  inPhase(state, "waiting", "prompted");
+  return openWith(remember(state, message.id), [message]);
+}
+
+/** A message that comes when the run is over keeps it open until the message lies in the inbox. */
+function arrived(state: State): State {
+  return state.phase.type === "ended" ? { ...state, phase: LOOP_OVER } : state;
+}
+
+function stopRequested(state: State, reason: string): State {
+  if (state.stop !== undefined) return state;
+  const stopped = { ...state, stop: { reason } };
+  return state.phase.type === "waiting" ? { ...stopped, phase: LOOP_OVER } : stopped;
+}
+
+function rotationDue(state: State): State {
+  const due = { ...state, rotate: true };
+  if (state.phase.type !== "waiting") return due;
+  const { sinceMs, untilMs } = state.phase;
+  return beforeRotation(due, { type: "wait", sinceMs, untilMs });
+}
+
+/** An interactive run that nobody spoke to for long enough ends. */
+function timePassed(state: State): State {
+  const { phase } = state;
+  if (phase.type !== "waiting" || phase.untilMs === undefined || state.nowMs < phase.untilMs) return state;
+  return { ...state, mode: "run", phase: LOOP_OVER };
+}
+
+function recorded(state: State, phase: PhaseOf<"recording">, branch: string): State {
+  const settled = settle(state, phase.issue, branch);
+  if (phase.afterwards.type === "end") return { ...settled, phase: LOOP_OVER };
+  return beforeRotation(settled, phase.afterwards);
+}
+
+const LOOP_OVER = { type: "loop-over" } as const;
+
+type Steps = PhaseOf<"opening"> | PhaseOf<"closing"> | PhaseOf<"recording">;
+
+/** A step that only writes is given out again until it is done, or until it has failed for good. */
+function setBack(
+  state: State,
+  phase: Steps,
+  setback: Setback,
+  giveUp: (state: State, failure: Failure) => State,
+): State {
+  switch (setback.type) {
+    case "lost":
+      return { ...state, phase: { ...phase, issue: reissue(phase.issue, "lost") } };
+    case "elsewhere":
+    case "cancelled":
+      return { ...state, phase: { ...phase, issue: reissue(phase.issue, "elsewhere") } };
+    case "failed":
+      return giveUp(state, setback.failure);
+  }
+}
+
+function couldNotOpen(state: State, { fault, message }: Failure): State {
+  const outcome = { type: "failed" as const, fault, message };
+  return { ...state, mode: "run", last: { outcome }, phase: LOOP_OVER };
+}
+
+function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setback: Setback): State {
+  switch (setback.type) {
+    case "cancelled": {
+      const reason = state.stop?.reason ?? "cancelled";
+      return endWithoutAnswer(state, "aborted", reason, { type: "stopped", reason });
+    }
+    case "failed": {
+      const { fault, message } = setback.failure;
+      return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
+    }
+    case "elsewhere":
+    case "lost": {
+      if (phase.issue.lost + 1 >= MAX_LOST_IN_A_ROW && setback.type === "lost") {
+        const message = `${MAX_LOST_IN_A_ROW} workers died while the model was asked; it is not asked again.`;
+        return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
+      }
+      if (state.stop !== undefined) return modelSetBack(state, phase, { type: "cancelled" });
+      const attempts = setback.type === "lost" ? setback.attempts : 0;
+      return {
+        ...state,
+        phase: {
+          ...phase,
+          issue: reissue(phase.issue, setback.type),
+          attemptsBefore: phase.attemptsBefore + attempts,
+        },
+      };
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import type { Outcome } from "../schema/record.ts";
+import type { ClosedDigest } from "./digest.ts";
+import { issue, settle } from "./issue.ts";
+import { openLoop } from "./open.ts";
+import { emit } from "./outbox.ts";
+import { loopOf, type PhaseOf } from "./phase.ts";
+import { allQueued } from "./queues.ts";
+import { beforeRotation } from "./rotation.ts";
+import type { LastLoop, State } from "./state.ts";
+
+/** The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. */
+export function closeLoop(state: State, outcome: Outcome): State {
+  const loop = loopOf(state);
+  const ended = emit(state, {
+    type: "AgentEnd",
+    from: loop.from,
+    to: state.length,
+    usage: loop.usage,
+    outcome,
+  });
+  const given = issue(ended, true);
+  return { ...given.state, phase: { type: "closing", issue: given.issue, outcome } };
+}
+
+export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: ClosedDigest): State {
+  const loop = loopOf(state);
+  const last: LastLoop = {
+    outcome: phase.outcome,
+    loopId: loop.loopId,
+    ...(digest.text === undefined ? {} : { text: digest.text }),
+    ...(digest.position === undefined ? {} : { position: digest.position }),
+  };
+  return {
+    ...settle(state, phase.issue, digest.branch),
+    loop: undefined,
+    last,
+    totals: {
+      loops: state.totals.loops + 1,
+      turns: state.totals.turns + loop.turn,
+      costUsd: state.totals.costUsd + loop.costUsd,
+    },
+    phase: { type: "loop-over" },
+  };
+}
+
+/**
+ * What comes when no loop is open. Messages that arrived too late for the loop are looked for first: an
+ * interactive run answers them at once, a run that ends leaves them in the session's inbox (design 3.4).
+ */
+export function afterLoop(state: State): State {
+  const queued = allQueued(state.queues);
+  const ending = state.mode === "run" || state.stop !== undefined;
+  if (queued.length > 0) return ending ? leaveInInbox(state) : answerQueued(state);
+  if (ending) return { ...state, phase: { type: "ended" } };
+  return waitForPrompt(state);
+}
+
+function leaveInInbox(state: State): State {
+  const inbox = allQueued(state.queues);
+  const given = issue(state, true);
+  return {
+    ...given.state,
+    queues: { ...state.queues, steering: [], followUps: [] },
+    last: state.last ?? { outcome: { type: "delivered", messages: inbox.length } },
+    phase: { type: "recording", issue: given.issue, inbox, afterwards: { type: "end" } },
+  };
+}
+
+function answerQueued(state: State): State {
+  const prompts = [
+    ...state.queues.steering.map((message) => ({ ...message, origin: "steering" as const })),
+    ...state.queues.followUps.map((message) => ({ ...message, origin: "follow-up" as const })),
+  ];
+  return openLoop({ ...state, queues: { ...state.queues, steering: [], followUps: [] } }, prompts);
+}
+
+function waitForPrompt(state: State): State {
+  const untilMs = state.idleTimeoutMs === null ? undefined : state.nowMs + state.idleTimeoutMs;
+  const phase = { type: "waiting" as const, sinceMs: state.nowMs, untilMs };
+  return state.rotate
+    ? beforeRotation(state, { type: "wait", sinceMs: state.nowMs, untilMs })
+    : { ...state, phase };
+}

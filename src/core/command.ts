@@ -1,0 +1,99 @@
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { Outcome } from "../schema/record.ts";
+import type { Outbox } from "./outbox.ts";
+import type { LastLoop, PersonMessage, Prompt } from "./state.ts";
+import type { ViewRanges } from "./view.ts";
+
+// What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
+// it is given out again.
+
+type Numbered = { readonly number: number; readonly generation: number; readonly local: boolean };
+
+/** Where the activity writes, and what it writes first. */
+type Writing = Numbered & {
+  readonly branch: string;
+  /** The first position that this command may write. */
+  readonly base: number;
+  readonly outbox: Outbox;
+};
+
+export type OpenLoopCommand = Numbered & {
+  readonly type: "open-loop";
+  readonly session: string;
+  readonly definition?: AgentDefinition;
+  readonly definitionHash?: string;
+  readonly prompts: readonly Prompt[];
+};
+
+export type CallModelCommand = Writing & {
+  readonly type: "call-model";
+  readonly session: string;
+  readonly loopId: string;
+  readonly definitionHash: string;
+  readonly turn: number;
+  readonly view: ViewRanges;
+  /** Where the answer goes. */
+  readonly position: number;
+  /** How often the vendor may still be asked. */
+  readonly maxAttempts: number;
+};
+
+export type CallToolCommand = Writing & {
+  readonly session: string;
+  readonly loopId: string;
+  readonly definitionHash: string;
+  readonly turn: number;
+  /** The index among the answer's calls. */
+  readonly call: number;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Of the assistant message, which holds the arguments. */
+  readonly answer: number;
+  /** Where the result goes. */
+  readonly position: number;
+  readonly timeoutMs?: number;
+  readonly queue?: string;
+  readonly summary: string;
+};
+
+export type CallToolsCommand = { readonly type: "call-tools"; readonly calls: readonly CallToolCommand[] };
+
+export type CloseLoopCommand = Writing & {
+  readonly type: "close-loop";
+  readonly session: string;
+  readonly loopId: string;
+  readonly outcome: Outcome;
+  /** The last answer, whose text the run gives back. */
+  readonly answer?: number;
+  readonly turns: number;
+  readonly costUsd: number;
+};
+
+export type RecordCommand = Writing & {
+  readonly type: "record";
+  readonly session: string;
+  readonly loopId?: string;
+  readonly inbox: readonly PersonMessage[];
+};
+
+/** Nothing to do until something arrives, or until the time has come. */
+export type WaitCommand = { readonly type: "wait"; readonly untilMs: number | undefined };
+
+/** Continue as new with the state as it is. */
+export type RotateCommand = { readonly type: "rotate" };
+
+export type FinishCommand = {
+  readonly type: "finish";
+  readonly last: LastLoop;
+  readonly branch: string;
+};
+
+export type Command =
+  | OpenLoopCommand
+  | CallModelCommand
+  | CallToolsCommand
+  | CloseLoopCommand
+  | RecordCommand
+  | WaitCommand
+  | RotateCommand
+  | FinishCommand;

@@ -1,0 +1,42 @@
+import { carried, delivered } from "./outbox.ts";
+import type { Issue, State } from "./state.ts";
+
+/**
+ * Workers that may die over one command, in a row, before the run stops trying (design 3.12): what kills three
+ * workers will kill the fourth.
+ */
+export const MAX_LOST_IN_A_ROW = 3;
+
+/** Numbers a new command. It takes along what waits in the outbox now. */
+export function issue(state: State, local: boolean): { state: State; issue: Issue } {
+  return {
+    state: { ...state, commands: state.commands + 1 },
+    issue: {
+      number: state.commands,
+      generation: 0,
+      lost: 0,
+      local: local && state.localSteps,
+      carries: carried(state.outbox),
+    },
+  };
+}
+
+/** The same command once more, after its worker was lost or because it must run as a normal activity. */
+export function reissue(issue: Issue, why: "lost" | "elsewhere"): Issue {
+  return {
+    ...issue,
+    generation: issue.generation + 1,
+    lost: why === "lost" ? issue.lost + 1 : issue.lost,
+    local: why === "elsewhere" ? false : issue.local,
+  };
+}
+
+/** What the command had taken along is written, on the branch that its answer names. */
+export function settle(state: State, done: Pick<Issue, "carries">, branch: string): State {
+  return {
+    ...state,
+    branch,
+    view: state.view.branch === branch ? state.view : { ...state.view, branch },
+    outbox: delivered(state.outbox, done.carries),
+  };
+}

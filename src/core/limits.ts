@@ -1,0 +1,36 @@
+import type { Limits } from "../schema/definition.ts";
+
+/** What one loop has spent so far. */
+export type Spent = {
+  readonly turns: number;
+  /** Input and output of all turns (LOOP-19). */
+  readonly tokens: number;
+  readonly durationMs: number;
+  readonly costUsd: number;
+};
+
+/** Why no further turn may begin, in the words of the sources (LIM-03), or nothing. */
+export function limitReached(limits: Limits, spent: Spent): string | undefined {
+  if (limits.maxTurns !== null && spent.turns >= limits.maxTurns) {
+    return `Max turns reached (${spent.turns}/${limits.maxTurns})`;
+  }
+  if (limits.maxTotalTokens !== null && spent.tokens >= limits.maxTotalTokens) {
+    return `Max tokens reached (${spent.tokens}/${limits.maxTotalTokens})`;
+  }
+  if (limits.maxDurationMs !== null && spent.durationMs >= limits.maxDurationMs) {
+    return `Max duration reached (${seconds(spent.durationMs)}/${seconds(limits.maxDurationMs)})`;
+  }
+  if (limits.maxCostUsd !== null && spent.costUsd >= limits.maxCostUsd) {
+    return `Max cost reached (${dollars(spent.costUsd)}/${dollars(limits.maxCostUsd)})`;
+  }
+  return undefined;
+}
+
+function seconds(ms: number): string {
+  return `${Math.floor(ms / 1000)}s`;
+}
+
+/** Four places: a single turn often costs less than a cent. */
+export function dollars(amount: number): string {
+  return `$${amount.toFixed(4)}`;
+}

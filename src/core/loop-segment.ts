@@ -1,0 +1,13 @@
+import type { AgentDefinition } from "../schema/definition.ts";
+
+/**
+ * The middle of a loop id (ID-02): the definition's own `configId`, else `{provider}.{model}[.thinking]`.
+ *
+ * The thinking level is there when it is not off.
+ */
+export function loopSegment(definition: Pick<AgentDefinition, "configId" | "model" | "thinking">): string {
+  if (definition.configId !== undefined) return definition.configId;
+  const slug = definition.model.id.replace(/[^A-Za-z0-9._-]+/g, "-");
+  const thinking = definition.thinking === "off" ? "" : `.${definition.thinking}`;
+  return `${definition.model.provider}.${slug}${thinking}`;
+}

@@ -1,0 +1,126 @@
+import { assertNever } from "./assert-never.ts";
+import type { CallToolCommand, Command } from "./command.ts";
+import { cargo, EMPTY_OUTBOX, type Outbox } from "./outbox.ts";
+import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
+import { ProtocolError } from "./protocol-error.ts";
+import type { Issue, State } from "./state.ts";
+import { rangesOf } from "./view.ts";
+
+/** What the driver must do now. Asked again of the same state, it gives the same answer. */
+export function next(state: State): Command {
+  const { phase } = state;
+  switch (phase.type) {
+    case "starting":
+      return { type: "wait", untilMs: undefined };
+    case "opening":
+      return {
+        type: "open-loop",
+        ...numbered(phase.issue),
+        session: state.session,
+        ...(state.asked.definition === undefined ? {} : { definition: state.asked.definition }),
+        ...(state.asked.hash === undefined ? {} : { definitionHash: state.asked.hash }),
+        prompts: phase.prompts,
+      };
+    case "calling-model": {
+      const { definitionHash, maxRetries } = pinnedOf(state);
+      const loop = loopOf(state);
+      return {
+        type: "call-model",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: loop.loopId,
+        definitionHash,
+        turn: loop.turn,
+        view: rangesOf(state.view),
+        position: state.length,
+        maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
+      };
+    }
+    case "calling-tools":
+      return { type: "call-tools", calls: runningCalls(state, phase) };
+    case "closing": {
+      const loop = loopOf(state);
+      return {
+        type: "close-loop",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: loop.loopId,
+        outcome: phase.outcome,
+        ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
+        turns: loop.turn,
+        costUsd: loop.costUsd,
+      };
+    }
+    case "recording":
+      return {
+        type: "record",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        ...(state.loop === undefined ? {} : { loopId: state.loop.loopId }),
+        inbox: phase.inbox,
+      };
+    case "waiting":
+      return { type: "wait", untilMs: phase.untilMs };
+    case "rotating":
+      return { type: "rotate" };
+    case "ended":
+      return {
+        type: "finish",
+        last: state.last ?? { outcome: { type: "delivered", messages: 0 } },
+        branch: state.branch,
+      };
+    case "turn-due":
+    case "turn-over":
+    case "loop-over":
+      throw new ProtocolError(`A run was left while ${phase.type}`);
+    default:
+      return assertNever(phase);
+  }
+}
+
+function numbered({ number, generation, local }: Issue) {
+  return { number, generation, local };
+}
+
+function writing(state: State, issue: Issue, ownPosition: number) {
+  const outbox = cargo(state.outbox, issue.carries);
+  return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox };
+}
+
+function baseOf(outbox: Outbox, ownPosition: number): number {
+  return Math.min(ownPosition, ...outbox.entries.map(({ position }) => position));
+}
+
+/** The calls of the unit that have no result yet; all of them share one base, so that they would fork alike. */
+function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly CallToolCommand[] {
+  const loop = loopOf(state);
+  const { definitionHash, tools, toolQueue } = pinnedOf(state);
+  const outbox = cargo(state.outbox, phase.issue.carries);
+  const base = baseOf(outbox, phase.position + 1 + phase.unit.from);
+  const commands: CallToolCommand[] = [];
+  phase.calls.forEach((call, index) => {
+    if (call.status.type !== "running") return;
+    const timeoutMs = tools[call.name]?.timeoutMs;
+    commands.push({
+      number: phase.issue.number,
+      generation: call.status.generation,
+      local: call.status.local,
+      branch: state.branch,
+      base,
+      outbox: index === phase.unit.carrier ? outbox : EMPTY_OUTBOX,
+      session: state.session,
+      loopId: loop.loopId,
+      definitionHash,
+      turn: loop.turn,
+      call: index,
+      toolCallId: call.id,
+      toolName: call.name,
+      answer: phase.position,
+      position: phase.position + 1 + index,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(toolQueue === undefined ? {} : { queue: toolQueue }),
+      summary: call.summary,
+    });
+  });
+  return commands;
+}

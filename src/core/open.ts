@@ -1,0 +1,77 @@
+import type { LoopDigest } from "./digest.ts";
+import { issue } from "./issue.ts";
+import { emit } from "./outbox.ts";
+import type { PhaseOf } from "./phase.ts";
+import { truncateForPreview } from "./preview.ts";
+import type { Prompt, State } from "./state.ts";
+import { NO_USAGE } from "./usage.ts";
+import { extendView, type View } from "./view.ts";
+
+/** What an operator reads of the first prompt, in bytes. */
+const GOAL_BYTES = 256;
+
+export function openLoop(state: State, prompts: readonly Prompt[]): State {
+  const given = issue(state, true);
+  const goal = state.goal === "" ? truncateForPreview(prompts[0]?.text ?? "", GOAL_BYTES) : state.goal;
+  return { ...given.state, goal, phase: { type: "opening", issue: given.issue, prompts } };
+}
+
+export function loopOpened(state: State, phase: PhaseOf<"opening">, digest: LoopDigest): State {
+  const { loopId, kind, from, branch, definitionHash } = digest;
+  const opened: State = {
+    ...state,
+    asked: { hash: definitionHash },
+    pinned: pinnedFrom(digest),
+    branch,
+    length: from + digest.entries.length,
+    view: viewFrom(state, digest),
+    goal: state.goal === "" ? `${phase.prompts.length + digest.entries.length} messages` : state.goal,
+    loop: {
+      loopId,
+      kind,
+      from,
+      startedAtMs: state.nowMs,
+      turn: 0,
+      usage: NO_USAGE,
+      turnUsage: NO_USAGE,
+      costUsd: 0,
+      events: 0,
+      lastStop: undefined,
+      lastText: undefined,
+    },
+  };
+  const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
+  const announced = emit(opened, { type: "AgentStart", kind, ...parent });
+  return { ...announced, phase: { type: "turn-due", source: "opening" } };
+}
+
+function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
+  const {
+    loopId: _l,
+    parentLoopId: _p,
+    kind: _k,
+    branch: _b,
+    from: _f,
+    tokensBefore: _t,
+    entries: _e,
+    warnings: _w,
+    ...pinned
+  } = digest;
+  return pinned;
+}
+
+/** The view as it was, when the loop goes on right behind it; else everything that stands before the loop. */
+function viewFrom(state: State, digest: LoopDigest): View {
+  const goesOn = state.view.branch === digest.branch && state.length === digest.from;
+  const before: View = goesOn
+    ? state.view
+    : {
+        branch: digest.branch,
+        spans: digest.from === 0 ? [] : [{ from: 0, to: digest.from, turns: 1, tokens: digest.tokensBefore }],
+      };
+  return digest.entries.reduce<View>(
+    (view, entry, index) =>
+      extendView(view, { position: digest.from + index, tokens: entry.tokens, newTurn: true }),
+    before,
+  );
+}

@@ -1,0 +1,98 @@
+import type { AgentMessage } from "../schema/message.ts";
+import type { EntryOrigin, EventBody } from "../schema/record.ts";
+import type { PersonMessage, State } from "./state.ts";
+import { NO_USAGE } from "./usage.ts";
+
+/** What waits to be written down: it rides in the input of the next activity, which writes it first. */
+export type Outbox = { readonly entries: readonly OutboxEntry[]; readonly events: readonly OutboxEvent[] };
+
+/** A message that no activity has made: words of a person, or a short text of the machine itself. */
+export type OutboxEntry = {
+  readonly position: number;
+  readonly origin: EntryOrigin;
+  readonly atMs: number;
+  readonly turn: number;
+  readonly body: OutboxBody;
+};
+
+export type OutboxBody =
+  | { readonly type: "person"; readonly message: PersonMessage }
+  | { readonly type: "notice"; readonly text: string }
+  | { readonly type: "result"; readonly toolCallId: string; readonly toolName: string; readonly text: string }
+  | { readonly type: "no-answer"; readonly stopReason: "error" | "aborted"; readonly errorMessage: string };
+
+export type OutboxEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };
+
+export const EMPTY_OUTBOX: Outbox = { entries: [], events: [] };
+
+/** Numbers an event of the open loop and lets it wait. */
+export function emit(state: State, body: EventBody): State {
+  if (state.loop === undefined) return state;
+  const event = { sequence: state.loop.events, atMs: state.nowMs, body };
+  return {
+    ...state,
+    loop: { ...state.loop, events: state.loop.events + 1 },
+    outbox: { ...state.outbox, events: [...state.outbox.events, event] },
+  };
+}
+
+/** What a command takes along when it is given out now. */
+export function carried(outbox: Outbox): { entries: number; events: number } {
+  return { entries: outbox.entries.length, events: outbox.events.length };
+}
+
+/** The part of the outbox that a command took along. */
+export function cargo(outbox: Outbox, carries: { entries: number; events: number }): Outbox {
+  return {
+    entries: outbox.entries.slice(0, carries.entries),
+    events: outbox.events.slice(0, carries.events),
+  };
+}
+
+/** The outbox after that part was written. */
+export function delivered(outbox: Outbox, carries: { entries: number; events: number }): Outbox {
+  return { entries: outbox.entries.slice(carries.entries), events: outbox.events.slice(carries.events) };
+}
+
+/**
+ * The message of an outbox entry, as the transcript holds it.
+ *
+ * @param text - The words of a person's message that travelled as a reference.
+ */
+export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string): AgentMessage {
+  const turnId = { loopId, turnIndex: entry.turn };
+  const { body } = entry;
+  switch (body.type) {
+    case "person":
+      return {
+        role: "user",
+        content: [{ type: "text", text: text ?? body.message.text ?? "" }],
+        timestamp: body.message.atMs,
+        turnId,
+      };
+    case "notice":
+      return { role: "user", content: [{ type: "text", text: body.text }], timestamp: entry.atMs, turnId };
+    case "result":
+      return {
+        role: "toolResult",
+        toolCallId: body.toolCallId,
+        toolName: body.toolName,
+        content: [{ type: "text", text: body.text }],
+        isError: true,
+        timestamp: entry.atMs,
+        turnId,
+      };
+    case "no-answer":
+      return {
+        role: "assistant",
+        content: [{ type: "text", text: "" }],
+        stopReason: body.stopReason,
+        model: "unknown",
+        provider: "unknown",
+        usage: NO_USAGE,
+        errorMessage: body.errorMessage,
+        timestamp: entry.atMs,
+        turnId,
+      };
+  }
+}

@@ -1,0 +1,39 @@
+import type { QueueMode } from "../schema/definition.ts";
+import type { ClosedDigest, Failure, LoopDigest, ModelDigest, ToolDigest, WrittenDigest } from "./digest.ts";
+import type { PersonMessage } from "./state.ts";
+
+/** How a step did not get to its end. */
+export type Setback =
+  /** The worker that did it is gone. `attempts`: times that the vendor had been asked, as far as is known. */
+  | { readonly type: "lost"; readonly attempts: number }
+  /** A local step that did not end in time, or found itself in the wrong place. */
+  | { readonly type: "elsewhere" }
+  /** It ended because it was told to. */
+  | { readonly type: "cancelled" }
+  | { readonly type: "failed"; readonly failure: Failure };
+
+/** What happened, as the driver tells it. `atMs` is the workflow's clock. */
+export type RunEvent = { readonly atMs: number } & (
+  | { readonly type: "loop-opened"; readonly digest: LoopDigest }
+  | { readonly type: "open-set-back"; readonly setback: Setback }
+  | { readonly type: "model-replied"; readonly digest: ModelDigest }
+  | { readonly type: "model-set-back"; readonly setback: Setback }
+  | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }
+  | { readonly type: "tool-set-back"; readonly call: number; readonly setback: Setback }
+  | { readonly type: "loop-closed"; readonly digest: ClosedDigest }
+  | { readonly type: "close-set-back"; readonly setback: Setback }
+  | { readonly type: "recorded"; readonly digest: WrittenDigest }
+  | { readonly type: "record-set-back"; readonly setback: Setback }
+  | { readonly type: "prompted"; readonly message: PersonMessage }
+  | { readonly type: "steered"; readonly message: PersonMessage }
+  | { readonly type: "followed-up"; readonly message: PersonMessage }
+  | { readonly type: "queue-mode-set"; readonly queue: "steering" | "follow-up"; readonly mode: QueueMode }
+  | { readonly type: "queues-cleared"; readonly queue: "steering" | "follow-up" | "all" }
+  | { readonly type: "stop-requested"; readonly reason: string }
+  /** The history grows long: continue as new when a turn ends. */
+  | { readonly type: "rotation-due" }
+  /** The time that a `wait` was for has come. */
+  | { readonly type: "time-passed" }
+  /** The first event of a run, and of one that continued as new: what came together with it is let in. */
+  | { readonly type: "begun" }
+);

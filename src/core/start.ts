@@ -1,0 +1,44 @@
+import { EMPTY_OUTBOX } from "./outbox.ts";
+import { EMPTY_QUEUES, remember } from "./queues.ts";
+import { type Asked, type PersonMessage, RULES, STATE_VERSION, type State } from "./state.ts";
+import { EMPTY_VIEW } from "./view.ts";
+
+export type StartInput = {
+  readonly session: string;
+  readonly mode: "run" | "interactive";
+  readonly idleTimeoutMs: number | null;
+  readonly localSteps: boolean;
+  readonly asked: Asked;
+  /** Nothing to ask when empty: messages that come with the start go to the inbox. */
+  readonly prompts: readonly PersonMessage[];
+  readonly nowMs: number;
+};
+
+export function start(input: StartInput): State {
+  const fresh: State = {
+    version: STATE_VERSION,
+    rules: RULES,
+    session: input.session,
+    mode: input.mode,
+    idleTimeoutMs: input.idleTimeoutMs,
+    localSteps: input.localSteps,
+    asked: input.asked,
+    pinned: undefined,
+    nowMs: input.nowMs,
+    commands: 0,
+    phase: { type: "starting", prompts: input.prompts },
+    queues: EMPTY_QUEUES,
+    recentIds: [],
+    outbox: EMPTY_OUTBOX,
+    branch: EMPTY_VIEW.branch,
+    length: 0,
+    view: EMPTY_VIEW,
+    loop: undefined,
+    stop: undefined,
+    rotate: false,
+    totals: { loops: 0, turns: 0, costUsd: 0 },
+    goal: "",
+    last: undefined,
+  };
+  return input.prompts.reduce((state, { id }) => remember(state, id), fresh);
+}

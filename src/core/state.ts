@@ -1,0 +1,197 @@
+import type { AgentDefinition, QueueMode } from "../schema/definition.ts";
+import type { StopReason, Usage } from "../schema/message.ts";
+import type { ContinuationKind, EntryOrigin, Outcome } from "../schema/record.ts";
+import type { CallDigest, LoopDigest } from "./digest.ts";
+import type { Outbox } from "./outbox.ts";
+import type { View } from "./view.ts";
+
+// The state is the whole truth about a run between two commands: one JSON value, small however long the session.
+//
+// Invariants
+//   I1. `next(state)` is a function of the state alone, and the same each time that it is asked.
+//   I2. A message that was accepted is in a queue, in the outbox, in the command in flight, or in the transcript:
+//       never in two of them, never in none.
+//   I3. Every call of an answer gets exactly one result, at the position after the answer plus its index.
+//   I4. Every loop that was opened has one AgentEnd, and events are numbered from 0 without a gap.
+//   I5. No text of a conversation is in the state, except words of people that nobody has taken yet.
+
+/** The shape of `State`. A run carries it across continue-as-new; a worker refuses a newer one. */
+export const STATE_VERSION = 1;
+
+/** The newest rule set. A change of what `next` or `apply` does adds one and keeps the old road (design 3.15). */
+export const RULES = 1;
+
+/** A message of a person: its words, or the hash they are stored under when they are too long to travel. */
+export type PersonMessage = {
+  /** Made by the sender; a message with a known id is not taken twice. */
+  readonly id: string;
+  readonly text?: string;
+  readonly ref?: string;
+  readonly atMs: number;
+};
+
+export type Queues = {
+  readonly steering: readonly PersonMessage[];
+  readonly followUps: readonly PersonMessage[];
+  /** Set by an operator; the definition's own until then. */
+  readonly steeringMode?: QueueMode;
+  readonly followUpMode?: QueueMode;
+};
+
+/** A command that was given out: enough to give it out again. */
+export type Issue = {
+  /** The number of the command within the session's run, and the same when it is given out again. */
+  readonly number: number;
+  /** Rises when it is given out again: who works on an older one may not write. */
+  readonly generation: number;
+  /** Workers that died over it, in a row. */
+  readonly lost: number;
+  /** Whether it may run as a local activity. */
+  readonly local: boolean;
+  /** How much of the outbox goes with it. */
+  readonly carries: { readonly entries: number; readonly events: number };
+};
+
+export type Prompt = PersonMessage & { readonly origin: EntryOrigin };
+
+export type CallStatus =
+  | { readonly type: "pending" }
+  | {
+      readonly type: "running";
+      readonly generation: number;
+      readonly lost: number;
+      readonly local: boolean;
+      readonly startedAtMs: number;
+    }
+  | { readonly type: "done"; readonly isError: boolean; readonly tokens: number };
+
+export type Call = CallDigest & { readonly status: CallStatus };
+
+/** Where the run stands. Each phase carries what it needs, and no other. */
+export type Phase =
+  /** Before the driver has let in what came together with the start. */
+  | { readonly type: "starting"; readonly prompts: readonly PersonMessage[] }
+  | { readonly type: "opening"; readonly issue: Issue; readonly prompts: readonly Prompt[] }
+  | { readonly type: "calling-model"; readonly issue: Issue; readonly attemptsBefore: number }
+  | {
+      readonly type: "calling-tools";
+      readonly issue: Issue;
+      /** Of the assistant message. */
+      readonly position: number;
+      readonly calls: readonly Call[];
+      readonly unit: Unit;
+    }
+  | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
+  | {
+      readonly type: "recording";
+      readonly issue: Issue;
+      readonly inbox: readonly PersonMessage[];
+      readonly afterwards: AfterRecord;
+    }
+  | { readonly type: "waiting"; readonly sinceMs: number; readonly untilMs: number | undefined }
+  | { readonly type: "rotating"; readonly resume: Resume }
+  | { readonly type: "ended" }
+  | Passing;
+
+/** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
+export type Passing =
+  | { readonly type: "turn-due"; readonly source: TurnSource }
+  | { readonly type: "turn-over"; readonly position: number; readonly results: number }
+  | { readonly type: "loop-over" };
+
+/** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along. */
+export type Unit = { readonly from: number; readonly to: number; readonly carrier: number };
+
+/** What a run that continued as new goes on with. */
+export type Resume =
+  | { readonly type: "turn"; readonly source: TurnSource }
+  | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
+
+/** What a turn takes up besides steering. */
+export type TurnSource = "opening" | "tools" | "follow-up";
+
+/** What a small `record` step was needed for. */
+export type AfterRecord = Resume | { readonly type: "end" };
+
+/** The loop that is open. */
+export type OpenLoop = {
+  readonly loopId: string;
+  readonly kind: ContinuationKind;
+  readonly from: number;
+  readonly startedAtMs: number;
+  /** 0-based; of the turn that runs or comes next. */
+  readonly turn: number;
+  readonly usage: Usage;
+  readonly costUsd: number;
+  /** Events given out so far, which is the number of the next. */
+  readonly events: number;
+  /** The usage of the turn that runs. */
+  readonly turnUsage: Usage;
+  readonly lastStop: StopReason | undefined;
+  /** The beginning of the last answer's text, at most 256 bytes, and its position. */
+  readonly lastText: { readonly preview: string; readonly position: number } | undefined;
+};
+
+/** What `open-loop` pinned, kept for the rest of the run. */
+export type Pinned = Pick<
+  LoopDigest,
+  | "definitionHash"
+  | "agentName"
+  | "model"
+  | "limits"
+  | "toolStrategy"
+  | "steeringMode"
+  | "followUpMode"
+  | "maxRetries"
+  | "tools"
+  | "toolQueue"
+>;
+
+/** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
+export type Asked = { readonly definition?: AgentDefinition; readonly hash?: string };
+
+/** How the newest loop ended. */
+export type LastLoop = {
+  readonly outcome: Outcome;
+  /** Absent when no loop could be opened. */
+  readonly loopId?: string;
+  /** The last answer's text, at most 32 KiB; whole in the entry at `position`. */
+  readonly text?: string;
+  readonly position?: number;
+};
+
+export type State = {
+  readonly version: typeof STATE_VERSION;
+  readonly rules: number;
+  readonly session: string;
+  /** A `run` ends when there is nothing left to do; an `interactive` one waits for the next prompt. */
+  readonly mode: "run" | "interactive";
+  /** How long an interactive run waits for a prompt before it ends; `null` waits for ever. */
+  readonly idleTimeoutMs: number | null;
+  /** Short steps run as local activities. */
+  readonly localSteps: boolean;
+  readonly asked: Asked;
+  readonly pinned: Pinned | undefined;
+  /** The time of the last event, by the workflow's clock. */
+  readonly nowMs: number;
+  /** The number of the next command. */
+  readonly commands: number;
+  readonly phase: Phase;
+  readonly queues: Queues;
+  /** Ids of the newest messages that were accepted, oldest first. */
+  readonly recentIds: readonly string[];
+  readonly outbox: Outbox;
+  /** The branch that is written to, and its length: the next position. */
+  readonly branch: string;
+  readonly length: number;
+  readonly view: View;
+  readonly loop: OpenLoop | undefined;
+  readonly stop: { readonly reason: string } | undefined;
+  /** The run should continue as new at the next turn's edge. */
+  readonly rotate: boolean;
+  /** Of all loops of this session's run. */
+  readonly totals: { readonly loops: number; readonly turns: number; readonly costUsd: number };
+  /** The first words that were asked, at most 256 bytes: what an operator reads first. */
+  readonly goal: string;
+  readonly last: LastLoop | undefined;
+};

@@ -1,0 +1,104 @@
+import type { Outcome } from "../schema/record.ts";
+import { assertNever } from "./assert-never.ts";
+import type { State } from "./state.ts";
+import { viewTokens } from "./view.ts";
+
+/** One word for the state of a run, as the search attribute `HoldfastStatus` has it. */
+export type StatusWord =
+  | "running"
+  | "waiting"
+  | "stopping"
+  | "completed"
+  | "limit-reached"
+  | "failed"
+  | "stopped";
+
+/** What a person wants to know of a run. */
+export type Status = {
+  readonly session: string;
+  readonly status: StatusWord;
+  /** What it is doing, in words. */
+  readonly doing: string;
+  readonly agent: string | undefined;
+  readonly model: string | undefined;
+  readonly goal: string;
+  readonly loopId: string | undefined;
+  /** Turns of the session's run that are over. */
+  readonly turns: number;
+  readonly costUsd: number;
+  /** Estimated tokens that the next request carries. */
+  readonly contextTokens: number;
+  readonly queued: { readonly steering: number; readonly followUps: number };
+  readonly lastText: string | undefined;
+  readonly outcome: Outcome | undefined;
+};
+
+export function statusOf(state: State): Status {
+  return {
+    session: state.session,
+    status: statusWord(state),
+    doing: doing(state),
+    agent: state.pinned?.agentName,
+    model: state.pinned?.model,
+    goal: state.goal,
+    loopId: state.loop?.loopId ?? state.last?.loopId,
+    turns: state.totals.turns + (state.loop?.turn ?? 0),
+    costUsd: state.totals.costUsd + (state.loop?.costUsd ?? 0),
+    contextTokens: viewTokens(state.view),
+    queued: { steering: state.queues.steering.length, followUps: state.queues.followUps.length },
+    lastText: state.loop?.lastText?.preview ?? state.last?.text?.slice(0, 256),
+    outcome: state.last?.outcome,
+  };
+}
+
+export function statusWord(state: State): StatusWord {
+  if (state.phase.type === "ended") return outcomeWord(state.last?.outcome);
+  if (state.stop !== undefined) return "stopping";
+  return state.phase.type === "waiting" ? "waiting" : "running";
+}
+
+function outcomeWord(outcome: Outcome | undefined): StatusWord {
+  switch (outcome?.type) {
+    case "failed":
+      return "failed";
+    case "stopped":
+    case "rejected":
+      return "stopped";
+    case "limit-reached":
+      return "limit-reached";
+    default:
+      return "completed";
+  }
+}
+
+/** The current step, in a person's words. */
+export function doing(state: State): string {
+  const { phase } = state;
+  switch (phase.type) {
+    case "starting":
+    case "opening":
+      return "opening the loop";
+    case "calling-model":
+      return `asking the model (turn ${state.loop?.turn ?? 0})`;
+    case "calling-tools": {
+      const running = phase.calls.filter((call) => call.status.type === "running");
+      return `running ${running.map(({ name, summary }) => (summary === "" ? name : `${name}: ${summary}`)).join(", ")}`;
+    }
+    case "closing":
+      return "closing the loop";
+    case "recording":
+      return "writing down what is left";
+    case "waiting":
+      return "waiting for a prompt";
+    case "rotating":
+      return "continuing as a new run";
+    case "ended":
+      return "nothing: the run has ended";
+    case "turn-due":
+    case "turn-over":
+    case "loop-over":
+      return "deciding what comes next";
+    default:
+      return assertNever(phase);
+  }
+}

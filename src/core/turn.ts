@@ -1,0 +1,141 @@
+import type { Outcome, TurnTrigger } from "../schema/record.ts";
+import { append, messageEvents } from "./append.ts";
+import { startCalls } from "./calls.ts";
+import { closeLoop } from "./close.ts";
+import type { ModelDigest } from "./digest.ts";
+import { issue, settle } from "./issue.ts";
+import { limitReached } from "./limits.ts";
+import { emit } from "./outbox.ts";
+import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
+import { poll } from "./queues.ts";
+import { beforeRotation } from "./rotation.ts";
+import type { OpenLoop, State, TurnSource } from "./state.ts";
+import { addUsage, NO_USAGE } from "./usage.ts";
+import { extendView } from "./view.ts";
+
+/**
+ * Begins a turn, or ends the loop instead (X-02): stop, limits, then TurnStart, then the messages that wait.
+ *
+ * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
+ */
+export function beginTurn(state: State, source: TurnSource): State {
+  if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
+  const loop = loopOf(state);
+  const reason = limitReached(pinnedOf(state).limits, {
+    turns: loop.turn,
+    tokens: loop.usage.input + loop.usage.output,
+    durationMs: state.nowMs - loop.startedAtMs,
+    costUsd: loop.costUsd,
+  });
+  if (reason !== undefined) return endAtLimit(state, reason);
+  if (state.rotate) return beforeRotation(state, { type: "turn", source });
+
+  const opened = emit(
+    { ...state, loop: { ...loop, turnUsage: NO_USAGE } },
+    { type: "TurnStart", turn: loop.turn, trigger: triggerOf(loop) },
+  );
+  const prompted = source === "opening" ? promptEvents(opened) : opened;
+  return askModel(takeUpFor(source, prompted));
+}
+
+/** LOOP-07. Sub-agents say `subAgent`, from their own start. */
+function triggerOf(loop: OpenLoop): TurnTrigger {
+  if (loop.turn > 0) return "continuation";
+  if (loop.kind.type === "initial") return "user";
+  return loop.kind.type === "branch" ? "branch" : "continuation";
+}
+
+/** The prompts were written by `open-loop`; their events come inside the first turn (LOOP-03, X-05). */
+function promptEvents(state: State): State {
+  let next = state;
+  for (let position = loopOf(state).from; position < state.length; position++) {
+    next = messageEvents(next, position);
+  }
+  return next;
+}
+
+/** Steering was polled at the loop's entry already, before its prompts (LOOP-08, X-07). */
+function takeUpFor(source: TurnSource, state: State): State {
+  switch (source) {
+    case "opening":
+      return state;
+    case "tools":
+      return takeUp(state, "steering");
+    case "follow-up":
+      return takeUp(takeUp(state, "steering"), "followUps");
+  }
+}
+
+function takeUp(state: State, queue: "steering" | "followUps"): State {
+  const polled = poll(state, queue);
+  return polled.taken.reduce(
+    (next, { origin, ...message }) => append(next, origin, { type: "person", message }, true),
+    polled.state,
+  );
+}
+
+function askModel(state: State): State {
+  const given = issue(state, false);
+  return { ...given.state, phase: { type: "calling-model", issue: given.issue, attemptsBefore: 0 } };
+}
+
+/** A limit ends the loop with words that the conversation keeps, not with an error (LOOP-12). */
+function endAtLimit(state: State, reason: string): State {
+  const told = append(state, "machine", { type: "notice", text: `[Agent stopped: ${reason}]` }, true);
+  return closeLoop(told, { type: "limit-reached", reason });
+}
+
+/** The answer stands in the transcript: its calls are started, or the turn ends. */
+export function modelReplied(state: State, phase: PhaseOf<"calling-model">, digest: ModelDigest): State {
+  const position = state.length;
+  const settled = settle(state, phase.issue, digest.branch);
+  const loop = loopOf(settled);
+  const heard = messageEvents(
+    {
+      ...settled,
+      length: position + 1,
+      view: extendView(settled.view, { position, tokens: digest.tokens, newTurn: true }),
+      loop: {
+        ...loop,
+        usage: addUsage(loop.usage, digest.usage),
+        turnUsage: digest.usage,
+        costUsd: loop.costUsd + digest.costUsd,
+        lastStop: digest.stopReason,
+        lastText: { preview: digest.preview, position },
+      },
+    },
+    position,
+  );
+  return digest.calls.length === 0
+    ? { ...heard, phase: { type: "turn-over", position, results: 0 } }
+    : startCalls(heard, position, digest.calls, digest.stopReason === "length");
+}
+
+/** The turn's last word; then another turn, or the end of the loop (LOOP-20, LOOP-21). */
+export function endTurn(state: State, position: number, results: number): State {
+  const loop = loopOf(state);
+  const said = emit(state, { type: "TurnEnd", turn: loop.turn, position, usage: loop.turnUsage, results });
+  const ended = { ...said, loop: { ...loopOf(said), turn: loop.turn + 1 } };
+  if (results > 0 || ended.queues.steering.length > 0) return turnDue(ended, "tools");
+  if (ended.queues.followUps.length > 0) return turnDue(ended, "follow-up");
+  if (ended.stop !== undefined) return closeLoop(ended, { type: "stopped", reason: ended.stop.reason });
+  return closeLoop(ended, { type: "answered", stopReason: loop.lastStop ?? "stop" });
+}
+
+function turnDue(state: State, source: TurnSource): State {
+  return { ...state, phase: { type: "turn-due", source } };
+}
+
+/** There is no answer: the failed turn stays in the record and ends the loop (LOOP-16, LOOP-24). */
+export function endWithoutAnswer(
+  state: State,
+  stopReason: "error" | "aborted",
+  errorMessage: string,
+  outcome: Outcome,
+): State {
+  const position = state.length;
+  const noted = append(state, "machine", { type: "no-answer", stopReason, errorMessage }, true);
+  const turn = loopOf(noted).turn;
+  const ended = emit(noted, { type: "TurnEnd", turn, position, usage: NO_USAGE, results: 0 });
+  return closeLoop({ ...ended, loop: { ...loopOf(ended), turn: turn + 1 } }, outcome);
+}

@@ -1,0 +1,58 @@
+import { uuid4 } from "@temporalio/workflow";
+import type { PersonMessage, State } from "../core/state.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { Words } from "./messages.ts";
+
+/** What the worker that hosts a run is asked to do differently. Small, and carried on by continue-as-new. */
+export type RunSettings = {
+  /** Short steps as local activities; off shows every step as a bar in the timeline. */
+  readonly localSteps: boolean;
+  /** Search attributes are set; off for servers where they are not registered. */
+  readonly searchAttributes: boolean;
+  /** Continue as new at the latest when the history has this many events. */
+  readonly rotateAfterEvents: number;
+};
+
+/**
+ * Events after which a run continues as new, about 160 turns. The server suggests it at 4,096; earlier keeps the
+ * replay after a crash under half a second.
+ */
+const ROTATE_AFTER_EVENTS = 2000;
+
+export const DEFAULT_SETTINGS: RunSettings = {
+  localSteps: true,
+  searchAttributes: true,
+  rotateAfterEvents: ROTATE_AFTER_EVENTS,
+};
+
+/** How a run is started; short enough to be typed into the Temporal UI. */
+export type StartRequest = {
+  /** Absent: messages that come with the start are put into the session's inbox, and the run ends. */
+  readonly prompt?: Words;
+  readonly definition?: AgentDefinition;
+  /** The hash of a stored definition, instead. */
+  readonly definitionHash?: string;
+  readonly mode?: "run" | "interactive";
+  /** How long an interactive run waits for a prompt; `null`, the default, waits for ever. */
+  readonly idleTimeoutMs?: number | null;
+  readonly settings?: Partial<RunSettings>;
+};
+
+/** How it goes on after continue-as-new. */
+export type ResumeRequest = { readonly resume: State; readonly settings: RunSettings };
+
+export type RunInput = StartRequest | ResumeRequest;
+
+/** Words as a message, with an id where the sender made none. Anything else is nothing. */
+export function messageFrom(words: Words | undefined, atMs: number): PersonMessage | undefined {
+  if (typeof words === "string") return words === "" ? undefined : { id: uuid4(), text: words, atMs };
+  if (words === null || typeof words !== "object") return undefined;
+  const { id, text, ref } = words;
+  if (typeof text !== "string" && typeof ref !== "string") return undefined;
+  return {
+    id: typeof id === "string" && id !== "" ? id : uuid4(),
+    ...(typeof text === "string" ? { text } : {}),
+    ...(typeof ref === "string" ? { ref } : {}),
+    atMs,
+  };
+}

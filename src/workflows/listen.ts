@@ -1,0 +1,110 @@
+import { ApplicationFailure } from "@temporalio/common";
+import { setHandler } from "@temporalio/workflow";
+import type { PersonMessage, State } from "../core/state.ts";
+import { statusOf } from "../core/status.ts";
+import { messageFrom } from "./input.ts";
+import {
+  type Accepted,
+  clearQueuesSignal,
+  followUpSignal,
+  followUpUpdate,
+  promptUpdate,
+  queueModeSignal,
+  statusQuery,
+  steerSignal,
+  steerUpdate,
+  stopSignal,
+  type Words,
+} from "./messages.ts";
+import type { Happening } from "./perform.ts";
+
+/** STEER-12. */
+export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";
+
+/**
+ * Lets in what people send. Nothing that they send can fail the run: what makes no sense is refused by an update's
+ * validator, and overheard when it came as a signal.
+ */
+export function listen(read: () => State, tell: (happening: Happening) => void): void {
+  const arrived = (type: "steered" | "followed-up") => (words: Words) => {
+    const message = messageFrom(words, Date.now());
+    if (message !== undefined) tell({ type, message });
+  };
+  setHandler(steerSignal, arrived("steered"), {
+    description: "Words that the agent reads before its next answer",
+  });
+  setHandler(followUpSignal, arrived("followed-up"), {
+    description: "Words that the agent reads when it would stop",
+  });
+  setHandler(
+    queueModeSignal,
+    (request) => {
+      const queue = request?.queue;
+      const mode = request?.mode;
+      if ((queue === "steering" || queue === "follow-up") && (mode === "all" || mode === "one-at-a-time")) {
+        tell({ type: "queue-mode-set", queue, mode });
+      }
+    },
+    { description: "How many waiting messages are read at once" },
+  );
+  setHandler(
+    clearQueuesSignal,
+    (queue) => {
+      if (queue === "steering" || queue === "follow-up" || queue === "all")
+        tell({ type: "queues-cleared", queue });
+    },
+    { description: "Forgets the messages that wait" },
+  );
+  setHandler(
+    stopSignal,
+    (reason) =>
+      tell({ type: "stop-requested", reason: typeof reason === "string" ? reason : "stop was requested" }),
+    { description: "Ends the run: the vendor's request, the tools, then the loop" },
+  );
+
+  const acknowledged =
+    (type: "steered" | "followed-up") =>
+    (words: Words): Accepted => {
+      const message = messageFrom(words, Date.now()) as PersonMessage;
+      tell({ type, message });
+      return accepted(read(), message);
+    };
+  const validator = (words: Words) => void validMessage(words);
+  setHandler(steerUpdate, acknowledged("steered"), { validator });
+  setHandler(followUpUpdate, acknowledged("followed-up"), { validator });
+  setHandler(
+    promptUpdate,
+    (words) => {
+      mustWait(read());
+      const message = messageFrom(words, Date.now()) as PersonMessage;
+      tell({ type: "prompted", message });
+      return accepted(read(), message);
+    },
+    {
+      validator: (words) => {
+        validMessage(words);
+        mustWait(read());
+      },
+      description: "The next prompt of an interactive run",
+    },
+  );
+  setHandler(statusQuery, () => statusOf(read()), { description: "Where the run stands" });
+}
+
+function validMessage(words: Words): void {
+  const text = typeof words === "string" ? words : words?.text;
+  const ref = typeof words === "string" ? undefined : words?.ref;
+  if ((typeof text === "string" && text !== "") || typeof ref === "string") return;
+  throw ApplicationFailure.nonRetryable(
+    "A message is a text, or an object with `text` or `ref`",
+    "holdfast/invalid-message",
+  );
+}
+
+function mustWait(state: State): void {
+  if (state.phase.type !== "waiting") throw ApplicationFailure.nonRetryable(BUSY_TEXT, "holdfast/busy");
+}
+
+function accepted(state: State, { id }: PersonMessage): Accepted {
+  return { id, queued: state.queues.steering.length + state.queues.followUps.length };
+}

@@ -1,0 +1,125 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  workflowInfo,
+} from "@temporalio/workflow";
+import { apply } from "../core/apply.ts";
+import type { CallToolCommand, CallToolsCommand, Command } from "../core/command.ts";
+import { next } from "../core/next.ts";
+import { start } from "../core/start.ts";
+import type { State } from "../core/state.ts";
+import {
+  DEFAULT_SETTINGS,
+  messageFrom,
+  type ResumeRequest,
+  type RunInput,
+  type RunSettings,
+} from "./input.ts";
+import { listen } from "./listen.ts";
+import { type Happening, perform, performTool } from "./perform.ts";
+import { finish, type RunResult } from "./result.ts";
+import { showcase } from "./shown.ts";
+
+/** Drives the machine: asks what to do, has it done, tells what happened. Everything else is in the core. */
+export async function agent(input: RunInput = {}): Promise<RunResult> {
+  return await CancellationScope.nonCancellable(() => drive(input, CancellationScope.current().parent));
+}
+
+async function drive(input: RunInput, outside: CancellationScope | undefined): Promise<RunResult> {
+  const { session, settings, initial } = begin(input);
+  const show = showcase(settings.searchAttributes);
+  let state = initial;
+  let work = new CancellationScope();
+  const tell = (happening: Happening): void => {
+    state = apply(state, { ...happening, atMs: Date.now() });
+    if (state.stop !== undefined && isWork(next(state))) work.cancel();
+  };
+  listen(() => state, tell);
+  outside?.cancelRequested.catch(() =>
+    tell({ type: "stop-requested", reason: "the workflow was cancelled" }),
+  );
+  tell({ type: "begun" });
+
+  for (;;) {
+    if (isLong(settings) && !state.rotate) tell({ type: "rotation-due" });
+    show(state);
+    const command = next(state);
+    switch (command.type) {
+      case "call-model":
+        work = new CancellationScope();
+        tell(await work.run(() => perform(command, state.pinned?.model)));
+        break;
+      case "call-tools":
+        work = new CancellationScope();
+        await work.run(() => Promise.all(command.calls.map(carryThrough)));
+        break;
+      case "open-loop":
+      case "close-loop":
+      case "record":
+        tell(await perform(command, state.pinned?.model));
+        break;
+      case "wait":
+        await waitFor(command.untilMs);
+        break;
+      case "rotate":
+        await condition(allHandlersFinished);
+        return await continueAsNew<typeof agent>({ resume: state, settings } satisfies ResumeRequest);
+      case "finish":
+        await condition(allHandlersFinished);
+        if (next(state).type === "finish") return finish(session, command);
+    }
+  }
+
+  /** A lost call is given out again while its siblings are still at work. */
+  async function carryThrough(call: CallToolCommand): Promise<void> {
+    let current: CallToolCommand | undefined = call;
+    const { number } = call;
+    while (current !== undefined) {
+      tell(await performTool(current));
+      current = stillRunning(next(state), number, call.call);
+    }
+  }
+
+  async function waitFor(untilMs: number | undefined): Promise<void> {
+    const arrived = () => next(state).type !== "wait";
+    if (untilMs === undefined) await condition(arrived);
+    else if (!(await condition(arrived, Math.max(1, untilMs - Date.now())))) tell({ type: "time-passed" });
+  }
+}
+
+function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
+  const session = workflowInfo().workflowId;
+  const settings = { ...DEFAULT_SETTINGS, ...input.settings };
+  if ("resume" in input) return { session, settings, initial: input.resume };
+  const prompt = messageFrom(input.prompt, Date.now());
+  const initial = start({
+    session,
+    mode: input.mode ?? "run",
+    idleTimeoutMs: input.idleTimeoutMs ?? null,
+    localSteps: settings.localSteps,
+    asked: {
+      ...(input.definition === undefined ? {} : { definition: input.definition }),
+      ...(input.definitionHash === undefined ? {} : { hash: input.definitionHash }),
+    },
+    prompts: prompt === undefined ? [] : [prompt],
+    nowMs: Date.now(),
+  });
+  return { session, settings, initial };
+}
+
+/** Commands that stop cuts short; the others are brief and write what must be written. */
+function isWork(command: Command): boolean {
+  return command.type === "call-model" || command.type === "call-tools";
+}
+
+function stillRunning(command: Command, number: number, call: number): CallToolCommand | undefined {
+  const tools: CallToolsCommand | undefined = command.type === "call-tools" ? command : undefined;
+  return tools?.calls.find((one) => one.number === number && one.call === call);
+}
+
+function isLong(settings: RunSettings): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= settings.rotateAfterEvents;
+}

@@ -1,0 +1,37 @@
+import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
+import type { Status } from "../core/status.ts";
+import type { QueueMode } from "../schema/definition.ts";
+
+// What a run can be told and asked: wire names, pinned by tests.
+
+/** Words for a run: a plain text, as an operator types it into the Temporal UI, or a message with the sender's id. */
+export type Words =
+  | string
+  | {
+      /** Made by the sender. A message with an id that the run has seen is taken once. */
+      readonly id?: string;
+      readonly text?: string;
+      /** SHA-256 of a text that was stored in the transcript first, because it is over 32 KiB. */
+      readonly ref?: string;
+    };
+
+export const steerSignal = defineSignal<[Words]>("steer");
+export const followUpSignal = defineSignal<[Words]>("followUp");
+export const queueModeSignal =
+  defineSignal<[{ queue: "steering" | "follow-up"; mode: QueueMode }]>("queueMode");
+export const clearQueuesSignal = defineSignal<["steering" | "follow-up" | "all"]>("clearQueues");
+export const stopSignal = defineSignal<[string?]>("stop");
+
+/** What became of a message that was sent with an acknowledgement. */
+export type Accepted = { readonly id: string; readonly queued: number };
+
+/** The next prompt of an interactive run; refused while a loop is running. */
+export const promptUpdate = defineUpdate<Accepted, [Words]>("prompt");
+/** `steer` and `followUp` with an answer, for who wants to know. */
+export const steerUpdate = defineUpdate<Accepted, [Words]>("steerAcknowledged");
+export const followUpUpdate = defineUpdate<Accepted, [Words]>("followUpAcknowledged");
+
+export const statusQuery = defineQuery<Status>("status");
+
+/** The name of the workflow type that drives loops. */
+export const AGENT_WORKFLOW = "agent";

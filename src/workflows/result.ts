@@ -1,0 +1,29 @@
+import { ApplicationFailure } from "@temporalio/common";
+import type { FinishCommand } from "../core/command.ts";
+import type { Outcome } from "../schema/record.ts";
+
+/** What a run gives back. */
+export type RunResult = {
+  readonly session: string;
+  readonly outcome: Outcome;
+  readonly loopId?: string;
+  readonly branch: string;
+  /** The last answer's text, at most 32 KiB; whole in the transcript, at `position`. */
+  readonly text?: string;
+  readonly position?: number;
+};
+
+/** The type of the failure that a failed run ends with; its first detail is the `RunResult`. */
+export const RUN_FAILED = "holdfast/run-failed";
+
+/** A run that failed fails as a workflow too, so that an operator sees it; every other outcome is a result. */
+export function finish(session: string, { last, branch }: FinishCommand): RunResult {
+  const result: RunResult = { session, branch, ...last };
+  if (last.outcome.type !== "failed") return result;
+  throw ApplicationFailure.create({
+    type: RUN_FAILED,
+    message: `${last.outcome.fault}: ${last.outcome.message}`,
+    nonRetryable: true,
+    details: [result],
+  });
+}
