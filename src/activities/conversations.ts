@@ -65,17 +65,5 @@ function key(session: string, branch: string): string {
 }
 
 function sizeOf(message: AgentMessage): number {
-  if (message.role === "extension") return JSON.stringify(message.data)?.length ?? 0;
-  return message.content.reduce((sum, part) => {
-    switch (part.type) {
-      case "text":
-        return sum + part.text.length;
-      case "thinking":
-        return sum + part.thinking.length;
-      case "image":
-        return sum + part.data.length;
-      case "toolCall":
-        return sum + (JSON.stringify(part.arguments)?.length ?? 0);
-    }
-  }, 64);
+  return JSON.stringify(message).length;
 }

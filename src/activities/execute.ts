@@ -2,8 +2,9 @@ import { CancelledFailure } from "@temporalio/activity";
 import type { Logger } from "../observability/log.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
-import { type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
+import { type CallMemo, type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
 import type { Step, Transcript } from "../transcript/transcript.ts";
+import { idempotencyKey } from "./step.ts";
 
 /** What became of a call, in a form that the model can read. */
 export type Execution = {
@@ -16,7 +17,8 @@ export type ExecutionContext = {
   readonly step: Step;
   readonly workspace: string;
   readonly publish: (body: DeltaBody) => void;
-  readonly transcript: Transcript;
+  /** The claim that this execution holds; without one there is nothing to add to. */
+  readonly claim: Transcript | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
 };
@@ -49,15 +51,12 @@ export async function execute(
       toolCallId: call.id,
       toolName: tool.name,
       workspace: context.workspace,
-      idempotencyKey: `${context.step.run}/${context.step.number}/${context.step.call}`,
+      idempotencyKey: idempotencyKey(context.step),
       signal: limit.signal,
       update: show("tool-output"),
       progress: show("progress"),
-      spawned: (group) => context.transcript.noteGroup(context.step, group),
-      memo: {
-        get: () => context.transcript.note(context.step),
-        set: (text) => context.transcript.setNote(context.step, text),
-      },
+      spawned: async (group) => await context.claim?.noteGroup(context.step, group),
+      memo: context.claim === undefined ? undefined : memoOf(context.claim, context.step),
     });
     return { output: await Promise.race([work, limit.passed]), isError: false, outcomeUnknown: false };
   } catch (error) {
@@ -70,6 +69,10 @@ export async function execute(
   } finally {
     limit.clear();
   }
+}
+
+function memoOf(claim: Transcript, step: Step): CallMemo {
+  return { get: () => claim.note(step), set: (text) => claim.setNote(step, text) };
 }
 
 function told(text: string): Execution {

@@ -14,10 +14,14 @@ export type Ended =
   | "it ran on another host";
 
 /** Makes sure that nothing of a lost execution still runs, before anything is said about it. */
-export async function endLost({ group, process }: LostExecution, { log }: Dependencies): Promise<Ended> {
+export async function endLost(
+  { group, process }: LostExecution,
+  call: string,
+  { log }: Dependencies,
+): Promise<Ended> {
   if (!process.startsWith(`${hostname()}:`)) return "it ran on another host";
   if (group === undefined) return "nothing was running any more";
-  const outcome = await endGroup(group);
+  const outcome = await endGroup(group, { call });
   log.info({ group, outcome }, "Looked after a lost execution");
   return outcome === "ended" ? "what was still running was ended" : "nothing was running any more";
 }

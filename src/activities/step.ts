@@ -1,5 +1,5 @@
 import { Context } from "@temporalio/activity";
-import type { Step } from "../transcript/transcript.ts";
+import type { Step, StepKey } from "../transcript/transcript.ts";
 
 /** Who asks for this step: read from the activity's own context, because a reset changes what workflow code knows. */
 export function currentStep(
@@ -19,4 +19,9 @@ export function currentStep(
     process,
     ...(info.isLocal ? {} : { activityId: info.activityId }),
   };
+}
+
+/** The same for every execution of one call; in the environment of what it spawns, and at the outside's service. */
+export function idempotencyKey({ run, number, call }: StepKey): string {
+  return `${run}/${number}/${call}`;
 }

@@ -2,7 +2,7 @@ import { Context } from "@temporalio/activity";
 import type { ToolDigest } from "../core/digest.ts";
 import { estimateMessage } from "../core/estimate.ts";
 import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../observability/redact.ts";
+import { redact } from "../core/redact.ts";
 import type { ToolCallContent, ToolResultMessage } from "../schema/message.ts";
 import type { Tool, ToolOutput } from "../tools/tool.ts";
 import type { Claimed } from "../transcript/transcript.ts";
@@ -15,7 +15,7 @@ import { beating } from "./heartbeat.ts";
 import { announceEvents, liveOutput } from "./live.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
 import { patiently } from "./patience.ts";
-import { currentStep } from "./step.ts";
+import { currentStep, idempotencyKey } from "./step.ts";
 
 const PREVIEW_BYTES = 256;
 
@@ -44,7 +44,7 @@ async function readOnly(tool: Tool, input: ToolInput, dependencies: Dependencies
   const { transcript } = dependencies;
   const call = await callOf(input, dependencies);
   const outbox = await unload(input.outbox, input.loopId, transcript);
-  const execution = await run(tool, call, input, dependencies);
+  const execution = await run(tool, call, input, false, dependencies);
   return await store(input, call, execution, outbox, input.branch, dependencies);
 }
 
@@ -76,7 +76,7 @@ async function afterClaim(
 ): Promise<Execution> {
   const step = currentStep(input, dependencies.process);
   if (claim.lost !== undefined) {
-    const ended = await endLost(claim.lost, dependencies);
+    const ended = await endLost(claim.lost, idempotencyKey(step), dependencies);
     if ((tool?.replay ?? "unsafe") === "unsafe") {
       const printed = await dependencies.hub.published({
         session: step.session,
@@ -94,13 +94,14 @@ async function afterClaim(
       outcomeUnknown: false,
     };
   }
-  return await run(tool, call, input, dependencies);
+  return await run(tool, call, input, true, dependencies);
 }
 
 async function run(
   tool: Tool,
   call: ToolCallContent,
   input: ToolInput,
+  hasClaim: boolean,
   dependencies: Dependencies,
 ): Promise<Execution> {
   const definition = await dependencies.definitions.byHash(input.definitionHash);
@@ -110,7 +111,7 @@ async function run(
     step,
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
     publish,
-    transcript: dependencies.transcript,
+    claim: hasClaim ? dependencies.transcript : undefined,
     signal: Context.current().cancellationSignal,
     log: dependencies.log,
   });

@@ -1,0 +1,81 @@
+import type { Logger } from "../observability/log.ts";
+import type { Remains, WorkerProcess } from "../transcript/transcript.ts";
+
+/** The two calls of Temporal's service that a takeover needs; `NativeConnection.workflowService` has them. */
+export type WorkflowService = {
+  respondActivityTaskFailedById(request: {
+    namespace: string;
+    workflowId: string;
+    runId: string;
+    activityId: string;
+    identity: string;
+    failure: object;
+  }): Promise<unknown>;
+  resetStickyTaskQueue(request: {
+    namespace: string;
+    execution: { workflowId: string; runId: string };
+  }): Promise<unknown>;
+};
+
+/** gRPC's NOT_FOUND: the activity has ended, or the run is closed. That is what we wanted. */
+const NOT_FOUND = 5;
+
+/** Runs that are looked after at the same time: a fleet's worth must not hold up the first. */
+const AT_ONCE = 32;
+
+/**
+ * Frees what a dead process held: its activities fail at once instead of after their heartbeat time-out, and its
+ * runs no longer wait in its sticky queue (design 3.18).
+ */
+export async function freeRemains(
+  dead: WorkerProcess,
+  remains: Remains,
+  service: WorkflowService,
+  identity: string,
+  log: Logger,
+): Promise<void> {
+  const { namespace } = dead;
+  const failure = {
+    message: `The worker process ${dead.id} is gone`,
+    source: "holdfast",
+    applicationFailureInfo: { type: "WorkerLost", nonRetryable: true },
+  };
+  // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own.
+  await eachOf(remains.runs, ({ session, run }) =>
+    allowingNotFound(
+      service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }),
+    ),
+  );
+  await eachOf(remains.activities, ({ session, run, activityId }) =>
+    allowingNotFound(
+      service.respondActivityTaskFailedById({
+        namespace,
+        workflowId: session,
+        runId: run,
+        activityId,
+        identity,
+        failure,
+      }),
+    ),
+  );
+  log.info(
+    { process: dead.id, runs: remains.runs.length, activities: remains.activities.length },
+    "Took over from a dead worker",
+  );
+}
+
+async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const lanes = Array.from({ length: Math.min(AT_ONCE, left.length) }, async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  });
+  await Promise.all(lanes);
+}
+
+async function allowingNotFound(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== NOT_FOUND) throw error;
+  }
+}

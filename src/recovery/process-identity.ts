@@ -1,0 +1,22 @@
+import { hostname } from "node:os";
+import { readStartTime } from "../tools/process/process-group.ts";
+import type { WorkerProcess } from "../transcript/transcript.ts";
+
+/** This process, as others will look for it: a pid alone is given out again, a pid with its start time is not. */
+export function thisProcess(at: { namespace: string; taskQueue: string }): WorkerProcess {
+  const { pid } = process;
+  const host = hostname();
+  const startTime = readStartTime(pid);
+  return { id: `${host}:${pid}:${startTime || process.hrtime.bigint()}`, host, pid, startTime, ...at };
+}
+
+/** Whether a process of this host is gone. One that cannot be told apart from another counts as alive. */
+export function isGone({ pid, startTime }: Pick<WorkerProcess, "pid" | "startTime">): boolean {
+  if (startTime !== "") return readStartTime(pid) !== startTime;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}

@@ -1,0 +1,49 @@
+import type { Logger } from "../observability/log.ts";
+import type { Transcript, WorkerProcess } from "../transcript/transcript.ts";
+import { freeRemains, type WorkflowService } from "./free-remains.ts";
+import { isGone } from "./process-identity.ts";
+
+/** A sibling's death is noticed within this. */
+const LOOK_EVERY_MS = 1000;
+
+export type Watch = {
+  /** Ends the looking and signs the process out. */
+  readonly stop: () => Promise<void>;
+};
+
+/**
+ * Signs a worker process in, looks for dead ones of its own host at once and then every second, and frees what they
+ * held. Two siblings may find the same one: freeing twice does no harm.
+ */
+export async function watchSiblings(
+  self: WorkerProcess,
+  transcript: Transcript,
+  service: WorkflowService,
+  log: Logger,
+): Promise<Watch> {
+  await transcript.signIn(self);
+  let looking = Promise.resolve();
+  const look = async () => {
+    for (const sibling of await transcript.processes(self.host)) {
+      if (sibling.id === self.id || sibling.namespace !== self.namespace || !isGone(sibling)) continue;
+      await freeRemains(sibling, await transcript.remains(sibling.id), service, self.id, log);
+      await transcript.signOut(sibling.id);
+    }
+  };
+  const lookSafely = () => {
+    looking = looking.then(look).catch((error: unknown) => {
+      log.warn({ error: String(error) }, "Could not look after dead workers; trying again");
+    });
+    return looking;
+  };
+  await lookSafely();
+  const timer = setInterval(lookSafely, LOOK_EVERY_MS);
+  timer.unref();
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await looking;
+      await transcript.signOut(self.id).catch(() => undefined);
+    },
+  };
+}

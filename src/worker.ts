@@ -1,0 +1,211 @@
+import { existsSync, realpathSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { loadClientConnectConfig } from "@temporalio/envconfig";
+import {
+  NativeConnection,
+  type NativeConnectionOptions,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from "@temporalio/worker";
+import { Conversations } from "./activities/conversations.ts";
+import { Definitions } from "./activities/definitions.ts";
+import { createActivities } from "./activities/index.ts";
+import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
+import { createLogger, type Logger } from "./observability/log.ts";
+import type { Provider } from "./providers/provider.ts";
+import { ProviderRegistry } from "./providers/registry.ts";
+import { environment, type SecretSource } from "./providers/secrets.ts";
+import type { WorkflowService } from "./recovery/free-remains.ts";
+import { thisProcess } from "./recovery/process-identity.ts";
+import { watchSiblings } from "./recovery/watch.ts";
+import { LocalHub } from "./stream/local-hub.ts";
+import type { StreamHub } from "./stream/stream.ts";
+import { defaultTools } from "./tools/default-tools.ts";
+import { ToolRegistry } from "./tools/registry.ts";
+import type { Tool } from "./tools/tool.ts";
+import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
+import type { Transcript } from "./transcript/transcript.ts";
+
+export { defineTool } from "./tools/tool.ts";
+
+export type HoldfastWorkerOptions = {
+  /** `host:port`; else what Temporal's own configuration says (profiles, `TEMPORAL_*`). */
+  readonly address?: string;
+  readonly namespace?: string;
+  readonly connection?: NativeConnectionOptions;
+  readonly taskQueue?: string;
+  /** Where transcript and live output lie; else `HOLDFAST_HOME`, else `~/.holdfast`. */
+  readonly home?: string;
+  /** Your own tools, beside the six that are built in. */
+  readonly tools?: readonly Tool[];
+  /** Off leaves out bash, read_file, write_file, edit_file, list_files and search. */
+  readonly builtInTools?: boolean;
+  /** Your own vendors; one replaces the built-in adapter of its protocol. */
+  readonly providers?: readonly Provider[];
+  readonly transcript?: Transcript;
+  readonly hub?: StreamHub;
+  readonly secrets?: SecretSource;
+  /** Where runs work whose definition names no folder; the current one unless said. */
+  readonly defaultWorkspace?: string;
+  readonly log?: Logger;
+  /** Looks for dead workers of this host and takes over from them at once; on unless said. */
+  readonly recognition?: boolean;
+  /** What Temporal's own worker is to do differently. */
+  readonly temporal?: Partial<WorkerOptions>;
+};
+
+export type HoldfastWorker = {
+  readonly id: string;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  /** Resolves when the worker has ended, after `shutdown` or a signal. */
+  run(): Promise<void>;
+  /** No new work; what runs is given a little time, then handed back. */
+  shutdown(): void;
+};
+
+/**
+ * How long a workflow task waits for the worker that has its run in memory. Half of the SDK's default: a host that
+ * is gone costs this and a heartbeat time-out (docs/decisions).
+ */
+const STICKY_TIMEOUT = "5 seconds";
+
+/** Activities wait more than they compute. */
+const ACTIVITY_SLOTS = 500;
+
+/** What a model stream or a tool may still take when the worker is asked to end. */
+const GRACE = "10 seconds";
+
+/** Puts a worker together: transcript, live output, vendors, tools, activities, workflows. */
+export async function createWorker(options: HoldfastWorkerOptions = {}): Promise<HoldfastWorker> {
+  const log = options.log ?? createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
+  const config = loadClientConnectConfig();
+  const address = options.address ?? config.connectionOptions.address ?? "localhost:7233";
+  const namespace = options.namespace ?? config.namespace ?? "default";
+  const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
+  const home = homeAt(options.home);
+  const transcript = options.transcript ?? (await SqliteTranscript.open({ path: home.transcript }));
+  const hub = options.hub ?? new LocalHub({ dir: home.live });
+  const connection = await NativeConnection.connect({
+    ...config.connectionOptions,
+    ...options.connection,
+    address,
+  });
+  const self = thisProcess({ namespace, taskQueue });
+  const providers = ProviderRegistry.default();
+  for (const provider of options.providers ?? []) providers.register(provider);
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    ...workflows(),
+    activities: createActivities({
+      transcript,
+      hub,
+      providers,
+      tools: new ToolRegistry([
+        ...(options.builtInTools === false ? [] : defaultTools()),
+        ...(options.tools ?? []),
+      ]),
+      secrets: options.secrets ?? environment,
+      definitions: new Definitions(transcript),
+      conversations: new Conversations(transcript),
+      process: self.id,
+      defaultWorkspace: options.defaultWorkspace ?? process.cwd(),
+      log,
+    }),
+    identity: self.id,
+    maxHeartbeatThrottleInterval: "1 second",
+    stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
+    maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
+    maxConcurrentLocalActivityExecutions: ACTIVITY_SLOTS,
+    shutdownGraceTime: GRACE,
+    ...options.temporal,
+  });
+  return {
+    id: self.id,
+    address,
+    namespace,
+    taskQueue,
+    run: async () => {
+      const service = connection.workflowService as unknown as WorkflowService;
+      const watch =
+        options.recognition === false ? undefined : await watchSiblings(self, transcript, service, log);
+      try {
+        await worker.run();
+      } finally {
+        await watch?.stop();
+        if (options.hub === undefined) await hub.close();
+        if (options.transcript === undefined) await transcript.close();
+        await connection.close();
+      }
+    },
+    shutdown: () => worker.shutdown(),
+  };
+}
+
+/** The bundle that the build has made, else the workflows themselves, which takes seconds longer. */
+function workflows(): Pick<WorkerOptions, "workflowBundle" | "workflowsPath"> {
+  const codePath = fileURLToPath(new URL("./workflow-bundle.js", import.meta.url));
+  if (existsSync(codePath)) return { workflowBundle: { codePath } };
+  return { workflowsPath: fileURLToPath(new URL("./workflows/index.js", import.meta.url)) };
+}
+
+/** Tools of an application, from a module whose default export is a tool or a list of them. */
+async function loadTools(file: string): Promise<Tool[]> {
+  const module = (await import(pathToFileURL(file).href)) as { default?: Tool | Tool[] };
+  if (module.default === undefined)
+    throw new TypeError(`${file} has no default export: export a tool or a list of tools`);
+  return [module.default].flat();
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      home: { type: "string" },
+      address: { type: "string" },
+      namespace: { type: "string" },
+      "task-queue": { type: "string" },
+      tools: { type: "string", multiple: true },
+      "no-recognition": { type: "boolean" },
+    },
+  });
+  const log = createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
+  Runtime.install({
+    logger: {
+      log: () => undefined,
+      trace: () => undefined,
+      debug: () => undefined,
+      info: (message, meta) => log.debug({ ...meta }, message),
+      warn: (message, meta) => log.warn({ ...meta }, message),
+      error: (message, meta) => log.error({ ...meta }, message),
+    },
+  });
+  const tools = (await Promise.all((values.tools ?? []).map(loadTools))).flat();
+  const worker = await createWorker({
+    ...(values.home === undefined ? {} : { home: values.home }),
+    ...(values.address === undefined ? {} : { address: values.address }),
+    ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
+    ...(values["task-queue"] === undefined ? {} : { taskQueue: values["task-queue"] }),
+    ...(values["no-recognition"] === true ? { recognition: false } : {}),
+    tools,
+    log,
+  });
+  const running = worker.run();
+  const { id, address, namespace, taskQueue } = worker;
+  process.stdout.write(
+    `${JSON.stringify({ type: "ready", id, address, namespace, taskQueue, pid: process.pid })}\n`,
+  );
+  await running;
+}
+
+const started = process.argv[1];
+if (started !== undefined && realpathSync(started) === fileURLToPath(import.meta.url)) {
+  main().catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });
+}
