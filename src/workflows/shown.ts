@@ -14,7 +14,8 @@ const COST = defineSearchAttributeKey("HoldfastCostUsd", "DOUBLE");
 type Shown = { status: string; turns: number; costUsd: number; agent: string; model: string };
 
 /**
- * Keeps the Temporal UI up to date: current details cost nothing, a search attribute is sent only when it changed.
+ * Keeps the Temporal UI up to date: current details cost nothing, search attributes are sent once a turn
+ * and when the status changes.
  */
 export function showcase(searchAttributes: boolean): (state: State) => void {
   let shown: Partial<Shown> = {};
@@ -23,6 +24,7 @@ export function showcase(searchAttributes: boolean): (state: State) => void {
     if (!searchAttributes) return;
     const { status, turns, costUsd, agent = "", model = "" } = statusOf(state);
     const now: Shown = { status, turns, costUsd, agent, model };
+    if (shown.status === now.status && shown.turns === now.turns && shown.agent === now.agent) return;
     const changes = [
       ...(shown.status === undefined ? [{ key: SESSION, value: state.session }] : []),
       ...(shown.status === now.status ? [] : [{ key: STATUS, value: now.status }]),
@@ -31,7 +33,7 @@ export function showcase(searchAttributes: boolean): (state: State) => void {
       ...(shown.turns === now.turns ? [] : [{ key: TURNS, value: turns }]),
       ...(shown.costUsd === now.costUsd ? [] : [{ key: COST, value: costUsd }]),
     ];
-    if (changes.length > 0) upsertSearchAttributes(changes as Parameters<typeof upsertSearchAttributes>[0]);
+    upsertSearchAttributes(changes as Parameters<typeof upsertSearchAttributes>[0]);
     shown = now;
   };
 }
