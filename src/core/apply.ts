@@ -153,9 +153,13 @@ function setBack(
   }
 }
 
+/** The prompt is refused with the run; what was steered before it goes back, and so into the inbox. */
 function couldNotOpen(state: State, { fault, message }: Failure): State {
   const outcome = { type: "failed" as const, fault, message };
-  return { ...state, mode: "run", last: { outcome }, phase: LOOP_OVER };
+  const { prompts } = inPhase(state, "opening", "open-set-back");
+  const steering = prompts.flatMap(({ origin, ...words }) => (origin === "prompt" ? [] : [words]));
+  const queues = { ...state.queues, steering: [...steering, ...state.queues.steering] };
+  return { ...state, queues, mode: "run", last: { outcome }, phase: LOOP_OVER };
 }
 
 function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setback: Setback): State {

@@ -89,9 +89,13 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   }
 }
 
+/** Fewer events than a run needs for its first turn would have it continue as new for ever. */
+const MIN_ROTATE_AFTER_EVENTS = 24;
+
 function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
   const session = workflowInfo().workflowId;
-  const settings = { ...DEFAULT_SETTINGS, ...input.settings };
+  const asked = { ...DEFAULT_SETTINGS, ...input.settings };
+  const settings = { ...asked, rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS) };
   if ("resume" in input) return { session, settings, initial: input.resume };
   const prompt = messageFrom(input.prompt, Date.now());
   const initial = start({

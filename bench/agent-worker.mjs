@@ -1,0 +1,59 @@
+// A worker as in production; only the model's answers come from this process, and tools that do nothing.
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { createWorker, defineTool } from "../dist/worker.js";
+
+const { values } = parseArgs({
+  options: {
+    address: { type: "string" },
+    namespace: { type: "string" },
+    home: { type: "string" },
+    "task-queue": { type: "string", default: "agents" },
+  },
+});
+
+const USAGE = { input: 100, output: 10, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 110 };
+
+/** Calls the tool that the system prompt names, until there are as many answers as it says; then a last word. */
+const nullModel = {
+  id: "null",
+  protocol: "anthropic_messages",
+  async stream({ systemPrompt, messages }) {
+    const { turns, tool } = JSON.parse(systemPrompt);
+    const answered = messages.filter(({ role }) => role === "assistant").length;
+    const last = answered + 1 >= turns;
+    return {
+      role: "assistant",
+      content: last
+        ? [{ type: "text", text: "done" }]
+        : [{ type: "toolCall", id: `call_${answered}`, name: tool, arguments: { n: answered } }],
+      stopReason: last ? "stop" : "toolUse",
+      model: "null",
+      provider: "null",
+      usage: USAGE,
+      timestamp: Date.now(),
+    };
+  },
+};
+
+const nothing = (name, replay, quick) =>
+  defineTool({
+    name,
+    description: "Does nothing",
+    parameters: z.object({ n: z.number() }),
+    replay,
+    quick,
+    execute: () => "ok",
+  });
+
+const worker = await createWorker({
+  address: values.address,
+  namespace: values.namespace,
+  home: values.home,
+  taskQueue: values["task-queue"],
+  providers: process.env.BENCH_HTTP === "1" ? [] : [nullModel],
+  tools: [nothing("null_unsafe", "unsafe", false), nothing("null_pure", "pure", true)],
+});
+const running = worker.run();
+process.stdout.write(`${JSON.stringify({ type: "ready", pid: process.pid })}\n`);
+await running;

@@ -1,0 +1,21 @@
+// A bare Temporal worker with the same settings as ours: the floor that a turn is compared with.
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { NativeConnection, Worker } from "@temporalio/worker";
+import { WORKER_SETTINGS } from "../dist/worker.js";
+
+const { values } = parseArgs({
+  options: { address: { type: "string" }, namespace: { type: "string" }, home: { type: "string" } },
+});
+
+const worker = await Worker.create({
+  connection: await NativeConnection.connect({ address: values.address }),
+  namespace: values.namespace,
+  taskQueue: "bare",
+  workflowsPath: fileURLToPath(new URL("./bare-workflow.mjs", import.meta.url)),
+  activities: { first: async () => undefined, second: async () => undefined },
+  ...WORKER_SETTINGS,
+});
+const running = worker.run();
+process.stdout.write(`${JSON.stringify({ type: "ready", pid: process.pid })}\n`);
+await running;

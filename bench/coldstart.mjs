@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { quantile, setStage } from "./stage.mjs";
+
+const WORKER = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
+const LOOK_EVERY_MS = 10;
+
+/** From the start of the process until the server knows its poll; the median of several starts. */
+export async function measure({ log, quick }) {
+  const stage = await setStage();
+  try {
+    const times = [];
+    for (let n = 0; n < (quick ? 2 : 9); n++) {
+      const taskQueue = `cold-${n}`;
+      const from = performance.now();
+      const child = spawn(
+        process.execPath,
+        [
+          WORKER,
+          "--address",
+          stage.server.address,
+          "--home",
+          join(stage.folder, "home"),
+          "--task-queue",
+          taskQueue,
+        ],
+        { stdio: "ignore" },
+      );
+      await polled(stage, taskQueue);
+      times.push(performance.now() - from);
+      log(`start ${n + 1}: ${times.at(-1).toFixed(0)} ms`);
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    return { ms: Math.round(quantile(times, 0.5)) };
+  } finally {
+    await stage.strike();
+  }
+}
+
+async function polled({ client, server }, name) {
+  for (;;) {
+    const { pollers } = await client.workflowService.describeTaskQueue({
+      namespace: server.namespace,
+      taskQueue: { name },
+      taskQueueType: 1,
+    });
+    if ((pollers ?? []).length > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { nullAgent, startAgent, startBare } from "./agents.mjs";
+import { round, setStage } from "./stage.mjs";
+
+const TURNS = 10;
+
+/** Started this many at a time, so that the client is not what is measured. */
+const STARTS_AT_ONCE = 50;
+
+export async function measure({ log, quick }) {
+  const agents = quick ? 50 : 1000;
+  const stage = await setStage();
+  try {
+    const { client } = stage;
+    const bareWorker = await stage.start("./bare-worker.mjs");
+    const bare = await run("bare workflows", agents, () => startBare(client, TURNS), bareWorker, log);
+    await stage.end(bareWorker);
+
+    const worker = await stage.start("./agent-worker.mjs");
+    const definition = nullAgent({ turns: TURNS, tool: "null_unsafe" });
+    await (await startAgent(client, definition)).result();
+    const own = await run("agents", agents, () => startAgent(client, definition), worker, log);
+    return {
+      agents,
+      turnsPerSecond: round(own.turnsPerSecond, 1),
+      bareTurnsPerSecond: round(bare.turnsPerSecond, 1),
+      ratio: round(own.turnsPerSecond / bare.turnsPerSecond, 3),
+      mbPerAgent: round(own.mb / agents, 3),
+      failures: own.failures,
+    };
+  } finally {
+    await stage.strike();
+  }
+}
+
+async function run(what, count, start, worker, log) {
+  const idleMb = residentMb(worker.pid);
+  let peakMb = idleMb;
+  const watch = setInterval(() => {
+    peakMb = Math.max(peakMb, residentMb(worker.pid));
+  }, 100);
+  const from = performance.now();
+  let failures = 0;
+  let done = 0;
+  const handles = [];
+  for (let n = 0; n < count; n += STARTS_AT_ONCE) {
+    const some = Array.from({ length: Math.min(STARTS_AT_ONCE, count - n) }, start);
+    handles.push(...(await Promise.all(some)));
+  }
+  await Promise.all(
+    handles.map(async (handle) => {
+      try {
+        const result = await handle.result();
+        if (result?.outcome !== undefined && result.outcome.type !== "answered") failures += 1;
+      } catch (error) {
+        failures += 1;
+        if (failures <= 3) log(`failed: ${error.cause?.message ?? error.message}`);
+      }
+      done += 1;
+      if (done % 250 === 0) log(`${what}: ${done} of ${count}`);
+    }),
+  );
+  clearInterval(watch);
+  const seconds = (performance.now() - from) / 1000;
+  log(`${what}: ${count} in ${seconds.toFixed(1)} s, ${(peakMb - idleMb).toFixed(0)} MB above idle`);
+  return { turnsPerSecond: (count * TURNS) / seconds, mb: peakMb - idleMb, failures };
+}
+
+function residentMb(pid) {
+  const kb = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kb) / 1024;
+}

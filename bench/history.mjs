@@ -1,0 +1,79 @@
+import { temporal } from "@temporalio/proto";
+import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
+import { nullAgent, startAgent } from "./agents.mjs";
+import { round, setStage } from "./stage.mjs";
+
+const CONTEXT_BYTES = 100 * 1024;
+/** Turns on each side of the one that is looked at. */
+const WINDOW = 5;
+
+export async function measure({ log, quick }) {
+  const last = quick ? 60 : 1000;
+  const stage = await setStage();
+  try {
+    await stage.start("./agent-worker.mjs");
+    const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
+    const ref = await transcript.putText("context ".repeat(CONTEXT_BYTES / 8), Date.now());
+    await transcript.close();
+    const definition = nullAgent({ turns: last + WINDOW + 2, tool: "null_unsafe" });
+    const handle = await startAgent(stage.client, definition, { ref });
+    log(`running ${last + WINDOW + 2} turns`);
+    await handle.result();
+    const turns = await turnsOf(stage.client, handle.workflowId, handle.firstExecutionRunId, log);
+    const early = average(turns.slice(10 - WINDOW, 10 + WINDOW));
+    const late = average(turns.slice(last - WINDOW, last + WINDOW));
+    return {
+      bytesTurn10: Math.round(early.bytes),
+      bytesTurn1000: Math.round(late.bytes),
+      ratio: round(late.bytes / early.bytes, 3),
+      eventsPerTurn: round(late.events, 1),
+    };
+  } finally {
+    await stage.strike();
+  }
+}
+
+/** Bytes and events of each turn; what opens and closes a run of the chain is spread over the run's turns. */
+async function turnsOf(client, workflowId, firstRun, log) {
+  const turns = [];
+  for (let runId = firstRun, runs = 1; runId; runs++) {
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const own = [];
+    let around = 0;
+    let nextRun = "";
+    for (const event of events) {
+      const bytes = temporal.api.history.v1.HistoryEvent.encode(event).finish().length;
+      if (event.workflowExecutionStartedEventAttributes) around += bytes;
+      else if (event.workflowExecutionContinuedAsNewEventAttributes) {
+        around += bytes;
+        nextRun = event.workflowExecutionContinuedAsNewEventAttributes.newExecutionRunId;
+      } else {
+        if (event.activityTaskScheduledEventAttributes?.activityType?.name === "model")
+          own.push({ bytes: 0, events: 0 });
+        const turn = own.at(-1);
+        if (turn === undefined) around += bytes;
+        else {
+          turn.bytes += bytes;
+          turn.events += 1;
+        }
+      }
+    }
+    log(`run ${runs}: ${own.length} turns, ${events.length} events, ${around} bytes around them`);
+    turns.push(
+      ...own.map(({ bytes, events: count }) => ({ bytes: bytes + around / own.length, events: count })),
+    );
+    runId = nextRun;
+  }
+  return turns;
+}
+
+function average(turns) {
+  const sum = turns.reduce(
+    (all, turn) => ({ bytes: all.bytes + turn.bytes, events: all.events + turn.events }),
+    {
+      bytes: 0,
+      events: 0,
+    },
+  );
+  return { bytes: sum.bytes / turns.length, events: sum.events / turns.length };
+}

@@ -1,0 +1,46 @@
+// npm run bench -- NAME [--json]: figures of one run on one server; see docs/benchmarks.md.
+import { parseArgs } from "node:util";
+
+const BENCHES = {
+  history: "bytes and events a turn, around turn 10 and around turn 1,000",
+  turn: "milliseconds a turn against a bare workflow of two null activities",
+  fleet: "1,000 agents of 10 turns on one worker against 1,000 bare workflows",
+  recovery: "time from SIGKILL of the worker to the next step",
+  coldstart: "a worker process from its start to its first poll",
+};
+
+const USAGE = `Usage: npm run bench -- NAME [--json] [--quick]
+
+${Object.entries(BENCHES)
+  .map(([name, what]) => `  ${name.padEnd(11)}${what}`)
+  .join("\n")}
+
+  --json     the last line of standard output is one JSON object
+  --quick    a smaller run, to see that it works; its figures mean little
+
+Examples:
+  npm run bench -- turn
+  npm run bench -- fleet --json | tail -n 1
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean" }, quick: { type: "boolean" }, help: { type: "boolean" } },
+});
+const [name] = positionals;
+if (values.help || name === undefined || !Object.hasOwn(BENCHES, name)) {
+  const unknown = name !== undefined && !values.help;
+  (unknown ? process.stderr : process.stdout).write(
+    unknown ? `There is no benchmark "${name}".\n\n${USAGE}` : USAGE,
+  );
+  process.exit(values.help ? 0 : 2);
+}
+
+const log = (line) => process.stderr.write(`${line}\n`);
+const { measure } = await import(`./${name}.mjs`);
+const figures = await measure({ log, quick: values.quick ?? false });
+if (values.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
+else
+  for (const [figure, value] of Object.entries(figures))
+    process.stdout.write(`${figure.padEnd(20)}${value}\n`);
+process.exit(0);

@@ -1,0 +1,140 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { startModelServer } from "../dist/testing/model-server/server.js";
+import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
+import { quantile, setStage } from "./stage.mjs";
+
+const WORKER = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
+const LOOK_EVERY_MS = 5;
+
+/** Kills in turn in a model stream and in a tool; a supervisor starts the next worker at once. */
+export async function measure({ log, quick }) {
+  const kills = quick ? 4 : 30;
+  const lostKills = quick ? 2 : 12;
+  const stage = await setStage();
+  const model = await startModelServer({
+    conversations: [
+      { match: "stream", replies: [{ text: "a long answer ".repeat(2000), chunkSize: 8, chunkDelayMs: 20 }] },
+      { match: "tool", replies: [{ toolCalls: [{ name: "bash", arguments: { command: "sleep 60" } }] }] },
+    ],
+    keepBodies: 0,
+  });
+  const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
+  try {
+    const recognised = await campaign({ stage, model, transcript, kills, args: [], log });
+    log("recognition off, as for a host that is gone:");
+    const lost = await campaign({
+      stage,
+      model,
+      transcript,
+      kills: lostKills,
+      args: ["--no-recognition"],
+      log,
+    });
+    return {
+      kills,
+      p50Ms: quantile(recognised, 0.5),
+      p99Ms: quantile(recognised, 0.99),
+      lostHostP99Ms: quantile(lost, 0.99),
+    };
+  } finally {
+    await transcript.close();
+    await model.stop();
+    await stage.strike();
+  }
+}
+
+async function campaign({ stage, model, transcript, kills, args, log }) {
+  const supervisor = supervise(stage, args);
+  const times = [];
+  try {
+    await supervisor.ready();
+    for (let n = 0; n < kills; n++) {
+      const kind = n % 2 === 0 ? "stream" : "tool";
+      const session = randomUUID();
+      const handle = await stage.client.workflow.start("agent", {
+        taskQueue: "holdfast",
+        workflowId: session,
+        workflowTaskTimeout: "5s",
+        args: [{ prompt: `${kind} ${n}`, definition: definition(model) }],
+      });
+      const before = await until(() => working(transcript, session, kind));
+      // The claim stands before the request or the process does: a little later it is in the middle of it.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const killedAtMs = Date.now();
+      supervisor.kill();
+      const next = await until(async () =>
+        (await transcript.steps(session)).find(
+          (step) => step.process !== before.process && step.startedAtMs >= killedAtMs,
+        ),
+      );
+      times.push(next.startedAtMs - killedAtMs);
+      log(`kill ${n + 1} in a ${kind}: ${times.at(-1)} ms`);
+      await handle.terminate("measured");
+      await supervisor.ready();
+    }
+    return times;
+  } finally {
+    await supervisor.stop();
+  }
+}
+
+function definition(model) {
+  return {
+    model: {
+      id: "scripted",
+      api: "anthropic_messages",
+      provider: "anthropic",
+      baseUrl: model.anthropicBaseUrl,
+      contextWindow: 200_000,
+    },
+    tools: ["bash"],
+  };
+}
+
+async function working(transcript, session, kind) {
+  const steps = await transcript.steps(session);
+  return steps.find(
+    (step) => step.kind === (kind === "stream" ? "model" : "bash") && step.storedAtMs === undefined,
+  );
+}
+
+async function until(look) {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+function supervise(stage, args) {
+  let stopped = false;
+  let child;
+  let ready;
+  const start = () => {
+    child = spawn(
+      process.execPath,
+      [WORKER, "--address", stage.server.address, "--home", join(stage.folder, "home"), ...args],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    ready = once(createInterface({ input: child.stdout }), "line");
+    child.once("exit", () => {
+      if (!stopped) start();
+    });
+  };
+  start();
+  return {
+    ready: () => ready,
+    kill: () => child.kill("SIGKILL"),
+    async stop() {
+      stopped = true;
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}

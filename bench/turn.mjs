@@ -1,0 +1,58 @@
+import { startModelServer } from "../dist/testing/model-server/server.js";
+import { nullAgent, startAgent, startBare } from "./agents.mjs";
+import { round, setStage } from "./stage.mjs";
+
+/** Interleaved rounds: what the machine does meanwhile touches all of them alike. */
+export async function measure({ log, quick }) {
+  const turns = quick ? 10 : 60;
+  const rounds = quick ? 2 : 8;
+  const stage = await setStage();
+  const replies = Array.from({ length: turns }, (_, turn) =>
+    turn === turns - 1 ? { text: "done" } : { toolCalls: [{ name: "null_unsafe", arguments: { n: turn } }] },
+  );
+  const model = await startModelServer({ replies, keepBodies: 0 });
+  try {
+    await stage.start("./bare-worker.mjs");
+    await stage.start("./agent-worker.mjs");
+    await stage.start("./agent-worker.mjs", ["--task-queue", "http-agents"], { BENCH_HTTP: "1" });
+    const { client } = stage;
+    const kinds = {
+      bare: () => startBare(client, turns),
+      unsafe: () => startAgent(client, nullAgent({ turns, tool: "null_unsafe" })),
+      pure: () => startAgent(client, nullAgent({ turns, tool: "null_pure" })),
+      http: () =>
+        startAgent(
+          client,
+          nullAgent({ turns, tool: "null_unsafe", baseUrl: model.anthropicBaseUrl }),
+          "go",
+          "http-agents",
+        ),
+    };
+    const spent = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
+    for (let n = -1; n < rounds; n++) {
+      for (const [kind, start] of Object.entries(kinds)) {
+        const from = performance.now();
+        await (await start()).result();
+        const ms = (performance.now() - from) / turns;
+        if (n >= 0) spent[kind].push(ms);
+      }
+      if (n >= 0)
+        log(
+          `round ${n + 1}: ${Object.entries(spent)
+            .map(([kind, all]) => `${kind} ${all.at(-1).toFixed(1)}`)
+            .join(", ")} ms a turn`,
+        );
+    }
+    const mean = (kind) => spent[kind].reduce((sum, ms) => sum + ms, 0) / spent[kind].length;
+    return {
+      msPerTurn: round(mean("unsafe")),
+      bareMsPerTurn: round(mean("bare")),
+      ratio: round(mean("unsafe") / mean("bare"), 3),
+      ratioPure: round(mean("pure") / mean("bare"), 3),
+      ratioHttp: round(mean("http") / mean("bare"), 3),
+    };
+  } finally {
+    await model.stop();
+    await stage.strike();
+  }
+}
