@@ -21,6 +21,7 @@ import { extendView } from "./view.ts";
 export function beginTurn(state: State, source: TurnSource): State {
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   const loop = loopOf(state);
+  if (source === "opening" && state.length === loop.from) return endUnasked(state);
   const reason = limitReached(pinnedOf(state).limits, {
     turns: loop.turn,
     tokens: loop.usage.input + loop.usage.output,
@@ -36,6 +37,11 @@ export function beginTurn(state: State, source: TurnSource): State {
   );
   const prompted = source === "opening" ? promptEvents(opened) : opened;
   return askModel(takeUpFor(source, prompted));
+}
+
+/** Every prompt was known already: a retried send whose first try arrived. There is nothing to ask. */
+function endUnasked(state: State): State {
+  return closeLoop(state, { type: "delivered", messages: 0 });
 }
 
 /** LOOP-07. Sub-agents say `subAgent`, from their own start. */
