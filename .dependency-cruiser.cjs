@@ -1,0 +1,167 @@
+// Who may import whom: one rule per room. The table and its reasons are in docs/architecture.md.
+//
+// "runtime" edges may run; "types" edges may only be seen by the type checker. Everything of ours that a room does not
+// name is forbidden to it.
+
+const PACKAGES = "^node_modules/";
+const TEMPORAL = "^node_modules/@temporalio/";
+const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
+
+const room = (name) => `^src/${name}/`;
+const rooms = (...names) => names.map(room);
+
+/** Two rules for a room: nothing beyond what is named, and types only where it says so. */
+function only(name, from, { runtime = [], types = [], allowBuiltins = false }) {
+  const allowed = [from, ...runtime, ...types];
+  return [
+    {
+      name,
+      severity: "error",
+      from: { path: from },
+      to: { pathNot: allowed, dependencyTypesNot: allowBuiltins ? ["core"] : [] },
+    },
+    ...(types.length === 0
+      ? []
+      : [
+          {
+            name: `${name}-types-only`,
+            severity: "error",
+            from: { path: from },
+            to: { path: types, pathNot: [from, ...runtime], dependencyTypesNot: ["type-only"] },
+          },
+        ]),
+  ];
+}
+
+/** Temporal belongs to the rooms that join it. */
+function withoutTemporal(name, from) {
+  return { name, severity: "error", from: { path: from }, to: { path: TEMPORAL } };
+}
+
+module.exports = {
+  forbidden: [
+    ...only("schema-imports-zod-alone", room("schema"), { runtime: ["^node_modules/zod/"] }),
+    ...only("core-is-pure", room("core"), { types: rooms("schema") }),
+    ...only("workflows-run-core", room("workflows"), {
+      runtime: [room("core"), "^node_modules/@temporalio/(workflow|common|workflow-streams)/"],
+      types: rooms("schema", "activities"),
+    }),
+    ...ADAPTERS.flatMap((name) => [
+      ...only(`${name}-is-an-adapter`, room(name), {
+        runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
+        allowBuiltins: true,
+      }),
+      withoutTemporal(`${name}-knows-no-temporal`, room(name)),
+    ]),
+    ...only("config-is-an-adapter", room("config"), {
+      runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
+      allowBuiltins: true,
+    }),
+    withoutTemporal("config-knows-no-temporal", room("config")),
+    ...only("activities-join-adapters", room("activities"), {
+      runtime: [...rooms("schema", "core", ...ADAPTERS), PACKAGES],
+      allowBuiltins: true,
+    }),
+    ...only("client-reads-and-signals", room("client"), {
+      runtime: [
+        ...rooms("schema", "core", "transcript", "stream", "config"),
+        "^src/workflows/messages\\.ts$",
+        PACKAGES,
+      ],
+      types: rooms("workflows"),
+      allowBuiltins: true,
+    }),
+    ...only("devserver-stands-alone", room("devserver"), {
+      runtime: [...rooms("schema", "core"), PACKAGES],
+      allowBuiltins: true,
+    }),
+    ...only("cli-uses-client", room("cli"), {
+      runtime: [
+        ...rooms("client", "config", "schema", "core", "observability", "devserver"),
+        // `holdfast worker` is the worker process, so this room may construct it.
+        "^src/worker\\.ts$",
+        PACKAGES,
+      ],
+      allowBuiltins: true,
+    }),
+    ...only("testing-is-below-client", room("testing"), {
+      runtime: [
+        ...rooms("schema", "core", "workflows", "activities", "config", "devserver", ...ADAPTERS),
+        PACKAGES,
+      ],
+      allowBuiltins: true,
+    }),
+    ...only("recovery-frees-what-dead-workers-held", room("recovery"), {
+      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), PACKAGES],
+      allowBuiltins: true,
+    }),
+    ...only("worker-composes", "^src/worker\\.ts$", {
+      runtime: [
+        ...rooms("schema", "core", "workflows", "activities", "config", "recovery", ...ADAPTERS),
+        PACKAGES,
+      ],
+      allowBuiltins: true,
+    }),
+    {
+      name: "nobody-but-the-cli-imports-the-worker",
+      severity: "error",
+      from: { path: "^src/", pathNot: room("cli") },
+      to: { path: "^src/worker\\.ts$" },
+    },
+    {
+      name: "nobody-imports-the-cli",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/cli/" },
+      to: { path: room("cli") },
+    },
+    {
+      name: "nobody-imports-tests",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^(test|bench|examples|scripts)/" },
+    },
+    {
+      name: "no-development-packages",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] },
+    },
+    { name: "no-unresolvable", severity: "error", from: { path: "^src/" }, to: { couldNotResolve: true } },
+    {
+      name: "no-circles",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "every-file-has-a-room",
+      severity: "error",
+      from: {
+        path: "^src/",
+        pathNot: [
+          ...rooms(
+            "schema",
+            "core",
+            "workflows",
+            "activities",
+            "client",
+            "config",
+            "devserver",
+            "recovery",
+            "cli",
+            "testing",
+          ),
+          ...rooms(...ADAPTERS),
+          "^src/worker\\.ts$",
+        ],
+      },
+      to: {},
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: { conditionNames: ["import", "require", "node", "types", "default"] },
+  },
+};

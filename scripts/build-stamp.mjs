@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+
+/** Where the build leaves the hash of what it was made from. */
+export const BUILD_STAMP = join("dist", ".build-stamp");
+
+const BUILD_INPUTS = [
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "package-lock.json",
+  join("scripts", "build.mjs"),
+];
+
+/** Hash of everything the build reads; contents, not times, so that changing a branch and back costs nothing. */
+export function sourceHash(root) {
+  const hash = createHash("sha256");
+  for (const file of [...BUILD_INPUTS, ...sourceFiles(root)]) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update("\0");
+  }
+  return hash.digest("hex");
+}
+
+/** Every file below src, sorted. */
+export function sourceFiles(root) {
+  return readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + sep.length))
+    .sort();
+}

@@ -1,0 +1,58 @@
+// Builds dist: compiled modules, declarations, and the workflow bundle that workers load.
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BUILD_STAMP, sourceFiles, sourceHash } from "./build-stamp.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+process.chdir(root);
+
+const hash = sourceHash(root);
+rmSync(BUILD_STAMP, { force: true });
+removeOrphans();
+compile();
+if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
+await bundleWorkflows();
+mkdirSync("dist", { recursive: true });
+writeFileSync(BUILD_STAMP, hash);
+
+function compile() {
+  const tsc = join("node_modules", "typescript", "bin", "tsc");
+  const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { stdio: "inherit" });
+  if (status !== 0) fail("the sources do not compile (tsc -p tsconfig.build.json); see above");
+}
+
+async function bundleWorkflows() {
+  if (!existsSync("dist/workflows/index.js")) {
+    console.error("build: no workflow bundle: src/workflows/index.ts is not there");
+    return;
+  }
+  const { bundleWorkflowCode, DefaultLogger } = await import("@temporalio/worker");
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(root, "dist", "workflows", "index.js"),
+    logger: new DefaultLogger("WARN"),
+  });
+  writeFileSync("dist/workflow-bundle.js", code);
+}
+
+/** The compiler leaves what it wrote for sources that are gone, and the bundler would find it. */
+function removeOrphans() {
+  if (!existsSync("dist")) return;
+  const kept = new Set(sourceFiles(root).map((file) => file.replace(/^src.|\.ts$/g, "")));
+  const written = readdirSync("dist", { recursive: true }).filter((file) =>
+    /\.(d\.ts|js|js\.map)$/.test(file),
+  );
+  for (const file of written) {
+    const source = file.replace(/\.(d\.ts|js|js\.map)$/, "");
+    if (file !== "workflow-bundle.js" && !kept.has(source)) {
+      rmSync(join("dist", file));
+      rmSync(join("dist", ".tsbuildinfo"), { force: true });
+    }
+  }
+}
+
+function fail(message) {
+  console.error(`build: ${message}`);
+  process.exit(1);
+}

@@ -1,0 +1,58 @@
+// Checks the built workflow bundle: what it holds, and its size.
+import { existsSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+
+/**
+ * Largest workflow bundle, in bytes of JavaScript without its source map.
+ *
+ * The bare SDK has about 522 kB and every worker thread compiles all of it, so growth is a decision; zod alone would
+ * add 300 to 480 kB.
+ */
+const MAX_BUNDLE_BYTES = 700_000;
+
+/** Builtins that the SDK replaces with versions of its own, fit for the sandbox. */
+const REPLACED_BUILTINS = ["assert", "url", "util"];
+
+const file = process.argv[2] ?? join("dist", "workflow-bundle.js");
+if (!existsSync(file)) {
+  console.error(`${file} is not there. What to do: npm run build`);
+  process.exit(1);
+}
+const problems = bundleProblems(readFileSync(file, "utf8"));
+for (const problem of problems) console.error(`${file}: ${problem}`);
+process.exit(problems.length === 0 ? 0 : 1);
+
+function bundleProblems(bundle) {
+  const { code, sources } = split(bundle);
+  // The bundler writes a comment with the module's path, or the builtin's bare name, before each module.
+  const ids = [...code.matchAll(/^ {2}!\*{3} (.+) \*{3}!$/gm)].map((match) => match[1]);
+  const found = [];
+  if (ids.length === 0) found.push("no module ids are found in it, so nothing can be checked");
+  const zod = [...ids, ...sources].find((id) => /(^|\/)node_modules\/zod\//.test(id));
+  if (zod !== undefined)
+    found.push(`it holds zod (${zod}); workflows and core may import schema as types only`);
+  const builtin = ids.find(isBuiltin);
+  if (builtin !== undefined) found.push(`it asks for the Node builtin ${builtin}`);
+  const bytes = Buffer.byteLength(code);
+  console.log(`${file}: ${bytes} bytes of JavaScript in ${ids.length} modules (at most ${MAX_BUNDLE_BYTES})`);
+  if (bytes > MAX_BUNDLE_BYTES) found.push(`${bytes} bytes are more than ${MAX_BUNDLE_BYTES}`);
+  return found;
+}
+
+function isBuiltin(id) {
+  const name = id
+    .replace(/^external (?:node-commonjs )?/, "")
+    .replace(/^node:/, "")
+    .replace(/ \(ignored\)$/, "");
+  return builtinModules.includes(name) && !REPLACED_BUILTINS.includes(name);
+}
+
+/** Parts the code from the source map at its end. */
+function split(bundle) {
+  const mark = bundle.lastIndexOf("//# sourceMappingURL=");
+  if (mark < 0) return { code: bundle, sources: [] };
+  const inline = /base64,(\S+)/.exec(bundle.slice(mark));
+  const map = inline === null ? {} : JSON.parse(Buffer.from(inline[1], "base64").toString());
+  return { code: bundle.slice(0, mark), sources: map.sources ?? [] };
+}

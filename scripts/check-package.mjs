@@ -1,0 +1,155 @@
+// Packs the package, installs it into an empty folder as a stranger would, and runs what the README promises there.
+//
+// The README marks its first runnable block:
+//
+//   <!-- example: run -->
+//   ```ts
+//
+// The block runs as it is written, against a Temporal server and a scripted model started here. What it needs beyond
+// its own words it gets from the environment: TEMPORAL_ADDRESS, and what `scripts/example-environment.mjs` adds.
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** The example drives a whole small run; a cold machine needs some of this for its worker. */
+const EXAMPLE_TIMEOUT_MS = 120_000;
+const MARKER = /<!--\s*example: run\s*-->\s*```(?:ts|typescript)[^\n]*\n([\s\S]*?)\n```/;
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const folder = mkdtempSync(join(tmpdir(), "holdfast-package-"));
+
+class PackageError extends Error {}
+
+try {
+  const example = readExample();
+  install(pack());
+  checkHelp();
+  checkDoors();
+  await runExample(example);
+  console.log("package: help, doors and the README's example work in an empty folder");
+} catch (error) {
+  if (!(error instanceof PackageError)) throw error;
+  console.error(`package: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function readExample() {
+  const file = join(root, "README.md");
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const example = MARKER.exec(text)?.[1];
+  if (example === undefined) {
+    throw new PackageError("README.md marks no example: <!-- example: run --> goes before a ```ts block");
+  }
+  return example;
+}
+
+function pack() {
+  run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], root);
+  const name = readdirSync(folder).find((file) => file.endsWith(".tgz"));
+  if (name === undefined) throw new PackageError("npm pack left no archive");
+  return join(folder, name);
+}
+
+function install(archive) {
+  mkdirSync(join(folder, "app"));
+  writeFileSync(
+    join(folder, "app", "package.json"),
+    JSON.stringify({ name: "app", private: true, type: "module" }),
+  );
+  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", archive], join(folder, "app"));
+}
+
+function checkHelp() {
+  const said = run("npx", ["--no-install", "holdfast", "--help"], join(folder, "app"));
+  if (!/usage/i.test(said)) throw new PackageError(`holdfast --help prints no usage:\n${said}`);
+}
+
+/** Every door of the export map opens. */
+function checkDoors() {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  for (const door of Object.keys(exports)) {
+    // Workflow code runs in Temporal's sandbox; outside it the door need only be there.
+    if (door === "./workflows" || door.endsWith(".json")) continue;
+    const name = `holdfast${door.slice(1)}`;
+    run(
+      process.execPath,
+      ["--input-type=module", "-e", `await import(${JSON.stringify(name)})`],
+      join(folder, "app"),
+    );
+  }
+}
+
+async function runExample(example) {
+  const app = join(folder, "app");
+  const { outputText } = await transpile(example);
+  writeFileSync(join(app, "example.ts"), example);
+  writeFileSync(join(app, "example.mjs"), outputText);
+  const { startDevServer } = await import(
+    pathToFileURL(join(root, "dist", "devserver", "start-server.js")).href
+  );
+  const server = await startDevServer({ ephemeral: true });
+  try {
+    const extra = await exampleEnvironment(app, server);
+    try {
+      const env = {
+        ...process.env,
+        TEMPORAL_ADDRESS: server.address,
+        TEMPORAL_NAMESPACE: server.namespace,
+        HOLDFAST_HOME: join(app, ".holdfast"),
+        ...extra.env,
+      };
+      const said = await runAlongside(process.execPath, ["example.mjs"], app, env);
+      if (said.trim() === "") throw new PackageError("the README's example prints nothing");
+      console.log(`package: the example printed:\n${said.trim().replace(/^/gm, "  ")}`);
+    } finally {
+      await extra.stop();
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+/** What the example needs and a stranger would have: a vendor's answers, here from the scripted model. */
+async function exampleEnvironment(app, server) {
+  const file = join(root, "scripts", "example-environment.mjs");
+  if (!existsSync(file)) return { env: {}, stop: async () => {} };
+  const { exampleEnvironment: start } = await import(pathToFileURL(file).href);
+  return start({ app, address: server.address, namespace: server.namespace });
+}
+
+async function transpile(source) {
+  const { default: ts } = await import("typescript");
+  return ts.transpileModule(source, {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  });
+}
+
+/** Runs without blocking this process: the scripted model may live in it. */
+async function runAlongside(command, args, cwd, env) {
+  const { execFile } = await import("node:child_process");
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { cwd, env, timeout: EXAMPLE_TIMEOUT_MS }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(new PackageError(`the README's example failed: ${error.message}\n${stdout}${stderr}`));
+    });
+  });
+}
+
+function run(command, args, cwd) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  if (status === 0) return stdout;
+  const words = error?.message ?? `exit code ${status}\n${stdout}${stderr}`;
+  throw new PackageError(`${command} ${args.join(" ")}: ${words}`);
+}

