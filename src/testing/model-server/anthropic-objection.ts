@@ -1,0 +1,56 @@
+import { messagesOf, type Question, type WireMessage } from "./question.ts";
+
+/** What the Messages API says against a request, in its own words; undefined when it has nothing to say. */
+export function anthropicObjection(question: Question): string | undefined {
+  const { body, headers } = question;
+  if (headers["anthropic-version"] === undefined) return "anthropic-version: header is required";
+  if (question.model === "") return "model: Field required";
+  if (typeof body["max_tokens"] !== "number") return "max_tokens: Field required";
+  const messages = messagesOf(body);
+  if (messages.length === 0) return "messages: at least one message is required";
+  let open: string[] = [];
+  for (const [index, message] of messages.entries()) {
+    const objection = objectionToResults(message, index, open);
+    if (objection !== undefined) return objection;
+    open = message.role === "assistant" ? idsOf(message, "tool_use", "id") : [];
+    if (isEmptyText(message)) return "messages: text content blocks must be non-empty";
+  }
+  return open.length > 0 ? withoutResults(messages.length - 1, open) : undefined;
+}
+
+/** `open`: the tool calls of the message before. */
+function objectionToResults(
+  message: WireMessage,
+  index: number,
+  open: readonly string[],
+): string | undefined {
+  const results = idsOf(message, "tool_result", "tool_use_id");
+  const unknown = results.find((id) => !open.includes(id));
+  if (unknown !== undefined) {
+    return `messages.${index}.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${unknown}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
+  }
+  const double = results.find((id, position) => results.indexOf(id) !== position);
+  if (double !== undefined) {
+    return `messages.${index}.content: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${double}`;
+  }
+  const missing = open.filter((id) => !results.includes(id));
+  return missing.length > 0 ? withoutResults(index - 1, missing) : undefined;
+}
+
+function withoutResults(index: number, ids: readonly string[]): string {
+  return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
+}
+
+function idsOf(message: WireMessage, type: string, key: string): string[] {
+  if (!Array.isArray(message.content)) return [];
+  return (message.content as Record<string, unknown>[])
+    .filter((block) => block["type"] === type)
+    .map((block) => String(block[key]));
+}
+
+function isEmptyText(message: WireMessage): boolean {
+  if (!Array.isArray(message.content)) return false;
+  return (message.content as Record<string, unknown>[]).some(
+    (block) => block["type"] === "text" && block["text"] === "",
+  );
+}

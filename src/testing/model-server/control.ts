@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { z } from "zod";
+import { readBody } from "./read-body.ts";
+import type { ModelServer } from "./server.ts";
+
+const Named = z.strictObject({ name: z.string() });
+
+/** Steers the server from another process: `/__requests`, `/__release`, `/__hold`, `/__script`, `/__reset`. */
+export async function control(
+  server: ModelServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? "/", "http://127.0.0.1");
+  const text = (await readBody(request)).toString("utf8");
+  const say = (status: number, value: unknown) => {
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+  };
+  try {
+    switch (`${request.method} ${url.pathname}`) {
+      case "GET /__requests":
+        return say(200, snapshot(server, url.searchParams.has("bodies")));
+      case "POST /__release":
+        server.release(Named.parse(JSON.parse(text)).name);
+        return say(200, {});
+      case "POST /__hold":
+        server.hold(Named.parse(JSON.parse(text)).name);
+        return say(200, {});
+      case "POST /__script":
+        server.script(JSON.parse(text));
+        return say(200, {});
+      case "POST /__reset":
+        server.reset();
+        return say(200, {});
+      default:
+        return say(404, { error: `No ${request.method} ${url.pathname} here` });
+    }
+  } catch (error) {
+    say(400, { error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** What `GET /__requests` says. Bodies only with `?bodies`. */
+export type Snapshot = {
+  readonly requests: ModelServer["requests"];
+  readonly paid: ReturnType<ModelServer["paid"]>;
+  readonly answersPaid: number;
+  readonly answersRepaid: number;
+};
+
+function snapshot(server: ModelServer, bodies: boolean): Snapshot {
+  return {
+    requests: bodies ? server.requests : server.requests.map((one) => ({ ...one, body: undefined })),
+    paid: server.paid(),
+    answersPaid: server.answersPaid(),
+    answersRepaid: server.answersRepaid(),
+  };
+}

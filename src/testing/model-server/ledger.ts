@@ -1,0 +1,186 @@
+import type { FaultName } from "./fault.ts";
+import type { Question, WireProtocol } from "./question.ts";
+
+export type RequestOutcome = "open" | "answered" | "faulted" | "aborted-by-client";
+
+/** One request; a live view: it changes until it is closed. */
+export type RecordedRequest = {
+  /** From 1. */
+  readonly number: number;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  readonly protocol: WireProtocol;
+  readonly conversation: string;
+  /** How many assistant messages it carries. */
+  readonly turn: number;
+  readonly model: string;
+  readonly stream: boolean;
+  /** Undefined when it was long ago: see `keepBodies`. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+  /** Keys are masked. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `open` and closed: the server was stopped first. */
+  readonly outcome: RequestOutcome;
+  /** The scripted fault, or what the server itself had against the request. */
+  readonly fault: FaultName | "invalid-request" | "unauthorized" | "script-error" | undefined;
+  /** The vendor's words for `invalid-request`. */
+  readonly objection: string | undefined;
+  /** The gate where the answer waits now. */
+  readonly heldAt: string | undefined;
+  /** Of the body. */
+  readonly bytesSent: number;
+  readonly closedAtMs: number | undefined;
+};
+
+/** How often one turn of one conversation was asked, and what became of it. */
+export type PaidTurn = {
+  readonly conversation: string;
+  readonly turn: number;
+  readonly asked: number;
+  /** Answers delivered completely. */
+  readonly answered: number;
+  readonly faulted: number;
+  readonly aborted: number;
+};
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Watcher = {
+  readonly wants: (request: RecordedRequest) => boolean;
+  readonly found: (request: RecordedRequest) => void;
+};
+
+export type LedgerOptions = {
+  readonly keepBodies: number;
+  readonly showSecrets: boolean;
+  readonly onClosed?: ((request: RecordedRequest) => void) | undefined;
+};
+
+export class Ledger {
+  readonly #options: LedgerOptions;
+  readonly #requests: Mutable<RecordedRequest>[] = [];
+  readonly #turns = new Map<string, Mutable<PaidTurn>>();
+  readonly #watchers = new Set<Watcher>();
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+  }
+
+  get requests(): readonly RecordedRequest[] {
+    return this.#requests;
+  }
+
+  open(question: Question): RecordedRequest {
+    const request: Mutable<RecordedRequest> = {
+      number: this.#requests.length + 1,
+      atMs: Date.now(),
+      protocol: question.protocol,
+      conversation: question.conversation,
+      turn: question.turn,
+      model: question.model,
+      stream: question.stream,
+      body: question.body,
+      headers: this.#options.showSecrets ? question.headers : masked(question.headers),
+      outcome: "open",
+      fault: undefined,
+      objection: undefined,
+      heldAt: undefined,
+      bytesSent: 0,
+      closedAtMs: undefined,
+    };
+    this.#requests.push(request);
+    const old = this.#requests[this.#requests.length - 1 - this.#options.keepBodies];
+    if (old !== undefined) old.body = undefined;
+    this.#turnOf(request).asked += 1;
+    this.#notify(request);
+    return request;
+  }
+
+  change(
+    request: RecordedRequest,
+    change: Partial<Pick<RecordedRequest, "fault" | "objection" | "heldAt">>,
+  ): void {
+    Object.assign(request, change);
+    this.#notify(request);
+  }
+
+  sent(request: Mutable<RecordedRequest>, bytes: number): void {
+    request.bytesSent += bytes;
+  }
+
+  /** Of several, the first counts. */
+  close(request: Mutable<RecordedRequest>, outcome: RequestOutcome): void {
+    if (request.closedAtMs !== undefined) return;
+    request.closedAtMs = Date.now();
+    request.outcome = outcome;
+    request.heldAt = undefined;
+    const turn = this.#turnOf(request);
+    if (outcome === "answered") turn.answered += 1;
+    else if (outcome === "faulted") turn.faulted += 1;
+    else if (outcome === "aborted-by-client") turn.aborted += 1;
+    this.#options.onClosed?.(request);
+    this.#notify(request);
+  }
+
+  paid(): PaidTurn[] {
+    return [...this.#turns.values()].map((turn) => ({ ...turn }));
+  }
+
+  forget(): void {
+    this.#requests.length = 0;
+    this.#turns.clear();
+  }
+
+  /** The request that `wants` accepts: one that is there, or the first that comes or changes so. */
+  wait(wants: (request: RecordedRequest) => boolean, timeoutMs: number): Promise<RecordedRequest> {
+    const there = this.#requests.find(wants);
+    if (there !== undefined) return Promise.resolve(there);
+    return new Promise((resolve, reject) => {
+      const watcher: Watcher = {
+        wants,
+        found: (request) => {
+          clearTimeout(timer);
+          this.#watchers.delete(watcher);
+          resolve(request);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#watchers.delete(watcher);
+        reject(new Error(`No such request within ${timeoutMs} ms. ${describe(this.#requests)}`));
+      }, timeoutMs);
+      this.#watchers.add(watcher);
+    });
+  }
+
+  #turnOf(request: RecordedRequest): Mutable<PaidTurn> {
+    const { conversation, turn } = request;
+    const key = `${turn} ${conversation}`;
+    let counts = this.#turns.get(key);
+    if (counts === undefined) {
+      counts = { conversation, turn, asked: 0, answered: 0, faulted: 0, aborted: 0 };
+      this.#turns.set(key, counts);
+    }
+    return counts;
+  }
+
+  #notify(request: RecordedRequest): void {
+    for (const watcher of [...this.#watchers]) if (watcher.wants(request)) watcher.found(request);
+  }
+}
+
+const SECRET_HEADERS = new Set(["authorization", "x-api-key", "api-key"]);
+
+function masked(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, SECRET_HEADERS.has(name) ? "***" : value]),
+  );
+}
+
+/** How many of the newest requests an error names. */
+const DESCRIBED = 10;
+
+function describe(requests: readonly RecordedRequest[]): string {
+  const newest = requests
+    .slice(-DESCRIBED)
+    .map((one) => `#${one.number} turn ${one.turn} ${one.outcome} (${one.conversation})`);
+  return requests.length === 0 ? "None came at all." : `Newest of ${requests.length}: ${newest.join("; ")}`;
+}

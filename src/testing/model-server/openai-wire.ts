@@ -1,0 +1,192 @@
+import { openaiObjection } from "./openai-objection.ts";
+import { argumentText, DEFAULT_CHUNK_SIZE, opaque, pieces, stopOf, thinkingOf, usageOf } from "./pieces.ts";
+import type { Question } from "./question.ts";
+import type { Reply } from "./reply.ts";
+import type { AnswerIds, VendorError, Wire, WireError } from "./wire.ts";
+
+const STOP_WORDS: Readonly<Record<string, string>> = {
+  stop: "stop",
+  length: "length",
+  toolUse: "tool_calls",
+};
+
+const ERRORS: Record<VendorError, WireError> = {
+  "rate-limited": {
+    status: 429,
+    type: "tokens",
+    code: "rate_limit_exceeded",
+    message:
+      "Rate limit reached for gpt-4o in organization org-holdfast on tokens per min (TPM): Limit 30000, Used 28039, Requested 3906. Please try again in 3.89s. Visit https://platform.openai.com/account/rate-limits to learn more.",
+  },
+  "server-error": {
+    status: 500,
+    type: "server_error",
+    message: "The server had an error while processing your request. Sorry about that!",
+  },
+  overloaded: {
+    status: 503,
+    type: "server_error",
+    message: "The engine is currently overloaded, please try again later",
+  },
+  overflow: {
+    status: 400,
+    type: "invalid_request_error",
+    code: "context_length_exceeded",
+    param: "messages",
+    message:
+      "This model's maximum context length is 128000 tokens. However, your messages resulted in 204308 tokens. Please reduce the length of the messages.",
+  },
+  auth: {
+    status: 401,
+    type: "invalid_request_error",
+    code: "invalid_api_key",
+    message:
+      "Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys.",
+  },
+  invalid: { status: 400, type: "invalid_request_error", message: "Invalid request" },
+};
+
+type Delta = Readonly<Record<string, unknown>>;
+
+export const openaiWire: Wire = {
+  frames(reply, question, ids) {
+    const head = { ...identity(question, ids, "chat.completion.chunk") };
+    const noUsage = question.includeUsage ? { usage: null } : {};
+    const chunk = (delta: Delta, finish_reason: string | null) =>
+      frame(
+        { ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...noUsage },
+        JSON.stringify(delta).length,
+      );
+    const frames = deltas(reply, ids).map((delta) => chunk(delta, null));
+    frames.push(chunk({}, finishReason(reply)));
+    if (question.includeUsage) frames.push(frame({ ...head, choices: [], usage: usage(reply, question) }, 0));
+    frames.push("data: [DONE]\n\n");
+    return frames;
+  },
+
+  body(reply, question, ids) {
+    const thinking = thinkingOf(reply);
+    const calls = toolCalls(reply, ids);
+    const message = {
+      role: "assistant",
+      content: reply.text ?? null,
+      ...(thinking === undefined ? {} : { reasoning_content: thinking.text }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      refusal: null,
+      annotations: [],
+    };
+    return JSON.stringify({
+      ...identity(question, ids, "chat.completion"),
+      choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(reply) }],
+      usage: usage(reply, question),
+    });
+  },
+
+  headers: (answerId) => ({
+    "x-request-id": requestId(answerId),
+    "openai-organization": "holdfast",
+    "openai-version": "2020-10-01",
+    "openai-processing-ms": "1",
+  }),
+
+  error: (kind) => ERRORS[kind],
+
+  errorBody: (error) => JSON.stringify(errorObject(error.type, error.message, error)),
+
+  errorFrame: (type = "server_error", message = ERRORS["server-error"].message) =>
+    `data: ${JSON.stringify(errorObject(type, message))}\n\n`,
+
+  malformedFrame: () => 'data: {"id":"chatcmpl-broken","object":"chat.completion.chunk","choices":[{"ind\n\n',
+
+  objection: (question) => {
+    const objection = openaiObjection(question);
+    return objection === undefined ? undefined : { ...ERRORS.invalid, ...objection };
+  },
+};
+
+/** Padding, as the vendor sends it to hide the lengths of its tokens. */
+function frame(chunk: Readonly<Record<string, unknown>>, length: number): string {
+  const obfuscation = "3Y6yaTIPlXVg7efl".slice(length % 16);
+  return `data: ${JSON.stringify({ ...chunk, obfuscation })}\n\n`;
+}
+
+function errorObject(type: string, message: string, more: Partial<WireError> = {}) {
+  return { error: { message, type, param: more.param ?? null, code: more.code ?? null } };
+}
+
+function requestId(answerId: string): string {
+  return `req_${opaque(`request ${answerId}`, 32).toLowerCase()}`;
+}
+
+function identity(question: Question, ids: AnswerIds, object: string) {
+  return {
+    id: `chatcmpl-C${opaque(ids.answer, 28)}`,
+    object,
+    created: Math.floor(Date.now() / 1000),
+    model: question.model,
+    service_tier: "default",
+    system_fingerprint: "fp_07871e2ad8",
+  };
+}
+
+function finishReason(reply: Reply): string {
+  const stop = stopOf(reply);
+  return STOP_WORDS[stop] ?? stop;
+}
+
+function toolCalls(reply: Reply, ids: AnswerIds) {
+  return (reply.toolCalls ?? []).map((call, index) => ({
+    id: call.id ?? `call_${opaque(`${ids.toolCallSeed} ${index}`, 24)}`,
+    type: "function",
+    function: { name: call.name, arguments: argumentText(call.arguments) },
+  }));
+}
+
+/** Reasoning is written as DeepSeek writes it: the vendor itself shows none in this protocol. */
+function deltas(reply: Reply, ids: AnswerIds): Delta[] {
+  const size = reply.chunkSize ?? DEFAULT_CHUNK_SIZE;
+  const thinking = thinkingOf(reply);
+  const reasons = thinking !== undefined;
+  const made: Delta[] = [
+    reasons
+      ? { role: "assistant", content: null, reasoning_content: "" }
+      : reply.text === undefined
+        ? { role: "assistant", content: null }
+        : { role: "assistant", content: "", refusal: null },
+  ];
+  for (const piece of pieces(thinking?.text ?? "", size)) {
+    made.push({ content: null, reasoning_content: piece });
+  }
+  for (const piece of pieces(reply.text ?? "", size)) {
+    made.push(reasons ? { content: piece, reasoning_content: null } : { content: piece });
+  }
+  toolCalls(reply, ids).forEach((call, index) => {
+    const { arguments: text } = call.function;
+    made.push({ tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: "" } }] });
+    for (const piece of pieces(text, size)) {
+      made.push({ tool_calls: [{ index, function: { arguments: piece } }] });
+    }
+  });
+  return made;
+}
+
+function usage(reply: Reply, question: Question) {
+  const counts = usageOf(reply, question);
+  const prompt = counts.input + counts.cacheRead + counts.cacheWrite;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: counts.output,
+    total_tokens: prompt + counts.output,
+    prompt_tokens_details: {
+      cached_tokens: counts.cacheRead,
+      audio_tokens: 0,
+      ...(counts.cacheWrite === 0 ? {} : { cache_write_tokens: counts.cacheWrite }),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: counts.reasoning,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+
+export type WireProtocol = "anthropic_messages" | "openai_completions";
+
+/** What a request asks, as far as a script needs to know it. */
+export type Question = {
+  readonly protocol: WireProtocol;
+  /** The header `x-conversation`, or else a name made from the first user message and the system prompt. */
+  readonly conversation: string;
+  /** How many assistant messages the request carries. */
+  readonly turn: number;
+  readonly model: string;
+  readonly system: string;
+  readonly firstUserText: string;
+  /** Text of the newest message, tool results included. */
+  readonly lastText: string;
+  readonly stream: boolean;
+  /** OpenAI: the stream ends with a usage chunk. */
+  readonly includeUsage: boolean;
+  /** Length of the request in bytes, for estimates. */
+  readonly bytes: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type WireMessage = {
+  readonly role?: unknown;
+  readonly content?: unknown;
+  readonly [key: string]: unknown;
+};
+
+export function readQuestion(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>>,
+  bytes: number,
+): Question {
+  const messages = messagesOf(body);
+  const system =
+    protocol === "anthropic_messages"
+      ? textOf(body["system"])
+      : messages
+          .filter(isInstruction)
+          .map((message) => textOf(message.content))
+          .join("\n");
+  const firstUserText = textOf(messages.find((message) => message.role === "user")?.content);
+  const streamOptions = body["stream_options"] as { include_usage?: unknown } | null | undefined;
+  return {
+    protocol,
+    conversation: headers["x-conversation"] ?? nameOf(system, firstUserText),
+    turn: messages.filter((message) => message.role === "assistant").length,
+    model: String(body["model"] ?? ""),
+    system,
+    firstUserText,
+    lastText: textOf(messages.at(-1)?.content),
+    stream: body["stream"] === true,
+    includeUsage: streamOptions?.include_usage === true,
+    bytes,
+    body,
+    headers,
+  };
+}
+
+export function messagesOf(body: Readonly<Record<string, unknown>>): readonly WireMessage[] {
+  const messages = body["messages"];
+  return Array.isArray(messages) ? messages.filter((message) => typeof message === "object" && message) : [];
+}
+
+function isInstruction(message: WireMessage): boolean {
+  return message.role === "system" || message.role === "developer";
+}
+
+/** Text of a content field of either vendor: a string, or blocks (also those inside of a tool result). */
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((block: { text?: unknown; content?: unknown } | null) =>
+      typeof block?.text === "string" ? block.text : textOf(block?.content),
+    )
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+/** Enough of the text to recognise it by eye. */
+const NAME_CHARS = 40;
+
+function nameOf(system: string, firstUserText: string): string {
+  const hash = createHash("sha1").update(system).update("\0").update(firstUserText).digest("hex").slice(0, 8);
+  return `${firstUserText.slice(0, NAME_CHARS).replace(/\s+/g, " ")}#${hash}`;
+}

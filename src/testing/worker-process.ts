@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { builtFile } from "./built-file.ts";
+
+export type WorkerProcessOptions = {
+  readonly address: string;
+  readonly namespace: string;
+  readonly home: string;
+  readonly taskQueue?: string | undefined;
+  /** Added to this process's own environment; the keys of vendors, for instance. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Modules whose default export is a tool or a list of tools. */
+  readonly tools?: readonly string[] | undefined;
+  /** Off: deaths are left to heartbeats, as for a host that is gone. */
+  readonly recognition?: boolean | undefined;
+  /** Until it polls; 30 s unless said. */
+  readonly startTimeoutMs?: number | undefined;
+};
+
+export type WorkerExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/** A worker in a process of its own, to be killed. */
+export type WorkerProcess = {
+  readonly pid: number;
+  /** As it signed in: what claims name. */
+  readonly id: string;
+  readonly taskQueue: string;
+  /** Sends the signal; resolves with the process's end for the deadly ones. */
+  kill(signal?: NodeJS.Signals): Promise<WorkerExit>;
+  /** Sends a signal that does not end it, such as SIGSTOP. */
+  signal(signal: NodeJS.Signals): void;
+  readonly exited: Promise<WorkerExit>;
+  /** What it has written to standard error so far. */
+  stderr(): string;
+};
+
+const START_TIMEOUT_MS = 30_000;
+
+/** Starts the package's own worker and waits until it says that it is ready. */
+export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, [builtFile("worker.js"), ...argumentsOf(options)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...options.env },
+  });
+  const endWithUs = () => child.kill("SIGKILL");
+  process.once("exit", endWithUs);
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const exited = new Promise<WorkerExit>((resolve) => {
+    child.once("exit", (code, signal) => {
+      process.removeListener("exit", endWithUs);
+      resolve({ code, signal });
+    });
+  });
+  try {
+    const { id, taskQueue } = await readyLine(child, exited, options.startTimeoutMs ?? START_TIMEOUT_MS);
+    return {
+      pid: child.pid as number,
+      id,
+      taskQueue,
+      kill: (signal = "SIGKILL") => {
+        child.kill(signal);
+        return exited;
+      },
+      signal: (signal) => void child.kill(signal),
+      exited,
+      stderr: () => stderr,
+    };
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw new Error(`The worker did not start: ${(error as Error).message}\n${stderr}`);
+  }
+}
+
+function argumentsOf({ address, namespace, home, taskQueue, tools = [], recognition }: WorkerProcessOptions) {
+  return [
+    ...["--address", address, "--namespace", namespace, "--home", home],
+    ...(taskQueue === undefined ? [] : ["--task-queue", taskQueue]),
+    ...tools.flatMap((file) => ["--tools", file]),
+    ...(recognition === false ? ["--no-recognition"] : []),
+  ];
+}
+
+async function readyLine(
+  child: ChildProcess,
+  exited: Promise<WorkerExit>,
+  timeoutMs: number,
+): Promise<{ id: string; taskQueue: string }> {
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`not ready after ${timeoutMs} ms`)), timeoutMs);
+      child.once("error", reject);
+      void exited.then(({ code, signal }) => reject(new Error(`it ended with ${signal ?? code}`)));
+      lines.on("line", (line) => {
+        if (!line.startsWith('{"type":"ready"')) return;
+        resolve(JSON.parse(line) as { id: string; taskQueue: string });
+      });
+    });
+  } finally {
+    clearTimeout(timer);
+    lines.close();
+    child.stdout?.resume();
+  }
+}

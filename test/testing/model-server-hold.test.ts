@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { anthropic, anthropicAsk, failure, openaiStream, serverWith } from "./clients.ts";
+
+const LONG = { text: "one two three four five six seven eight", chunkSize: 4, holdUntil: "gate" };
+
+test("an answer waits in its middle until it is released", async () => {
+  const server = await serverWith({ replies: [LONG] });
+  let text = "";
+  const stream = anthropic(server).messages.stream(anthropicAsk());
+  stream.on("text", (piece) => (text += piece));
+  await server.waitForHold("gate");
+  await new Promise((resolve) => stream.once("text", resolve));
+  expect(LONG.text.startsWith(text) && text !== LONG.text).toBe(true);
+  expect(server.requests[0]).toMatchObject({ outcome: "open", heldAt: "gate" });
+  server.release("gate");
+  await stream.finalMessage();
+  expect(text).toBe(LONG.text);
+  expect(server.requests[0]).toMatchObject({ outcome: "answered", heldAt: undefined });
+});
+
+test("a gate that was released stays open until it is closed again", async () => {
+  const server = await serverWith({ replies: [LONG] });
+  server.release("gate");
+  await openaiStream(server).finalChatCompletion();
+  server.hold("gate");
+  const waiting = openaiStream(server).finalChatCompletion();
+  await server.waitForHold("gate");
+  server.release("gate");
+  await waiting;
+  expect(server.answersPaid()).toBe(2);
+});
+
+test("a client that leaves is noticed at once, and its answer is not counted as paid", async () => {
+  const server = await serverWith({ replies: [LONG] });
+  const stream = anthropic(server).messages.stream(anthropicAsk());
+  const failed = failure(stream.finalMessage());
+  await server.waitForHold("gate");
+  stream.abort();
+  await failed;
+  const request = await server.waitForRequest((one) => one.outcome === "aborted-by-client", {
+    timeoutMs: 2_000,
+  });
+  expect(request).toMatchObject({ heldAt: undefined, closedAtMs: expect.any(Number) });
+  server.release("gate");
+  await anthropic(server).messages.stream(anthropicAsk()).finalMessage();
+  expect(server.paid()).toMatchObject([{ turn: 0, asked: 2, answered: 1, aborted: 1, faulted: 0 }]);
+  expect(server.answersRepaid()).toBe(0);
+  expect(server.requests[0]!.bytesSent).toBeLessThan(server.requests[1]!.bytesSent);
+});
+
+test.each(["head", "start", "end"] as const)("an answer waits at its %s", async (holdAt) => {
+  const server = await serverWith({ replies: [{ ...LONG, holdAt }] });
+  const answer = openaiStream(server).finalChatCompletion();
+  const request = await server.waitForHold("gate");
+  expect(request.bytesSent === 0).toBe(holdAt === "head");
+  server.release("gate");
+  expect((await answer).choices[0]?.message.content).toBe(LONG.text);
+});
+
+test("delays: the head waits, then the stream takes its time", async () => {
+  const reply = { text: "abcdefgh", chunkSize: 1, chunkDelayMs: 5, firstByteDelayMs: 30 };
+  const server = await serverWith({ replies: [reply] });
+  await openaiStream(server).finalChatCompletion();
+  const { atMs, closedAtMs } = server.requests[0]!;
+  // 12 events, 11 pauses; timers may be early by a millisecond.
+  expect(closedAtMs! - atMs).toBeGreaterThanOrEqual(29 + 11 * 4);
+});
+
+test("waiting for what does not come says what came", async () => {
+  const server = await serverWith({});
+  await anthropic(server).messages.create(anthropicAsk());
+  await expect(server.waitForRequest(2, { timeoutMs: 10 })).rejects.toThrow(/#1 turn 0 answered/);
+  await server.waitForRequest(1);
+});
+
+test("a stopped server ends what is open", async () => {
+  const server = await serverWith({ replies: [LONG] });
+  const failed = failure(anthropic(server).messages.stream(anthropicAsk()).finalMessage());
+  await server.waitForHold("gate");
+  await server.stop();
+  expect(await failed).toBeInstanceOf(Error);
+  await server.waitForRequest((one) => one.closedAtMs !== undefined && one.outcome === "open");
+});

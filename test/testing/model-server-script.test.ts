@@ -1,0 +1,134 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import { expect, test } from "vitest";
+import type { ModelScript } from "../../src/testing/model-server/script.ts";
+import { startModelServer } from "../../src/testing/model-server/server.ts";
+import { anthropic, anthropicAsk, failure, openai, openaiAsk, serverWith } from "./clients.ts";
+
+/** A request with `turn` answers behind it. */
+function atTurn(turn: number, text = "hello"): Anthropic.MessageCreateParamsNonStreaming {
+  const history = Array.from({ length: turn }, (_, index): Anthropic.MessageParam[] => [
+    { role: "assistant", content: `answer ${index}` },
+    { role: "user", content: "go on" },
+  ]);
+  return { ...anthropicAsk(text), messages: [...anthropicAsk(text).messages, ...history.flat()] };
+}
+
+function textOf(message: Anthropic.Message): string {
+  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+test("the reply is the turn's, whatever was asked before and how often", async () => {
+  const server = await serverWith({ replies: [{ text: "zero" }, { text: "one" }, { text: "two" }] });
+  const client = anthropic(server);
+  const ask = async (turn: number) => textOf(await client.messages.create(atTurn(turn)));
+  expect([await ask(2), await ask(0), await ask(0), await ask(1), await ask(7)]).toEqual([
+    "two",
+    "zero",
+    "zero",
+    "one",
+    "done",
+  ]);
+  expect([server.answersPaid(), server.answersRepaid()]).toEqual([5, 1]);
+  expect(server.paid().find((turn) => turn.turn === 0)).toMatchObject({ asked: 2, answered: 2 });
+});
+
+test("conversations that run at the same time keep their own scripts and faults", async () => {
+  const server = await serverWith({
+    conversations: [
+      { match: "blue", replies: [{ text: "sky" }], faults: [{ fault: "overloaded", onTurn: 0, times: 2 }] },
+      { match: (question) => question.system === "be green", replies: [{ text: "grass" }] },
+    ],
+    defaultReply: { text: "nothing" },
+  });
+  const client = anthropic(server);
+  const retried = async (text: string) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return { attempt, text: textOf(await client.messages.create(anthropicAsk(text))) };
+      } catch (error) {
+        if ((error as { status?: number }).status !== 529 || attempt > 9) throw error;
+      }
+    }
+  };
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => retried(`blue ${index}`)));
+  expect(answers).toEqual(Array.from({ length: 20 }, () => ({ attempt: 3, text: "sky" })));
+  expect(textOf(await client.messages.create({ ...anthropicAsk("x"), system: "be green" }))).toBe("grass");
+  expect(textOf(await client.messages.create(anthropicAsk("red")))).toBe("nothing");
+  expect(server.answersRepaid()).toBe(0);
+});
+
+test("the header x-conversation tells apart what is otherwise the same", async () => {
+  const server = await serverWith({ faults: [{ fault: "overloaded" }] });
+  const ask = (name: string) =>
+    openai(server).chat.completions.create(openaiAsk(), { headers: { "x-conversation": name } });
+  await failure(ask("a"));
+  await ask("a");
+  await failure(ask("b"));
+  expect(server.requests.map((request) => request.conversation)).toEqual(["a", "a", "b"]);
+});
+
+test("a program may answer, and may leave the answer to the script", async () => {
+  const server = await serverWith({
+    replies: [{ text: "scripted" }],
+    respond: (question) =>
+      question.lastText === "echo" ? { text: `you said ${question.lastText}` } : undefined,
+  });
+  expect(textOf(await anthropic(server).messages.create(anthropicAsk("echo")))).toBe("you said echo");
+  expect(textOf(await anthropic(server).messages.create(anthropicAsk("else")))).toBe("scripted");
+});
+
+test("ids of tool calls: the same when a turn is asked again, or new ones when so wished", async () => {
+  const script: ModelScript = { replies: [{ toolCalls: [{ name: "bash", arguments: {} }] }] };
+  const idOf = async (client: Anthropic) =>
+    (await client.messages.create(anthropicAsk())).content.find((block) => block.type === "tool_use")?.id;
+  const repeated = anthropic(await serverWith(script));
+  expect(await idOf(repeated)).toBe(await idOf(repeated));
+  const fresh = anthropic(await serverWith({ ...script, toolCallIds: "fresh" }));
+  expect(await idOf(fresh)).not.toBe(await idOf(fresh));
+});
+
+test("a tool call without its result is refused as the vendor refuses it", async () => {
+  const server = await serverWith({});
+  const call = { type: "tool_use" as const, id: "toolu_1", name: "bash", input: {} };
+  const open = [...anthropicAsk().messages, { role: "assistant" as const, content: [call] }];
+  const next = { role: "user" as const, content: "and?" };
+  const claude = await failure(
+    anthropic(server).messages.create({ ...anthropicAsk(), messages: [...open, next] }),
+  );
+  expect(claude).toMatchObject({ status: 400, message: expect.stringContaining("toolu_1") });
+  const gpt = await failure(
+    openai(server).chat.completions.create({
+      ...openaiAsk(),
+      messages: [
+        { role: "user", content: "hi" },
+        {
+          role: "assistant",
+          tool_calls: [{ id: "call_1", type: "function", function: { name: "bash", arguments: "{}" } }],
+        },
+        { role: "user", content: "and?" },
+      ],
+    }),
+  );
+  expect(gpt).toMatchObject({ status: 400, message: expect.stringContaining("call_1") });
+  expect(server.requests.map((request) => request.fault)).toEqual(["invalid-request", "invalid-request"]);
+});
+
+test("keys are checked when the script names one, and masked in the record", async () => {
+  const server = await serverWith({ apiKey: "sk-secret" });
+  await openai(server).chat.completions.create(openaiAsk());
+  expect(await failure(anthropic(server).messages.create(anthropicAsk()))).toMatchObject({ status: 401 });
+  expect(JSON.stringify(server.requests)).not.toContain("secret");
+});
+
+test("a script that is misspelt is refused by name", async () => {
+  const misspelt = { replies: [{ txet: "hi" }] } as unknown as ModelScript;
+  await expect(startModelServer(misspelt)).rejects.toThrow(/txet/);
+  const unknown = { faults: [{ fault: "gremlin" }] } as unknown as ModelScript;
+  await expect(startModelServer(unknown)).rejects.toThrow(/fault/);
+});
+
+test("bodies that are long past are let go", async () => {
+  const server = await serverWith({ keepBodies: 2 });
+  for (let turn = 0; turn < 3; turn++) await anthropic(server).messages.create(anthropicAsk());
+  expect(server.requests.map((request) => request.body !== undefined)).toEqual([false, true, true]);
+});
