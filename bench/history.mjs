@@ -1,7 +1,9 @@
-import { temporal } from "@temporalio/proto";
+import proto from "@temporalio/proto";
 import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
 import { nullAgent, startAgent } from "./agents.mjs";
 import { round, setStage } from "./stage.mjs";
+
+const { temporal } = proto;
 
 const CONTEXT_BYTES = 100 * 1024;
 /** Turns on each side of the one that is looked at. */

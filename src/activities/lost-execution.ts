@@ -21,7 +21,7 @@ export async function endLost(
 ): Promise<Ended> {
   if (!process.startsWith(`${hostname()}:`)) return "it ran on another host";
   if (group === undefined) return "nothing was running any more";
-  const outcome = await endGroup(group, { call });
+  const outcome = await endGroup(group, call);
   log.info({ group, outcome }, "Looked after a lost execution");
   return outcome === "ended" ? "what was still running was ended" : "nothing was running any more";
 }

@@ -21,6 +21,7 @@ import { patiently } from "./patience.ts";
 import { currentStep } from "./step.ts";
 
 const PREVIEW_BYTES = 256;
+const NOTHING = { entries: [], events: [] } as const;
 const SUMMARY_BYTES = 120;
 /** What a model is told of arguments that do not fit: enough to mend them. */
 const INVALID_BYTES = 512;
@@ -36,8 +37,9 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
   const definition = await definitions.byHash(input.definitionHash).catch((error) => {
     throw asFailure(error);
   });
+  let executions = 0;
   return await beating(
-    () => ({ attempts: info.attempt }),
+    () => ({ attempts: executions }),
     async () => {
       try {
         const outbox = await unload(input.outbox, input.loopId, transcript);
@@ -47,6 +49,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         if (claimed.type === "stored") return { ...(claimed.result as ModelDigest), branch: claimed.branch };
 
         const { branch } = claimed;
+        executions = claimed.executions;
         const message = await ask(input, branch, definition, dependencies, step, signal);
         const digest = digestOf(message, definition, dependencies, info.attempt);
         const stored = await patiently(
@@ -56,7 +59,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
               branch,
               step,
               atMs: Date.now(),
-              outbox: { entries: [], events: [] },
+              outbox: NOTHING,
               entries: [{ position: input.position, origin: "model", message }],
               result: digest,
             }),

@@ -179,13 +179,13 @@ function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setback: Se
         return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
       }
       if (state.stop !== undefined) return modelSetBack(state, phase, { type: "cancelled" });
-      const attempts = setback.type === "lost" ? setback.attempts : 0;
+      const asked = setback.type === "lost" ? setback.attempts : 0;
       return {
         ...state,
         phase: {
           ...phase,
           issue: reissue(phase.issue, setback.type),
-          attemptsBefore: phase.attemptsBefore + attempts,
+          attemptsBefore: Math.max(phase.attemptsBefore, asked),
         },
       };
     }

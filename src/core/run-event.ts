@@ -4,7 +4,7 @@ import type { PersonMessage } from "./state.ts";
 
 /** How a step did not get to its end. */
 export type Setback =
-  /** The worker that did it is gone. `attempts`: times that the vendor had been asked, as far as is known. */
+  /** The worker that did it is gone. `attempts`: times that the step was begun, over all generations; 0 if unknown. */
   | { readonly type: "lost"; readonly attempts: number }
   /** A local step that did not end in time, or found itself in the wrong place. */
   | { readonly type: "elsewhere" }

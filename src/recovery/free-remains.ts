@@ -1,3 +1,4 @@
+import { defaultPayloadConverter } from "@temporalio/common";
 import type { Logger } from "../observability/log.ts";
 import type { Remains, WorkerProcess } from "../transcript/transcript.ts";
 
@@ -35,18 +36,22 @@ export async function freeRemains(
   log: Logger,
 ): Promise<void> {
   const { namespace } = dead;
-  const failure = {
+  const lost = (executions: number) => ({
     message: `The worker process ${dead.id} is gone`,
     source: "holdfast",
-    applicationFailureInfo: { type: "WorkerLost", nonRetryable: true },
-  };
+    applicationFailureInfo: {
+      type: "WorkerLost",
+      nonRetryable: true,
+      details: { payloads: [defaultPayloadConverter.toPayload({ attempts: executions })] },
+    },
+  });
   // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own.
   await eachOf(remains.runs, ({ session, run }) =>
     allowingNotFound(
       service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }),
     ),
   );
-  await eachOf(remains.activities, ({ session, run, activityId }) =>
+  await eachOf(remains.activities, ({ session, run, activityId, executions }) =>
     allowingNotFound(
       service.respondActivityTaskFailedById({
         namespace,
@@ -54,7 +59,7 @@ export async function freeRemains(
         runId: run,
         activityId,
         identity,
-        failure,
+        failure: lost(executions),
       }),
     ),
   );
