@@ -1,0 +1,16 @@
+// What the README's example finds where it runs: a vendor that answers, here scripted, and a key that is nobody's.
+import { startModelServer } from "../dist/testing/model-server/server.js";
+
+export async function exampleEnvironment() {
+  const model = await startModelServer({
+    replies: [
+      { text: "I look.", toolCalls: [{ name: "list_files", arguments: { path: "." } }] },
+      { text: "A small application that uses Holdfast." },
+    ],
+    defaultReply: { text: "A small application that uses Holdfast." },
+  });
+  return {
+    env: { ANTHROPIC_API_KEY: "example-key", ANTHROPIC_BASE_URL: model.anthropicBaseUrl },
+    stop: () => model.stop(),
+  };
+}
