@@ -43,8 +43,9 @@ export type StreamOptions = {
 /**
  * One wire protocol.
  *
- * `stream` resolves with the whole message (stop reason `stop`, `length` or `toolUse`), or rejects with a
- * `ProviderError`, and with nothing else. It asks once: trying again is the caller's.
+ * `stream` resolves with the whole message (stop reason `stop`, `length`, `toolUse`, or `guardRail` when the vendor
+ * refused or filtered the answer), or rejects with a `ProviderError`, and with nothing else. It asks once: trying
+ * again is the caller's.
  */
 export interface Provider {
   /** Stable and lower-case: `anthropic`, `openai`, … */

@@ -12,12 +12,20 @@ export function resolveSecrets(text: string, source: SecretSource): string {
   return text.replace(REFERENCE, (_, name: string) => {
     const value = source(name);
     if (value === undefined || value === "") {
-      throw new ProviderError("auth", `${name} is not set in the environment of the worker: set it there and start again`);
+      throw new ProviderError(
+        "auth",
+        `${name} is not set in the environment of the worker: set it there and start again`,
+      );
     }
     return value;
   });
 }
 
-export function resolveHeaders(headers: Readonly<Record<string, string>>, source: SecretSource): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, resolveSecrets(value, source)]));
+export function resolveHeaders(
+  headers: Readonly<Record<string, string>>,
+  source: SecretSource,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, resolveSecrets(value, source)]),
+  );
 }

@@ -1,0 +1,32 @@
+import type { CacheConfig } from "../../schema/model.ts";
+import type { WireBlock, WireMessage, WireTool } from "./wire.ts";
+
+/** Where a prompt cache may end (CACHE-02, CACHE-03). */
+export type Breakpoints = { readonly system: boolean; readonly tools: boolean; readonly messages: boolean };
+
+export function breakpoints({ enabled, strategy }: CacheConfig): Breakpoints {
+  if (!enabled || strategy === "disabled") return { system: false, tools: false, messages: false };
+  if (strategy === "auto") return { system: true, tools: true, messages: true };
+  return { system: strategy.cacheSystem, tools: strategy.cacheTools, messages: strategy.cacheMessages };
+}
+
+const EPHEMERAL = { cache_control: { type: "ephemeral" } } as const;
+
+export function markLast<Item extends WireBlock | WireTool>(items: readonly Item[]): readonly Item[] {
+  return items.map((item, index) => (index === items.length - 1 ? { ...item, ...EPHEMERAL } : item));
+}
+
+/** Marks the last block of the second-to-last message: what comes later changes with the next turn. */
+export function markHistory(messages: readonly WireMessage[]): readonly WireMessage[] {
+  const target = messages.length - 2;
+  return messages.map((message, index) => (index === target ? markMessage(message) : message));
+}
+
+/** A block of thinking cannot carry the mark; the one before it can. */
+function markMessage(message: WireMessage): WireMessage {
+  const last = message.content.findLastIndex((block) => !block.type.endsWith("thinking"));
+  const content = message.content.map((block, index) =>
+    index === last ? { ...block, ...EPHEMERAL } : block,
+  );
+  return { ...message, content };
+}

@@ -1,0 +1,24 @@
+// Where Claude models differ on the wire. From Opus 4.7 on a fixed thinking budget, `temperature` and their like are
+// answered with 400; which of the newest would still take them is not documented for each, so all are spared.
+
+export type ClaudeModel = {
+  /** `budget`: a number of tokens. `adaptive`: the model decides, guided by an effort. */
+  readonly thinking: "budget" | "adaptive";
+  readonly takesTemperature: boolean;
+};
+
+const BUDGET: ClaudeModel = { thinking: "budget", takesTemperature: true };
+const ADAPTIVE: ClaudeModel = { thinking: "adaptive", takesTemperature: false };
+
+/** First match wins. A name without a version that we know is taken for a new one of its family. */
+const MODELS: readonly { readonly id: RegExp; readonly model: ClaudeModel }[] = [
+  { id: /claude-(?:instant|2|3)\b/, model: BUDGET },
+  // 4.7 and later are of the new kind; eight digits after the 4 are a date, as in claude-sonnet-4-20250514.
+  { id: /claude-(?:opus|sonnet|haiku)-4(?![-.][7-9](?!\d))/, model: BUDGET },
+  { id: /claude-(?:opus|sonnet|haiku|fable|mythos)-/, model: ADAPTIVE },
+];
+
+/** Others that speak this protocol take what Claude first took. */
+export function claudeModel(id: string): ClaudeModel {
+  return MODELS.find((entry) => entry.id.test(id))?.model ?? BUDGET;
+}

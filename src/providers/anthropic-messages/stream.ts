@@ -1,0 +1,102 @@
+import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import type { AnswerContext, Assembler } from "../assembler.ts";
+import { brokenStream, streamError } from "../classify.ts";
+import { countOf, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
+import type { ModelDelta } from "../provider.ts";
+import type { ServerEvent } from "../sse.ts";
+import { settledReason } from "../stop-reason.ts";
+import { Blocks } from "./blocks.ts";
+import { type Counters, readCounters, usageOf } from "./usage.ts";
+
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  // The vendor's own tools were interrupted; asking again goes on.
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "toolUse",
+  refusal: "guardRail",
+};
+
+/** Puts an answer of the Messages API together (PROV-09, PROV-10). */
+export class AnthropicAssembler implements Assembler {
+  state: "open" | "ended" = "open";
+  readonly #context: AnswerContext;
+  readonly #blocks = new Blocks();
+  #counters: Counters = {};
+  #stop: string | undefined;
+  #refusal: string | undefined;
+  #id: string | undefined;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push({ event, data }: ServerEvent): readonly ModelDelta[] {
+    const { vendor, requestId } = this.#context;
+    if (this.state === "ended") return [];
+    const parsed = objectOf(parseJson(data));
+    if (event === "error" || parsed?.["type"] === "error")
+      throw streamError(vendor, parsed ?? { error: data }, requestId);
+    if (parsed === undefined) {
+      // Only what is named as an event of the API must be one.
+      if (event === undefined || event === "ping") return [];
+      throw brokenStream(vendor, `an event "${event}" that is not JSON: ${data}`);
+    }
+    return this.#take(parsed);
+  }
+
+  #take(event: JsonObject): readonly ModelDelta[] {
+    const index = countOf(event["index"]) ?? 0;
+    switch (event["type"]) {
+      case "message_start": {
+        const message = objectOf(event["message"]);
+        this.#id = textOf(message?.["id"]);
+        this.#counters = readCounters(this.#counters, objectOf(message?.["usage"]));
+        return [];
+      }
+      case "content_block_start":
+        return this.#blocks.start(index, objectOf(event["content_block"]) ?? {});
+      case "content_block_delta":
+        return this.#blocks.extend(index, objectOf(event["delta"]) ?? {});
+      case "message_delta": {
+        const delta = objectOf(event["delta"]);
+        this.#stop = textOf(delta?.["stop_reason"]) ?? this.#stop;
+        this.#refusal = refusalIn(objectOf(delta?.["stop_details"])) ?? this.#refusal;
+        this.#counters = readCounters(this.#counters, objectOf(event["usage"]));
+        return [];
+      }
+      case "message_stop":
+        this.state = "ended";
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  finish(): AssistantMessage {
+    const { model, provider, timestamp, vendor } = this.#context;
+    if (this.state === "open") throw brokenStream(vendor, "the stream ended before the answer was complete");
+    const content = this.#blocks.content();
+    const stopReason = settledReason(STOP_REASONS[this.#stop ?? ""] ?? "stop", content);
+    return {
+      role: "assistant",
+      content,
+      stopReason,
+      model,
+      provider,
+      usage: usageOf(this.#counters),
+      timestamp,
+      ...(stopReason === "guardRail" && { errorMessage: this.#refusal ?? `${provider} refused to answer` }),
+      ...(this.#id !== undefined && { responseId: this.#id }),
+    };
+  }
+}
+
+function refusalIn(details: JsonObject | undefined): string | undefined {
+  if (details?.["type"] !== "refusal") return undefined;
+  const category = textOf(details["category"]);
+  const explanation = textOf(details["explanation"]) ?? "no explanation";
+  return `refused${category === undefined ? "" : ` (${category})`}: ${explanation}`;
+}

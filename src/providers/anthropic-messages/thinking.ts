@@ -1,0 +1,59 @@
+import type { ThinkingLevel } from "../../schema/model.ts";
+import { claudeModel } from "./models.ts";
+
+/** Tokens (THK-01). What goes on the wire is at least `MIN_BUDGET`. */
+export const THINKING_BUDGETS = {
+  minimal: 128,
+  low: 512,
+  medium: 2048,
+  high: 8192,
+} as const satisfies Record<Exclude<ThinkingLevel, "off">, number>;
+
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+} as const satisfies Record<Exclude<ThinkingLevel, "off">, string>;
+
+/** The API's own minimum. */
+export const MIN_BUDGET = 1024;
+
+/** What is left of `max_tokens` for the answer itself when thinking takes its whole budget. */
+export const MIN_ANSWER = 1024;
+
+/** The part of a request that depends on thinking. */
+export type ThinkingFields = {
+  readonly max_tokens: number;
+  readonly thinking?:
+    | { readonly type: "enabled"; readonly budget_tokens: number }
+    | { readonly type: "adaptive"; readonly display: "summarized" };
+  readonly output_config?: { readonly effort: string };
+};
+
+/**
+ * @param maxTokens - Wanted for the answer.
+ * @param limit - What the model allows for thinking and answer together.
+ */
+export function thinkingFields(
+  modelId: string,
+  level: ThinkingLevel,
+  maxTokens: number,
+  limit: number,
+): ThinkingFields {
+  if (level === "off") return { max_tokens: maxTokens };
+  if (claudeModel(modelId).thinking === "adaptive") {
+    // The newer models omit the text of their thinking unless asked for a summary.
+    return {
+      max_tokens: maxTokens,
+      thinking: { type: "adaptive", display: "summarized" },
+      output_config: { effort: EFFORTS[level] },
+    };
+  }
+  const wanted = Math.max(MIN_BUDGET, THINKING_BUDGETS[level]);
+  const total = Math.min(limit, Math.max(maxTokens, wanted + MIN_ANSWER));
+  const budget = Math.min(wanted, total - MIN_ANSWER);
+  // No room for the smallest budget beside an answer: better an answer than a refusal.
+  if (budget < MIN_BUDGET) return { max_tokens: maxTokens };
+  return { max_tokens: total, thinking: { type: "enabled", budget_tokens: budget } };
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from "../json.ts";
+import type { ThinkingFields } from "./thinking.ts";
+
+type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };
+
+export type WireText = { readonly type: "text"; readonly text: string } & CacheMark;
+export type WireImage = {
+  readonly type: "image";
+  readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
+} & CacheMark;
+export type WireBlock =
+  | WireText
+  | WireImage
+  | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
+  | { readonly type: "redacted_thinking"; readonly data: string }
+  | ({
+      readonly type: "tool_use";
+      readonly id: string;
+      readonly name: string;
+      readonly input: JsonObject;
+    } & CacheMark)
+  | ({
+      readonly type: "tool_result";
+      readonly tool_use_id: string;
+      readonly content: readonly (WireText | WireImage)[];
+      readonly is_error: boolean;
+    } & CacheMark);
+
+export type WireMessage = { readonly role: "user" | "assistant"; readonly content: readonly WireBlock[] };
+
+export type WireTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonObject;
+} & CacheMark;
+
+/** The body of `POST /v1/messages`. */
+export type WireRequest = ThinkingFields & {
+  readonly model: string;
+  readonly stream: true;
+  readonly system?: readonly WireText[];
+  readonly messages: readonly WireMessage[];
+  readonly tools?: readonly WireTool[];
+  readonly temperature?: number;
+};

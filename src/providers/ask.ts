@@ -1,0 +1,105 @@
+import type { AssistantMessage } from "../schema/message.ts";
+import type { AnswerContext, Assembler } from "./assembler.ts";
+import { brokenStream, type Vendor } from "./classify.ts";
+import type { Http, HttpStream } from "./http.ts";
+import { toWireJson } from "./json.ts";
+import { maskFor } from "./mask.ts";
+import type { ModelRequest, StreamOptions } from "./provider.ts";
+import { ProviderError } from "./provider-error.ts";
+import { EventReader } from "./sse.ts";
+
+/** What an adapter is made of, beside its own translation. */
+export type AdapterOptions = {
+  readonly http: Http;
+  /** Ask again after a server error, as after a network error (GAP-14). Off: a vendor may bill what it broke off. */
+  readonly retryServerErrors?: boolean;
+};
+
+export type Question = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly assemble: (context: AnswerContext) => Assembler;
+};
+
+/** Sends one question and puts its answer together. Rejects with a `ProviderError` and with nothing else. */
+export async function ask(
+  adapter: AdapterOptions,
+  request: ModelRequest,
+  options: StreamOptions,
+  question: () => Question,
+): Promise<AssistantMessage> {
+  const now = options.now ?? Date.now;
+  const vendor = vendorOf(request, adapter.retryServerErrors ?? false);
+  try {
+    if (options.signal.aborted)
+      throw new ProviderError("cancelled", `the question to ${vendor.name} was cancelled`);
+    const { url, headers, body, assemble } = question();
+    const call = { url, headers: wireHeaders(request, headers), body: toWireJson(body), vendor, now };
+    const stream = await adapter.http.open({ ...call, signal: options.signal });
+    const { id: model, provider } = request.model;
+    const context = { model, provider, timestamp: now(), vendor, requestId: stream.requestId };
+    return await answer(stream, assemble(context), options, vendor);
+  } catch (error) {
+    if (error instanceof ProviderError) throw error;
+    const message = vendor.mask(error instanceof Error ? error.message : String(error));
+    throw new ProviderError("other", `${vendor.name}: ${message}`, { cause: error });
+  }
+}
+
+async function answer(
+  stream: HttpStream,
+  assembler: Assembler,
+  options: StreamOptions,
+  vendor: Vendor,
+): Promise<AssistantMessage> {
+  const reader = new EventReader();
+  const ended = () => assembler.state === "ended";
+  try {
+    for await (const bytes of stream.bytes) {
+      if (ended()) continue;
+      for (const event of reader.read(bytes)) {
+        for (const delta of assembler.push(event)) options.onDelta?.(delta);
+      }
+      if (reader.overrun) throw brokenStream(vendor, "one event of the stream had no end");
+      if (ended()) stream.drain();
+    }
+  } catch (error) {
+    // Whatever becomes of the connection afterwards, an answer that is all here is an answer.
+    const late =
+      error instanceof ProviderError && error.fault === "network" && assembler.state === "complete";
+    if (!ended() && !late) throw error;
+  }
+  return assembler.finish();
+}
+
+function vendorOf(request: ModelRequest, retryServerErrors: boolean): Vendor {
+  const { model, apiKey, headers = {} } = request;
+  const resolved = Object.entries(headers).filter(([name, value]) => model.headers[name] !== value);
+  const mask = maskFor([apiKey, ...resolved.map(([, value]) => value)]);
+  return { name: model.provider, mask, retryServerErrors };
+}
+
+/** Names in lower case, so that a configured header replaces ours however it is spelt. */
+function wireHeaders(request: ModelRequest, own: Readonly<Record<string, string>>): Record<string, string> {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "text/event-stream",
+    "accept-encoding": "identity",
+    "user-agent": "holdfast",
+    ...own,
+  };
+  for (const [name, value] of Object.entries(request.headers ?? request.model.headers)) {
+    headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+/** The key, trimmed of the line break of the file that it came from. */
+export function keyOf(request: ModelRequest): string | undefined {
+  const key = request.apiKey?.trim();
+  if (key !== undefined && key !== "") return key;
+  const { apiKey, provider } = request.model;
+  if (apiKey === undefined) return undefined;
+  throw new ProviderError("auth", `${provider} needs a key, and ${apiKey} is not set`);
+}

@@ -1,0 +1,172 @@
+import type {
+  AssistantMessage,
+  Content,
+  ImageContent,
+  Message,
+  StopReason,
+  TextContent,
+  ThinkingContent,
+  ToolResultMessage,
+} from "../schema/message.ts";
+import { type JsonObject, objectOf } from "./json.ts";
+
+// Stored messages to turns as vendors accept them. History is never edited: this is a copy for one question.
+//
+// Invariants
+//   C1. Every call is followed at once by exactly one result, and every result has its call: vendors refuse the rest.
+//   C2. The ids of calls are unique and of the vendor's form; a result carries the id of its call.
+//   C3. Appending to the messages only appends to the turns, as long as every call has its result (caches depend on it).
+
+export type Part = TextContent | ImageContent;
+export type Call = {
+  readonly type: "call";
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+};
+export type Result = {
+  readonly callId: string;
+  readonly name: string;
+  readonly parts: readonly Part[];
+  readonly isError: boolean;
+};
+export type AssistantPart = TextContent | ThinkingContent | Call;
+export type Turn =
+  | { readonly role: "user"; readonly parts: readonly Part[] }
+  /** `own`: the vendor that is asked now made it, and may see its opaque tokens again. */
+  | { readonly role: "assistant"; readonly own: boolean; readonly parts: readonly AssistantPart[] }
+  | { readonly role: "results"; readonly results: readonly Result[] };
+
+/** The form that a vendor wants of the ids of calls. */
+export type IdRule = {
+  readonly fits: (id: string, own: boolean) => boolean;
+  /** A fitting id made of this one; another for each `attempt` (0, 1, …). */
+  readonly fit: (id: string, attempt: number) => string;
+};
+
+/**
+ * Answers that are no part of the conversation: what broke off says nothing reliable, and a vendor refuses to go on
+ * from a turn that it has refused.
+ */
+const UNSENT: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
+
+/** For a call whose result is not in the messages, such as in a history that was cut elsewhere. */
+const NO_RESULT: Part = { type: "text", text: "No result is known for this call." };
+
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+export function conversation(messages: readonly Message[], provider: string, rule: IdRule): readonly Turn[] {
+  const turns: Turn[] = [];
+  const ids = new WireIds(rule);
+  let open: OpenCalls | undefined;
+  for (const message of messages) {
+    switch (message.role) {
+      case "user": {
+        const parts = partsOf(message.content);
+        if (parts.length > 0) turns.push({ role: "user", parts });
+        break;
+      }
+      case "assistant": {
+        if (UNSENT.has(message.stopReason)) break;
+        open?.close();
+        open = new OpenCalls();
+        const own = message.provider === provider;
+        turns.push({ role: "assistant", own, parts: assistantParts(message, own, ids, open) });
+        if (open.any) turns.push({ role: "results", results: open.results });
+        break;
+      }
+      case "toolResult":
+        open?.take(message);
+        break;
+    }
+  }
+  open?.close();
+  return turns;
+}
+
+/** Blank text is nothing to say, and Anthropic refuses it. */
+function partsOf(content: readonly Content[]): readonly Part[] {
+  return content.filter(
+    (part): part is Part => part.type === "image" || (part.type === "text" && part.text.trim() !== ""),
+  );
+}
+
+function assistantParts(
+  message: AssistantMessage,
+  own: boolean,
+  ids: WireIds,
+  open: OpenCalls,
+): readonly AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  for (const part of message.content) {
+    if (part.type === "thinking" || (part.type === "text" && part.text.trim() !== "")) parts.push(part);
+    if (part.type !== "toolCall") continue;
+    const call: Call = {
+      type: "call",
+      id: ids.next(part.id, own),
+      name: wireName(part.name),
+      // What was not an object failed validation, and its result says so; the vendor takes objects only.
+      input: objectOf(part.arguments) ?? {},
+    };
+    parts.push(call);
+    open.add(part.id, call);
+  }
+  return parts;
+}
+
+function wireName(name: string): string {
+  return TOOL_NAME.test(name) ? name : name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
+}
+
+/** Ids are unique within a turn only; the wire wants them unique in the conversation. */
+class WireIds {
+  readonly #rule: IdRule;
+  readonly #taken = new Set<string>();
+
+  constructor(rule: IdRule) {
+    this.#rule = rule;
+  }
+
+  next(id: string, own: boolean): string {
+    let wire = id;
+    if (this.#taken.has(id) || !this.#rule.fits(id, own)) {
+      let attempt = 0;
+      do {
+        wire = this.#rule.fit(id, attempt);
+        attempt += 1;
+      } while (this.#taken.has(wire));
+    }
+    this.#taken.add(wire);
+    return wire;
+  }
+}
+
+/** The calls of one answer that wait for their results. */
+class OpenCalls {
+  readonly results: Result[] = [];
+  readonly #waiting: { readonly id: string; readonly call: Call }[] = [];
+  any = false;
+
+  add(id: string, call: Call): void {
+    this.#waiting.push({ id, call });
+    this.any = true;
+  }
+
+  take(result: ToolResultMessage): void {
+    const at = this.#waiting.findIndex(({ id }) => id === result.toolCallId);
+    const [found] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    if (found === undefined) return;
+    this.results.push({
+      callId: found.call.id,
+      name: found.call.name,
+      parts: partsOf(result.content),
+      isError: result.isError,
+    });
+  }
+
+  close(): void {
+    for (const { call } of this.#waiting.splice(0)) {
+      this.results.push({ callId: call.id, name: call.name, parts: [NO_RESULT], isError: true });
+    }
+  }
+}

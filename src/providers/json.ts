@@ -1,0 +1,56 @@
+// Reading JSON of unknown origin: each reader gives `undefined` for what is not there or not of the asked kind,
+// so that a vendor's novelty is ignored rather than fatal.
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** `undefined` when the text is not JSON (which JSON itself cannot express). */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function objectOf(value: unknown): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** `undefined` for the empty string too. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** A count of tokens or an index: a whole number, not negative. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/**
+ * What a model sent as the arguments of a call: nothing counts as no arguments, and text that is not JSON stays
+ * text, so that validation can show it to the model.
+ */
+export function parseArguments(text: string): unknown {
+  if (text.trim() === "") return {};
+  const value = parseJson(text);
+  return value === undefined ? text : value;
+}
+
+/**
+ * Half of a surrogate pair (a text that was cut in the middle of an emoji) is legal in a JavaScript string but not
+ * in the JSON that vendors accept: it becomes the replacement character.
+ */
+export function toWireJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  // `JSON.stringify` escapes nothing but lone halves in this form; a false alarm only costs the slow way.
+  if (!/\\ud[89a-f]/.test(json)) return json;
+  return JSON.stringify(value, (_key, field: unknown) =>
+    typeof field === "string" ? field.replace(/\p{Surrogate}/gu, "\ufffd") : field,
+  );
+}

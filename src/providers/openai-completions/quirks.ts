@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import type { IdRule } from "../conversation.ts";
+
+// What single vendors want beyond the flags of the configuration.
+
+/** OpenAI's own limit for the id of a call. */
+const MAX_ID_CHARS = 40;
+
+const OPENAI_IDS: IdRule = {
+  // What a vendor made itself goes back as it was: some hide a signature in it.
+  fits: (id, own) => (own ? id !== "" : id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id)),
+  fit: (id, attempt) => {
+    const clean = id.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
+    const suffix = attempt === 0 ? "" : `_${attempt + 1}`;
+    return clean.slice(0, MAX_ID_CHARS - suffix.length) + suffix;
+  },
+};
+
+/** Mistral takes nine letters and digits, no more and no less. */
+const MISTRAL_IDS: IdRule = {
+  fits: (id, own) => (own ? id !== "" : /^[a-zA-Z0-9]{9}$/.test(id)),
+  fit: (id, attempt) => createHash("sha256").update(`${attempt} ${id}`).digest("hex").slice(0, 9),
+};
+
+export function idRuleOf(provider: string): IdRule {
+  return provider === "mistral" ? MISTRAL_IDS : OPENAI_IDS;
+}
+
+/**
+ * DeepSeek answers 400 when an answer with tool calls comes back without the reasoning that led to it
+ * (https://api-docs.deepseek.com/guides/thinking_mode).
+ */
+export function wantsReasoningBack(provider: string): boolean {
+  return provider === "deepseek";
+}
+
+/**
+ * From gpt-5.4 on OpenAI refuses functions in chat completions while the model reasons, and the newer ones reason
+ * unless told not to. The Responses protocol is the way to have both.
+ */
+export function mustNotReasonWithTools(provider: string, modelId: string): boolean {
+  return provider === "openai" && /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9])/.test(modelId);
+}
+
+/** OpenAI's reasoning models refuse any temperature but their default. */
+export function takesTemperature(provider: string, modelId: string, effort: string | undefined): boolean {
+  if (provider !== "openai" || effort === "none") return true;
+  return effort === undefined && !/^(?:o\d|gpt-(?:5|[6-9]))/.test(modelId);
+}

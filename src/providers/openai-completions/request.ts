@@ -1,0 +1,55 @@
+import type { OpenAiCompat, ThinkingLevel } from "../../schema/model.ts";
+import type { ToolDefinition } from "../../schema/tool.ts";
+import { conversation } from "../conversation.ts";
+import type { ModelRequest } from "../provider.ts";
+import { compatOf } from "./compat.ts";
+import { wireMessages } from "./messages.ts";
+import { idRuleOf, mustNotReasonWithTools, takesTemperature } from "./quirks.ts";
+import type { WireRequest, WireTool } from "./wire.ts";
+
+/** THK-02. */
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+} as const satisfies Record<Exclude<ThinkingLevel, "off">, string>;
+
+/** The body of `POST /chat/completions` for a question. */
+export function completionsRequest(request: ModelRequest): WireRequest {
+  const { model, temperature } = request;
+  const { provider } = model;
+  const compat = compatOf(model);
+  const turns = conversation(request.messages, provider, idRuleOf(provider));
+  const tools = request.tools.map(wireTool);
+  const thinking = thinkingFields(request, compat);
+  const tempered =
+    temperature !== undefined && takesTemperature(provider, model.id, thinking.reasoning_effort);
+  return {
+    model: model.id,
+    messages: wireMessages(request.systemPrompt, turns, compat, provider),
+    stream: true,
+    ...(compat.supportsUsageInStreaming && { stream_options: { include_usage: true } }),
+    [compat.maxTokensField]: Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens),
+    ...(tempered && { temperature }),
+    ...(tools.length > 0 && { tools }),
+    ...(compat.supportsStore && { store: false }),
+    ...thinking,
+  };
+}
+
+type ThinkingFields = Pick<WireRequest, "reasoning_effort" | "reasoning" | "enable_thinking">;
+
+function thinkingFields({ model, thinking, tools }: ModelRequest, compat: OpenAiCompat): ThinkingFields {
+  const effort = thinking === "off" ? undefined : EFFORTS[thinking];
+  if (compat.thinkingFormat === "qwen") return { enable_thinking: effort !== undefined };
+  if (compat.thinkingFormat === "openrouter") return effort === undefined ? {} : { reasoning: { effort } };
+  if (!compat.supportsReasoningEffort) return {};
+  if (tools.length > 0 && mustNotReasonWithTools(model.provider, model.id))
+    return { reasoning_effort: "none" };
+  return effort === undefined ? {} : { reasoning_effort: effort };
+}
+
+function wireTool({ name, description, parameters }: ToolDefinition): WireTool {
+  return { type: "function", function: { name, description, parameters } };
+}

@@ -1,0 +1,82 @@
+import type { ToolCallContent } from "../../schema/message.ts";
+import { countOf, type JsonObject, objectOf, parseArguments, parseJson, textOf } from "../json.ts";
+
+type Slot = {
+  readonly index: number | undefined;
+  readonly id: string;
+  sentId: string;
+  name: string;
+  text: string;
+};
+
+/** One fragment, with the number of the call that it belongs to (in order of appearance). */
+export type CallFragment = {
+  readonly call: number;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+};
+
+/**
+ * The calls of one answer, from fragments that servers label in different ways: by index as OpenAI does, by id, or
+ * not at all; whole or in pieces; with the id repeated, left empty, or another in each piece.
+ */
+export class ToolCalls {
+  readonly #slots: Slot[] = [];
+
+  add(delta: JsonObject): CallFragment {
+    const details = objectOf(delta["function"]) ?? {};
+    const index = countOf(delta["index"]);
+    const sentId = textOf(delta["id"]) ?? "";
+    const name = textOf(details["name"]) ?? "";
+    const text = argumentsText(details["arguments"]);
+    let slot = this.#find(index, sentId, name);
+    if (slot === undefined || startsAnother(slot, sentId, name, text)) {
+      slot = { index, id: this.#freeId(sentId), sentId, name, text: "" };
+      this.#slots.push(slot);
+    } else if (name !== "") {
+      slot.name = name;
+    }
+    slot.text += text;
+    return { call: this.#slots.indexOf(slot), id: slot.id, name: slot.name, text };
+  }
+
+  content(call: number): ToolCallContent | undefined {
+    const slot = this.#slots[call];
+    return slot && { type: "toolCall", id: slot.id, name: slot.name, arguments: parseArguments(slot.text) };
+  }
+
+  #find(index: number | undefined, sentId: string, name: string): Slot | undefined {
+    if (index !== undefined) return this.#slots.findLast((slot) => slot.index === index);
+    const known = sentId === "" ? undefined : this.#slots.findLast((slot) => slot.sentId === sentId);
+    // Without a label of any kind only a fragment without a name can be a continuation for certain.
+    const last = this.#slots.at(-1);
+    return known ?? (name === "" || name === last?.name ? last : undefined);
+  }
+
+  /** The vendor's id, or one that is unique in the answer. */
+  #freeId(sentId: string): string {
+    const base = sentId === "" ? `call_${this.#slots.length + 1}` : sentId;
+    let id = base;
+    for (let copy = 2; this.#slots.some((slot) => slot.id === id); copy += 1) id = `${base}_${copy}`;
+    return id;
+  }
+}
+
+/**
+ * Whether a fragment that carries a call's label is nevertheless the next call. A name with another id is, unless
+ * the call is still in the middle of its arguments; so is a name when the arguments are whole and begin anew.
+ */
+function startsAnother(slot: Slot, sentId: string, name: string, text: string): boolean {
+  if (name === "" || slot.name === "") return false;
+  const whole = objectOf(parseJson(slot.text)) !== undefined;
+  const another = sentId !== "" && sentId !== slot.sentId;
+  if (another && (whole || slot.text === "")) return true;
+  return whole && text.trimStart().startsWith("{");
+}
+
+/** Some servers send an object where the API has a string. */
+function argumentsText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return objectOf(value) === undefined ? "" : JSON.stringify(value);
+}

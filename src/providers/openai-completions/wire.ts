@@ -1,0 +1,49 @@
+import type { JsonObject } from "../json.ts";
+
+export type WirePart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+
+export type WireCall = {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+};
+
+export type WireMessage =
+  | { readonly role: "system" | "developer"; readonly content: string }
+  | { readonly role: "user"; readonly content: string | readonly WirePart[] }
+  | {
+      readonly role: "assistant";
+      readonly content: string | null;
+      readonly tool_calls?: readonly WireCall[];
+      readonly reasoning_content?: string;
+      readonly reasoning_details?: readonly unknown[];
+    }
+  | {
+      readonly role: "tool";
+      readonly tool_call_id: string;
+      readonly content: string;
+      readonly name?: string;
+    };
+
+export type WireTool = {
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
+};
+
+/** The body of `POST /chat/completions`. */
+export type WireRequest = {
+  readonly model: string;
+  readonly messages: readonly WireMessage[];
+  readonly stream: true;
+  readonly stream_options?: { readonly include_usage: true };
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
+  readonly temperature?: number;
+  readonly tools?: readonly WireTool[];
+  readonly store?: false;
+  readonly reasoning_effort?: string;
+  readonly reasoning?: { readonly effort: string };
+  readonly enable_thinking?: boolean;
+};

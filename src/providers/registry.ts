@@ -1,0 +1,41 @@
+import type { Protocol } from "../schema/model.ts";
+import { AnthropicMessages } from "./anthropic-messages/provider.ts";
+import type { AdapterOptions } from "./ask.ts";
+import { Http } from "./http.ts";
+import { OpenAiCompletions } from "./openai-completions/provider.ts";
+import type { Provider } from "./provider.ts";
+
+/** Which adapter speaks which protocol. A model names its protocol; nothing is guessed from the model's name. */
+export class ProviderRegistry {
+  readonly #providers = new Map<Protocol, Provider>();
+
+  /**
+   * With every protocol that is built in, over one shared pool of connections.
+   *
+   * @param options.http - Given by who wants other limits, or to close the pool.
+   */
+  static default(options: Partial<AdapterOptions> = {}): ProviderRegistry {
+    const adapter = { ...options, http: options.http ?? new Http() };
+    return new ProviderRegistry()
+      .register(new AnthropicMessages(adapter))
+      .register(new OpenAiCompletions(adapter));
+  }
+
+  /** A later registration replaces an earlier one. */
+  register(provider: Provider): this {
+    this.#providers.set(provider.protocol, provider);
+    return this;
+  }
+
+  get(protocol: Protocol): Provider | undefined {
+    return this.#providers.get(protocol);
+  }
+
+  has(protocol: Protocol): boolean {
+    return this.#providers.has(protocol);
+  }
+
+  protocols(): readonly Protocol[] {
+    return [...this.#providers.keys()];
+  }
+}

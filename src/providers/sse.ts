@@ -1,0 +1,43 @@
+import { createParser } from "eventsource-parser";
+
+export type ServerEvent = { readonly event: string | undefined; readonly data: string };
+
+/**
+ * Longest single event, in characters. Search results that a vendor inlines reach some hundred thousand; a server
+ * that never ends its line must not fill the worker's memory.
+ */
+export const MAX_EVENT_CHARS = 16 * 1024 * 1024;
+
+/**
+ * Bytes in slices of any size to Server-Sent Events. The decoder keeps a character that is cut until its rest
+ * arrives, drops a byte order mark, and replaces bytes that are not UTF-8. An event without its closing blank line
+ * is not an event: what a cut leaves behind is dropped.
+ */
+export class EventReader {
+  readonly #decoder = new TextDecoder("utf-8", { fatal: false });
+  readonly #parser;
+  #events: ServerEvent[] = [];
+  #tooLong = false;
+
+  constructor(maxEventChars = MAX_EVENT_CHARS) {
+    this.#parser = createParser({
+      maxBufferSize: maxEventChars,
+      onEvent: ({ event, data }) => this.#events.push({ event, data }),
+      onError: ({ type }) => {
+        this.#tooLong ||= type === "max-buffer-size-exceeded";
+      },
+    });
+  }
+
+  /** An event grew beyond the limit; nothing more can be read. */
+  get overrun(): boolean {
+    return this.#tooLong;
+  }
+
+  read(bytes: Uint8Array): readonly ServerEvent[] {
+    if (this.#tooLong) return [];
+    this.#events = [];
+    this.#parser.feed(this.#decoder.decode(bytes, { stream: true }));
+    return this.#events;
+  }
+}

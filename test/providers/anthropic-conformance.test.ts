@@ -1,0 +1,218 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { afterAll, describe, expect, test } from "vitest";
+import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
+import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
+import { anthropic } from "../../src/config/model-names.ts";
+import type { AssistantMessage } from "../../src/schema/message.ts";
+import { Loopback, writeSlices } from "./loopback.ts";
+import { type context, http, joined, play, question, sse } from "./play.ts";
+import { randomSlices, singleBytes } from "./slices.ts";
+import { anthropicStreams, VECTORS_PRESENT } from "./vectors.ts";
+
+const assemble = (given: typeof context) => new AnthropicAssembler(given);
+const pool = http();
+afterAll(async () => await pool.close());
+
+/** The vendor's own reading of the same bytes. */
+async function sdkMessage(bytes: Uint8Array): Promise<Anthropic.Message> {
+  const client = new Anthropic({
+    apiKey: "k",
+    maxRetries: 0,
+    fetch: async () => new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } }),
+  });
+  const messages: Anthropic.MessageParam[] = [{ role: "user", content: "x" }];
+  return await client.messages.stream({ model: "m", max_tokens: 10, messages }).finalMessage();
+}
+
+const REASONS: Record<string, string> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "toolUse",
+  refusal: "guardRail",
+};
+
+/** The SDK's message in our words. */
+function translated(message: Anthropic.Message) {
+  const content = message.content.flatMap((block): unknown[] => {
+    switch (block.type) {
+      case "text":
+        return block.text === "" ? [] : [{ type: "text", text: block.text }];
+      case "thinking":
+        return [{ type: "thinking", thinking: block.thinking, signature: block.signature }];
+      case "redacted_thinking":
+        return [{ type: "thinking", thinking: "", signature: block.data, redacted: true }];
+      case "tool_use":
+        return [{ type: "toolCall", id: block.id, name: block.name, arguments: block.input }];
+      default:
+        return [];
+    }
+  });
+  const usage = message.usage;
+  const cacheRead = usage.cache_read_input_tokens ?? 0;
+  const cacheWrite = usage.cache_creation_input_tokens ?? 0;
+  return {
+    content,
+    stopReason: REASONS[message.stop_reason ?? ""],
+    usage: {
+      input: usage.input_tokens,
+      output: usage.output_tokens,
+      reasoning: usage.output_tokens_details?.thinking_tokens ?? 0,
+      cacheRead,
+      cacheWrite,
+      totalTokens: usage.input_tokens + usage.output_tokens + cacheRead + cacheWrite,
+    },
+    responseId: message.id,
+  };
+}
+
+function ours({ content, stopReason, usage, responseId }: AssistantMessage) {
+  return { content, stopReason, usage, responseId };
+}
+
+function expectDeltasToAddUp(bytes: Uint8Array): void {
+  const { message, deltas } = play(assemble, [bytes]);
+  const blocks = joined(deltas);
+  for (const [index, part] of message.content.entries()) {
+    if (part.type === "text") expect(blocks[index]).toBe(`text:${part.text}`);
+    if (part.type === "thinking" && part.thinking !== "")
+      expect(blocks[index]).toBe(`thinking:${part.thinking}`);
+    if (part.type === "toolCall")
+      expect(JSON.parse(blocks[index]!.slice("toolCall:".length) || "{}")).toEqual(part.arguments);
+  }
+}
+
+describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
+  test("there are some", () => expect(anthropicStreams.length).toBeGreaterThanOrEqual(11));
+
+  test.each(anthropicStreams)("$file: same as the SDK, in slices of every size", async ({ bytes }) => {
+    const expected = translated(await sdkMessage(bytes));
+    expect(ours(play(assemble, [bytes]).message)).toEqual(expected);
+    expect(ours(play(assemble, singleBytes(bytes)).message)).toEqual(expected);
+    for (let seed = 1; seed <= 8; seed += 1) {
+      expect(ours(play(assemble, randomSlices(bytes, seed)).message)).toEqual(expected);
+    }
+    expectDeltasToAddUp(bytes);
+  });
+
+  test.each(anthropicStreams)("$file: same over HTTP", async ({ bytes, ct }) => {
+    const expected = translated(await sdkMessage(bytes));
+    const ways = [
+      [bytes],
+      randomSlices(bytes, 3, 2000),
+      ...(bytes.length < 8000 ? [singleBytes(bytes)] : []),
+    ];
+    for (const slices of ways) {
+      const server = await Loopback.start(async (response) => {
+        response.writeHead(200, { "content-type": ct });
+        await writeSlices(response, slices);
+      });
+      const provider = new AnthropicMessages({ http: pool });
+      const request = question(anthropic("claude-x", { baseUrl: server.url }));
+      const message = await provider.stream(request, { signal: new AbortController().signal });
+      expect(ours(message)).toEqual(expected);
+      await server.stop();
+    }
+  });
+});
+
+// The recordings hold no call of a tool of ours, and no refusal: these are built to the vendor's types.
+const head = {
+  type: "message_start",
+  message: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 12, output_tokens: 1, cache_read_input_tokens: 3, cache_creation_input_tokens: 4 },
+  },
+};
+const tail = (stop_reason: string, delta: object = {}) => [
+  {
+    type: "message_delta",
+    delta: { stop_reason, stop_sequence: null, ...delta },
+    usage: { output_tokens: 40, output_tokens_details: { thinking_tokens: 9 } },
+  },
+  { type: "message_stop" },
+];
+const block = (index: number, content_block: object, ...deltas: object[]) => [
+  { type: "content_block_start", index, content_block },
+  ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+  { type: "content_block_stop", index },
+];
+const call = (index: number, id: string, ...pieces: string[]) =>
+  block(
+    index,
+    { type: "tool_use", id, name: "read_file", input: {} },
+    ...pieces.map((partial_json) => ({ type: "input_json_delta", partial_json })),
+  );
+
+const BUILT: Record<string, readonly unknown[]> = {
+  "five fragments give one object": [
+    head,
+    ...call(0, "toolu_1", "", '{"pa', 'th":"ä', "🌍", '","n":[1', ",2]}"),
+    ...tail("tool_use"),
+  ],
+  "no fragments give no arguments": [head, ...call(0, "toolu_1", ""), ...tail("tool_use")],
+  "several calls after text and thinking": [
+    head,
+    { type: "ping" },
+    ...block(
+      0,
+      { type: "thinking", thinking: "", signature: "" },
+      { type: "thinking_delta", thinking: "hm" },
+      { type: "signature_delta", signature: "sig==" },
+    ),
+    ...block(
+      1,
+      { type: "text", text: "" },
+      { type: "text_delta", text: "I will" },
+      { type: "text_delta", text: " read" },
+    ),
+    ...call(2, "toolu_1", '{"path":"a"}'),
+    ...call(3, "toolu_2", '{"path":"b"}'),
+    ...tail("tool_use"),
+  ],
+  "an empty text block is nothing": [
+    head,
+    ...block(0, { type: "text", text: "" }),
+    ...call(1, "toolu_1", "{}"),
+    ...tail("tool_use"),
+  ],
+  "an answer without content": [head, ...tail("end_turn")],
+  "out of tokens": [
+    head,
+    ...block(0, { type: "text", text: "" }, { type: "text_delta", text: "half" }),
+    ...tail("max_tokens"),
+  ],
+  "out of window": [
+    head,
+    ...block(0, { type: "text", text: "" }, { type: "text_delta", text: "half" }),
+    ...tail("model_context_window_exceeded"),
+  ],
+  "a stop sequence": [
+    head,
+    ...block(0, { type: "text", text: "" }, { type: "text_delta", text: "done" }),
+    ...tail("stop_sequence"),
+  ],
+  refused: [
+    head,
+    ...tail("refusal", { stop_details: { type: "refusal", category: "cyber", explanation: "no" } }),
+  ],
+};
+
+describe("answers built to the vendor's types", () => {
+  test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
+    const bytes = sse(events);
+    const expected = translated(await sdkMessage(bytes));
+    for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 5, 40)]) {
+      expect(ours(play(assemble, slices).message)).toEqual(expected);
+    }
+    expectDeltasToAddUp(bytes);
+  });
+});

@@ -1,0 +1,162 @@
+import OpenAI from "openai";
+import { afterAll, describe, expect, test } from "vitest";
+import { local } from "../../src/config/model-names.ts";
+import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
+import { CompletionsAssembler } from "../../src/providers/openai-completions/stream.ts";
+import { ProviderError } from "../../src/providers/provider-error.ts";
+import type { AssistantMessage } from "../../src/schema/message.ts";
+import { Loopback, writeSlices } from "./loopback.ts";
+import { type context, faultOf, http, joined, play, question } from "./play.ts";
+import { randomSlices, singleBytes } from "./slices.ts";
+import { completionStreams, VECTORS_PRESENT } from "./vectors.ts";
+
+const assemble = (given: typeof context) => new CompletionsAssembler(given);
+const pool = http();
+afterAll(async () => await pool.close());
+
+/** The vendor's own reading of the same bytes. Its final message forgets a usage that an empty one follows. */
+async function sdkCompletion(bytes: Uint8Array): Promise<OpenAI.ChatCompletion> {
+  const client = new OpenAI({
+    apiKey: "k",
+    maxRetries: 0,
+    fetch: async () => new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } }),
+  });
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "x" }];
+  let usage: OpenAI.CompletionUsage | undefined;
+  const stream = client.chat.completions.stream({ model: "m", messages });
+  stream.on("chunk", (chunk) => {
+    usage = chunk.usage ?? usage;
+  });
+  const completion = await stream.finalChatCompletion();
+  return usage === undefined ? completion : { ...completion, usage };
+}
+
+const REASONS: Record<string, string> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "toolUse",
+  content_filter: "guardRail",
+};
+
+/** Mistral's parts are objects, which the SDK can only print. */
+const PRINTED = /\[object Object\]/g;
+
+function translated({ id, choices, usage }: OpenAI.ChatCompletion) {
+  const [choice] = choices;
+  const message = choice!.message;
+  const cached = usage?.prompt_tokens_details?.cached_tokens ?? 0;
+  return {
+    text: (message.content ?? "").replace(PRINTED, ""),
+    calls: (message.tool_calls ?? []).map((call) =>
+      call.type === "function" ? [call.id, call.function.name, JSON.parse(call.function.arguments)] : call,
+    ),
+    stopReason: REASONS[choice!.finish_reason],
+    usage: {
+      input: (usage?.prompt_tokens ?? 0) - cached,
+      output: usage?.completion_tokens ?? 0,
+      reasoning: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
+      cacheRead: cached,
+      cacheWrite: 0,
+      totalTokens: usage?.total_tokens ?? 0,
+    },
+    responseId: id,
+  };
+}
+
+function ours({ content, stopReason, usage, responseId }: AssistantMessage) {
+  return {
+    text: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
+    calls: content.flatMap((part) =>
+      part.type === "toolCall" ? [[part.id, part.name, part.arguments]] : [],
+    ),
+    stopReason,
+    usage,
+    responseId,
+  };
+}
+
+/** What the SDK does not know: thinking, gathered from the raw bytes by a plain reading of each line. */
+function rawThinking(bytes: Buffer): string {
+  return bytes
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("data: {"))
+    .map((line) => JSON.parse(line.slice(6)).choices?.[0]?.delta ?? {})
+    .map((delta) => {
+      const parts = Array.isArray(delta.content) ? delta.content : [];
+      const said = parts.flatMap((part: { thinking?: { text: string }[] }) => part.thinking ?? []);
+      return (
+        delta.reasoning_content ??
+        delta.reasoning ??
+        said.map((piece: { text: string }) => piece.text).join("")
+      );
+    })
+    .join("");
+}
+
+const broken = (file: string) => file.includes("failed_error_streaming_with_text");
+const whole = completionStreams.filter(({ file }) => !broken(file));
+
+describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => {
+  test("there are some, of several vendors", () => {
+    expect(whole.length).toBeGreaterThanOrEqual(30);
+    expect(new Set(whole.map(({ host }) => host)).size).toBeGreaterThanOrEqual(7);
+  });
+
+  test.each(whole)("$file ($host): same as the SDK, in slices of every size", async ({ bytes }) => {
+    const expected = translated(await sdkCompletion(bytes));
+    const { message, deltas } = play(assemble, [bytes]);
+    expect(ours(message)).toEqual(expected);
+    expect(play(assemble, singleBytes(bytes)).message).toEqual(message);
+    for (let seed = 1; seed <= 8; seed += 1) {
+      expect(play(assemble, randomSlices(bytes, seed)).message).toEqual(message);
+    }
+    const thinking = message.content.map((part) => (part.type === "thinking" ? part.thinking : "")).join("");
+    expect(thinking).toBe(rawThinking(bytes));
+    const blocks = joined(deltas);
+    for (const [index, part] of message.content.entries()) {
+      if (part.type === "text") expect(blocks[index]).toBe(`text:${part.text}`);
+      if (part.type === "thinking") expect(blocks[index]).toBe(`thinking:${part.thinking}`);
+      if (part.type === "toolCall")
+        expect(JSON.parse(blocks[index]!.slice("toolCall:".length))).toEqual(part.arguments);
+    }
+  });
+
+  test.each(whole)("$file ($host): same over HTTP", async ({ bytes, ct }) => {
+    const expected = play(assemble, [bytes]).message;
+    const ways = [
+      [bytes],
+      randomSlices(bytes, 3, 8000),
+      ...(bytes.length < 4000 ? [singleBytes(bytes)] : []),
+    ];
+    for (const slices of ways) {
+      const server = await Loopback.start(async (response) => {
+        response.writeHead(200, { "content-type": ct });
+        await writeSlices(response, slices);
+      });
+      const provider = new OpenAiCompletions({ http: pool });
+      const message = await provider.stream(question(local(server.url, "m")), {
+        signal: new AbortController().signal,
+      });
+      expect(ours(message)).toEqual(ours(expected));
+      expect(message.content).toEqual(expected.content);
+      await server.stop();
+    }
+  });
+
+  test.each(completionStreams.filter(({ file }) => broken(file)))(
+    "$file: the error in mid-stream",
+    async ({ bytes }) => {
+      const theirs = await sdkCompletion(bytes).catch((error: unknown) => error);
+      expect(theirs).toBeInstanceOf(OpenAI.APIError);
+      for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 9)]) {
+        const error = await faultOf((async () => play(assemble, slices))());
+        expect(error).toBeInstanceOf(ProviderError);
+        expect(error.fault).toBe("api");
+        expect(error.status).toBe(400);
+        expect(error.vendorType).toBe((theirs as InstanceType<typeof OpenAI.APIError>).type);
+        expect(error.message).toContain((theirs as Error).message);
+      }
+    },
+  );
+});

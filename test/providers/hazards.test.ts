@@ -1,0 +1,531 @@
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, test } from "vitest";
+import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
+import type { HttpOptions } from "../../src/providers/http.ts";
+import { anthropic, local } from "../../src/config/model-names.ts";
+import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+import { Loopback, writeSlices } from "./loopback.ts";
+import { faultOf, http, question, sse } from "./play.ts";
+
+const SECRET = "sk-secret-0123456789abcdef";
+const STREAM = { "content-type": "text/event-stream" };
+
+const cleanup: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const step of cleanup.splice(0).reverse()) await step();
+});
+
+async function serve(reply: Parameters<typeof Loopback.start>[0]): Promise<Loopback> {
+  const server = await Loopback.start(reply);
+  cleanup.push(async () => await server.stop());
+  return server;
+}
+
+type Ask = HttpOptions & {
+  readonly retryServerErrors?: boolean;
+  readonly signal?: AbortSignal;
+  readonly now?: number;
+};
+
+function askWith(kind: "anthropic" | "completions") {
+  return (
+    url: string,
+    { signal, now, retryServerErrors, ...options }: Ask = {},
+    more: Partial<ModelRequest> = {},
+  ) => {
+    const pool = http(options);
+    cleanup.push(async () => await pool.close());
+    const adapter = { http: pool, retryServerErrors: retryServerErrors ?? false };
+    const provider = kind === "anthropic" ? new AnthropicMessages(adapter) : new OpenAiCompletions(adapter);
+    const model = kind === "anthropic" ? anthropic("claude-x", { baseUrl: url }) : local(url, "m");
+    return provider.stream(question(model, { apiKey: SECRET, ...more }), {
+      signal: signal ?? new AbortController().signal,
+      ...(now !== undefined && { now: () => now }),
+    });
+  };
+}
+const askAnthropic = askWith("anthropic");
+const askCompletions = askWith("completions");
+
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  id: "c1",
+  choices: [{ index: 0, delta, finish_reason }],
+});
+const TEXT = [chunk({ role: "assistant", content: "Grüße " }), chunk({ content: "🌍!" }), chunk({}, "stop")];
+const USAGE = { id: "c1", choices: [], usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 } };
+const COMPLETE = sse([...TEXT, USAGE, "[DONE]"], false);
+const CLAUDE = [
+  { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1, output_tokens: 1 } } },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Grüße 🌍" } },
+  { type: "content_block_stop", index: 0 },
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
+  { type: "message_stop" },
+];
+
+const text = (message: Awaited<ReturnType<typeof askAnthropic>>) =>
+  message.content.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("");
+
+describe("a stream that is cut", () => {
+  const cuts = {
+    "in the middle of a character": COMPLETE.indexOf(Buffer.from("🌍")) + 2,
+    "in the middle of an event": COMPLETE.indexOf(Buffer.from("finish_reason")) + 4,
+    "between two events": COMPLETE.indexOf(Buffer.from("\n\n")) + 2,
+    "before its first event": 0,
+  };
+
+  test.each(Object.entries(cuts))("%s, by an orderly end, is a network fault", async (_name, at) => {
+    const server = await serve((response) => response.writeHead(200, STREAM).end(COMPLETE.subarray(0, at)));
+    const error = await faultOf(askCompletions(server.url));
+    expect(error).toMatchObject({
+      fault: "network",
+      message: "local: the stream ended before the answer was complete",
+    });
+  });
+
+  test.each(Object.entries(cuts))("%s, by a lost connection, is a network fault", async (_name, at) => {
+    const server = await serve((response, _received, request) => {
+      response.writeHead(200, STREAM).flushHeaders();
+      response.write(COMPLETE.subarray(0, Math.max(at, 1)), () => request.socket.destroy());
+    });
+    const error = await faultOf(askCompletions(server.url));
+    expect(error.fault).toBe("network");
+    expect(error.message).toMatch(/connection was (closed|reset)/);
+  });
+
+  test("Anthropic's without message_stop is a network fault, though its reason to stop is known", async () => {
+    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(CLAUDE.slice(0, -1))));
+    expect(await faultOf(askAnthropic(server.url))).toMatchObject({ fault: "network" });
+  });
+
+  test("after the finish reason, by a lost connection, is a whole answer", async () => {
+    const server = await serve((response, _received, request) => {
+      response.writeHead(200, STREAM).flushHeaders();
+      response.write(sse([...TEXT, USAGE], false), () => request.socket.destroy());
+    });
+    const message = await askCompletions(server.url);
+    expect(text(message)).toBe("Grüße 🌍!");
+    expect(message.usage.totalTokens).toBe(8);
+  });
+
+  test("[DONE] without a finish reason is a cut behind the server", async () => {
+    const server = await serve((response) =>
+      response.writeHead(200, STREAM).end(sse([TEXT[0], "[DONE]"], false)),
+    );
+    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "network" });
+  });
+});
+
+describe("a stream that is odd but whole", () => {
+  const shapes: Record<string, Buffer> = {
+    "without [DONE]": sse([...TEXT, USAGE], false),
+    "with CRLF": Buffer.from(COMPLETE.toString().replaceAll("\n", "\r\n")),
+    "with a byte order mark": Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), COMPLETE]),
+    "with comments, ids and unknown fields": Buffer.from(
+      `: hello\n\nid: 4\nretry: 9\nodd: x\n${COMPLETE.toString()}`,
+    ),
+    "with unknown chunks": sse(
+      [{ object: "news" }, { choices: null }, ...TEXT, { choices: [{}] }, USAGE, "[DONE]"],
+      false,
+    ),
+    "with usage before the end": sse([...TEXT.slice(0, 2), USAGE, TEXT[2], "[DONE]"], false),
+    "with events after the end": Buffer.concat([COMPLETE, sse([chunk({ content: "no" })], false)]),
+  };
+
+  test.each(Object.entries(shapes))("%s", async (_name, bytes) => {
+    const server = await serve((response) => response.writeHead(200, STREAM).end(bytes));
+    const message = await askCompletions(server.url);
+    expect(text(message)).toBe("Grüße 🌍!");
+    expect(message).toMatchObject({ stopReason: "stop", usage: { input: 5, output: 3, totalTokens: 8 } });
+  });
+
+  test("compressed, although nobody asked", async () => {
+    const server = await serve(async (response, { headers }) => {
+      expect(headers["accept-encoding"]).toBe("identity");
+      response.writeHead(200, { ...STREAM, "content-encoding": "gzip" });
+      await writeSlices(response, [gzipSync(COMPLETE).subarray(0, 20), gzipSync(COMPLETE).subarray(20)]);
+    });
+    expect(text(await askCompletions(server.url))).toBe("Grüße 🌍!");
+  });
+
+  test("compressed and cut is a network fault", async () => {
+    const server = await serve((response) => {
+      response
+        .writeHead(200, { ...STREAM, "content-encoding": "gzip" })
+        .end(gzipSync(COMPLETE).subarray(0, 40));
+    });
+    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "network" });
+  });
+
+  test("an unknown encoding is said", async () => {
+    const server = await serve((response) =>
+      response.writeHead(200, { ...STREAM, "content-encoding": "zstd2" }).end("x"),
+    );
+    expect((await faultOf(askCompletions(server.url))).message).toContain("unknown content-encoding");
+  });
+
+  test("Anthropic's with unknown events, blocks and deltas", async () => {
+    const odd = [
+      CLAUDE[0],
+      { type: "brand_new", index: 0 },
+      { type: "content_block_start", index: 0, content_block: { type: "hologram", x: 1 } },
+      { type: "content_block_delta", index: 0, delta: { type: "hologram_delta" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "content_block_start", index: 1, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: "Grüße 🌍" } },
+      { type: "content_block_delta", index: 1, delta: { type: "glitter_delta", text: "no" } },
+      { type: "content_block_delta", index: 9, delta: { type: "text_delta", text: "no" } },
+      ...CLAUDE.slice(3),
+    ];
+    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(odd)));
+    expect(text(await askAnthropic(server.url))).toBe("Grüße 🌍");
+  });
+
+  test("an end that the server does not close is not waited for, and its connection is given up", async () => {
+    const server = await serve((response) => response.writeHead(200, STREAM).write(sse(CLAUDE)));
+    expect(text(await askAnthropic(server.url))).toBe("Grüße 🌍");
+    await server.allClosed();
+  });
+
+  test("a connection is used again after a whole answer", async () => {
+    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(CLAUDE)));
+    const pool = http();
+    cleanup.push(async () => await pool.close());
+    const provider = new AnthropicMessages({ http: pool });
+    for (let turn = 0; turn < 3; turn += 1) {
+      // A connection is free again one round of the event loop after its answer.
+      await new Promise((resolve) => setImmediate(resolve));
+      await provider.stream(question(anthropic("c", { baseUrl: server.url })), {
+        signal: new AbortController().signal,
+      });
+    }
+    expect(server.received.map(({ connection }) => connection)).toEqual([1, 1, 1]);
+  });
+});
+
+describe("an answer that is no stream", () => {
+  const PAGE =
+    "<!DOCTYPE html><html><head><style>b{}</style></head><body><h1>Sign in</h1> to the hotel network</body></html>";
+
+  test("a page with status 200 is told as such", async () => {
+    const server = await serve((response) =>
+      response.writeHead(200, { "content-type": "text/html" }).end(PAGE),
+    );
+    const error = await faultOf(askAnthropic(server.url));
+    expect(error).toMatchObject({ fault: "api", status: 200 });
+    expect(error.message).toContain("an HTML page instead of a stream");
+    expect(error.message).toContain("Sign in to the hotel network");
+    expect(error.message).not.toContain("<");
+  });
+
+  test("a huge page with status 502 is cut", async () => {
+    const page = PAGE + "x ".repeat(200_000);
+    const server = await serve((response) =>
+      response.writeHead(502, { "content-type": "text/html" }).end(page),
+    );
+    const error = await faultOf(askCompletions(server.url));
+    expect(error).toMatchObject({ fault: "api", status: 502 });
+    expect(error.message.length).toBeLessThan(600);
+    await server.allClosed();
+  });
+
+  test("an error that never ends is cut, and its connection closed", async () => {
+    const server = await serve((response) => {
+      const more = () => response.write("x".repeat(10_000), (error) => error ?? setImmediate(more));
+      response.writeHead(500);
+      more();
+    });
+    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "api", status: 500 });
+    await server.allClosed();
+  });
+
+  test("an error object with status 200 is an error of the vendor", async () => {
+    const body = JSON.stringify({ error: { message: "slow down", type: "rate_limit_error" } });
+    const server = await serve((response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(body),
+    );
+    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "rate-limited" });
+  });
+
+  test("a whole answer in place of a stream is refused", async () => {
+    const server = await serve((response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end("{}"),
+    );
+    expect((await faultOf(askCompletions(server.url))).message).toContain("application/json");
+  });
+
+  test("a redirect is refused, and the key goes nowhere", async () => {
+    const target = await serve((response) => response.writeHead(200, STREAM).end(COMPLETE));
+    const server = await serve((response) =>
+      response.writeHead(307, { location: `${target.url}/v1/chat/completions` }).end(),
+    );
+    const error = await faultOf(askCompletions(server.url));
+    expect(error).toMatchObject({ fault: "api", status: 307 });
+    expect(error.message).toContain(target.url);
+    expect(target.received).toEqual([]);
+  });
+});
+
+describe("errors with a status", () => {
+  const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
+  const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+    serve((response) =>
+      response
+        .writeHead(status, { "content-type": "application/json", ...headers })
+        .end(typeof body === "string" ? body : JSON.stringify(body)),
+    );
+  const limit = {
+    type: "error",
+    error: { type: "rate_limit_error", message: "slow down" },
+    request_id: "req_7",
+  };
+
+  test.each([
+    [{ "retry-after": "7" }, 7000],
+    [{ "retry-after": "0.25" }, 250],
+    [{ "retry-after-ms": "1234", "retry-after": "9" }, 1234],
+    [{ "retry-after": new Date(NOW + 90_000).toUTCString() }, 90_000],
+    [{ "retry-after": new Date(NOW - 90_000).toUTCString() }, 0],
+    [{ "retry-after": "soon" }, undefined],
+    [{}, undefined],
+  ])("429 with %j", async (headers, retryAfterMs) => {
+    const server = await answer(429, limit, headers as Record<string, string>);
+    const error = await faultOf(askAnthropic(server.url, { now: NOW }));
+    expect(error).toMatchObject({
+      fault: "rate-limited",
+      status: 429,
+      vendorType: "rate_limit_error",
+      requestId: "req_7",
+    });
+    expect(error.retryAfterMs).toBe(retryAfterMs);
+    expect(error.message).toBe("anthropic answered 429: slow down (rate_limit_error, request id req_7)");
+  });
+
+  test("overload is a rate limit, by status and by type; other server errors are not, unless asked", async () => {
+    const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+    expect(await faultOf(askAnthropic((await answer(529, overloaded)).url))).toMatchObject({
+      fault: "rate-limited",
+    });
+    expect(await faultOf(askAnthropic((await answer(503, overloaded)).url))).toMatchObject({
+      fault: "rate-limited",
+    });
+    expect(await faultOf(askCompletions((await answer(529, "busy")).url))).toMatchObject({
+      fault: "rate-limited",
+    });
+    const down = await answer(500, { error: { type: "api_error", message: "down" } });
+    expect(await faultOf(askAnthropic(down.url))).toMatchObject({ fault: "api", status: 500 });
+    expect(await faultOf(askAnthropic(down.url, { retryServerErrors: true }))).toMatchObject({
+      fault: "network",
+    });
+  });
+
+  test("what does not fit is an overflow, whatever the status", async () => {
+    const long = {
+      type: "error",
+      error: { type: "invalid_request_error", message: "prompt is too long: 212000 tokens > 200000 maximum" },
+    };
+    expect(await faultOf(askAnthropic((await answer(400, long)).url))).toMatchObject({ fault: "overflow" });
+    expect(await faultOf(askCompletions((await answer(400, "")).url))).toMatchObject({ fault: "overflow" });
+    expect(await faultOf(askCompletions((await answer(413, " \n")).url))).toMatchObject({
+      fault: "overflow",
+    });
+    expect(await faultOf(askCompletions((await answer(400, "bad")).url))).toMatchObject({ fault: "api" });
+    const code = { error: { message: "no", code: "context_length_exceeded" } };
+    expect(await faultOf(askCompletions((await answer(400, code)).url))).toMatchObject({ fault: "overflow" });
+    const throttled = { message: "Too many tokens, please wait before trying again." };
+    expect(await faultOf(askCompletions((await answer(429, throttled)).url))).toMatchObject({
+      fault: "rate-limited",
+    });
+  });
+
+  test("a body that cannot be read is not a blank one", async () => {
+    const server = await serve((response, _received, request) => {
+      response.writeHead(400, { "content-length": "100" }).flushHeaders();
+      setImmediate(() => request.socket.destroy());
+    });
+    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "api", status: 400 });
+  });
+
+  test("an echoed key is masked, also where the cut would fall into it", async () => {
+    const headers = { "x-team": "Bearer team-token-123456" };
+    const long = {
+      error: { message: `${"x".repeat(490)}${SECRET} Incorrect API key ${SECRET}, team team-token-123456` },
+    };
+    const server = await answer(401, long, { "x-request-id": SECRET });
+    const error = await faultOf(askCompletions(server.url, {}, { headers }));
+    expect(error.fault).toBe("auth");
+    expect(error.message).toContain("***");
+    const short = await answer(401, `Incorrect API key ${SECRET}, team team-token-123456`);
+    const again = await faultOf(askCompletions(short.url, {}, { headers }));
+    expect(again.message).toBe("local answered 401: Incorrect API key ***, team ***");
+    for (const said of [error, again]) {
+      expect(JSON.stringify([said.message, said.stack, said.requestId, said.cause])).not.toMatch(
+        /sk-sec|team-token/,
+      );
+    }
+  });
+});
+
+describe("errors in mid-stream", () => {
+  test.each([
+    [{ type: "overloaded_error", message: "Overloaded" }, "rate-limited"],
+    [{ type: "rate_limit_error", message: "slow" }, "rate-limited"],
+    [{ type: "authentication_error", message: "key" }, "auth"],
+    [{ type: "api_error", message: "oops" }, "api"],
+    [{ type: "invalid_request_error", message: "prompt is too long" }, "overflow"],
+  ])("Anthropic's %j is %s", async (error, fault) => {
+    const events = [...CLAUDE.slice(0, 3), { type: "error", error, request_id: "req_9" }];
+    const server = await serve((response) =>
+      response.writeHead(200, { ...STREAM, "request-id": "req_8" }).end(sse(events)),
+    );
+    const got = await faultOf(askAnthropic(server.url));
+    expect(got).toMatchObject({ fault, vendorType: error.type, requestId: "req_9" });
+    expect(got.message).toContain(error.message);
+  });
+
+  test.each([
+    [{ error: { message: "Provider returned error", code: 502, metadata: { raw: "upstream down" } } }, "api"],
+    [{ error: { message: "busy", code: 429 } }, "rate-limited"],
+    [{ error: { message: "This model's maximum context length is 10 tokens" } }, "overflow"],
+    [{ object: "error", message: "vLLM says no" }, "api"],
+    [chunk({}, "error"), "api"],
+    [chunk({}, "insufficient_system_resource"), "rate-limited"],
+    ["<html>502</html>", "network"],
+  ])("a piece %j is %s", async (piece, fault) => {
+    const server = await serve((response) =>
+      response.writeHead(200, STREAM).end(sse([TEXT[0], piece], false)),
+    );
+    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault });
+  });
+});
+
+describe("time and connections", () => {
+  test("nothing listens: a network fault that says where", async () => {
+    const free = createServer();
+    await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
+    const { port } = free.address() as AddressInfo;
+    await new Promise((resolve) => free.close(resolve));
+    const error = await faultOf(askCompletions(`http://127.0.0.1:${port}`));
+    expect(error).toMatchObject({ fault: "network" });
+    expect(error.message).toBe(`local at 127.0.0.1:${port}: nothing listens there (ECONNREFUSED)`);
+  });
+
+  test("no head of an answer in time", async () => {
+    const server = await serve(() => {});
+    const error = await faultOf(askCompletions(server.url, { firstByteTimeoutMs: 50 }));
+    expect(error.fault).toBe("network");
+    expect(error.message).toContain("no answer within 50 ms");
+    await server.allClosed();
+  });
+
+  test("silence in the middle of an answer", async () => {
+    const server = await serve((response) => response.writeHead(200, STREAM).write(sse([TEXT[0]], false)));
+    const error = await faultOf(askCompletions(server.url, { silenceTimeoutMs: 50 }));
+    expect(error.fault).toBe("network");
+    expect(error.message).toContain("silent for 50 ms");
+    await server.allClosed();
+  });
+
+  test("cancelling before the head closes the connection", async () => {
+    const controller = new AbortController();
+    const server = await serve(() => controller.abort());
+    expect(await faultOf(askAnthropic(server.url, { signal: controller.signal }))).toMatchObject({
+      fault: "cancelled",
+    });
+    await server.allClosed();
+  });
+
+  test("cancelling in the middle of an answer closes the connection", async () => {
+    const controller = new AbortController();
+    const server = await serve((response) => response.writeHead(200, STREAM).write(sse(CLAUDE.slice(0, 3))));
+    const pool = http();
+    cleanup.push(async () => await pool.close());
+    const provider = new AnthropicMessages({ http: pool });
+    const request = question(anthropic("c", { baseUrl: server.url }));
+    const deltas: string[] = [];
+    const error = await faultOf(
+      provider.stream(request, {
+        signal: controller.signal,
+        onDelta: ({ delta }) => {
+          deltas.push(delta);
+          controller.abort();
+        },
+      }),
+    );
+    expect(error).toMatchObject({ fault: "cancelled" });
+    expect(deltas).toEqual(["Grüße 🌍"]);
+    await server.allClosed();
+  });
+
+  test("cancelled beforehand, nothing is sent", async () => {
+    const server = await serve(() => {});
+    expect(await faultOf(askAnthropic(server.url, { signal: AbortSignal.abort() }))).toMatchObject({
+      fault: "cancelled",
+    });
+    expect(server.received).toEqual([]);
+  });
+
+  test("whatever the reader of deltas throws comes back as a fault, and the connection closes", async () => {
+    const server = await serve((response) => response.writeHead(200, STREAM).write(sse(CLAUDE.slice(0, 3))));
+    const pool = http();
+    cleanup.push(async () => await pool.close());
+    const cause = new Error("the watcher is gone");
+    const error = await faultOf(
+      new AnthropicMessages({ http: pool }).stream(question(anthropic("c", { baseUrl: server.url })), {
+        signal: new AbortController().signal,
+        onDelta: () => {
+          throw cause;
+        },
+      }),
+    );
+    expect(error).toMatchObject({ fault: "other", cause });
+    await server.allClosed();
+  });
+
+  test("each question is asked once", async () => {
+    const server = await serve((response) => response.writeHead(503).end("down"));
+    await faultOf(askCompletions(server.url));
+    expect(server.received.length).toBe(1);
+  });
+});
+
+describe("keys and headers", () => {
+  test("a model that names a key is not asked without one", async () => {
+    const server = await serve(() => {});
+    const error = await faultOf(askAnthropic(server.url, {}, { apiKey: undefined }));
+    expect(error).toMatchObject({
+      fault: "auth",
+      message: `anthropic needs a key, and \${ANTHROPIC_API_KEY} is not set`,
+    });
+    expect(server.received).toEqual([]);
+  });
+
+  test("a key that no header can hold is our fault, and is not shown", async () => {
+    const server = await serve(() => {});
+    const error = await faultOf(askAnthropic(server.url, {}, { apiKey: "bad\nkey-0123456789" }));
+    expect(error.fault).toBe("other");
+    expect(`${error.message} ${error.stack}`).not.toContain("key-0123456789");
+  });
+
+  test("a key with the line break of its file is trimmed; configured headers replace ours", async () => {
+    const server = await serve((response) => response.writeHead(200, STREAM).end(COMPLETE));
+    await askCompletions(
+      server.url,
+      {},
+      { apiKey: `${SECRET}\n`, headers: { "User-Agent": "mine", "X-Team": "a" } },
+    );
+    expect(server.received[0]).toMatchObject({
+      method: "POST",
+      url: "/v1/chat/completions",
+      headers: {
+        authorization: `Bearer ${SECRET}`,
+        "user-agent": "mine",
+        "x-team": "a",
+        "content-type": "application/json",
+      },
+    });
+  });
+});

@@ -1,0 +1,469 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
+import { endpoint } from "../../src/providers/endpoint.ts";
+import { toWireJson } from "../../src/providers/json.ts";
+import { maskFor } from "../../src/providers/mask.ts";
+import {
+  anthropic,
+  local,
+  ModelNameError,
+  openai,
+  openrouter,
+  parseModel,
+} from "../../src/config/model-names.ts";
+import { CompletionsAssembler } from "../../src/providers/openai-completions/stream.ts";
+import { usageOf } from "../../src/providers/openai-completions/usage.ts";
+import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/providers/overflow.ts";
+import type { Provider } from "../../src/providers/provider.ts";
+import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { EventReader } from "../../src/providers/sse.ts";
+import { play, sse } from "./play.ts";
+import { singleBytes } from "./slices.ts";
+
+describe("tool calls, as servers label them", () => {
+  const answer = (...deltas: object[]) => {
+    const chunks = deltas.map((delta) => ({ id: "c", choices: [{ index: 0, delta, finish_reason: null }] }));
+    const end = { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+    return play((context) => new CompletionsAssembler(context), [sse([...chunks, end], false)]).message;
+  };
+  const found = (...deltas: object[]) =>
+    answer(...deltas).content.map((part) =>
+      part.type === "toolCall" ? [part.id, part.name, part.arguments] : part,
+    );
+  const piece = (fields: object, name: string | undefined, args: unknown) => ({
+    tool_calls: [{ ...fields, function: { ...(name !== undefined && { name }), arguments: args } }],
+  });
+  const A = ["a", "read", { n: 1 }];
+  const B = ["b", "read", { n: 2 }];
+
+  test("by index, interleaved", () => {
+    expect(
+      found(
+        piece({ index: 0, id: "a" }, "read", ""),
+        piece({ index: 1, id: "b" }, "read", '{"n"'),
+        piece({ index: 0 }, undefined, '{"n":1'),
+        piece({ index: 1 }, undefined, ":2}"),
+        piece({ index: 0 }, undefined, "}"),
+      ),
+    ).toEqual([A, B]);
+  });
+
+  test("whole, several in one delta, without an index", () => {
+    const whole = (id: string, n: number) => ({ id, function: { name: "read", arguments: `{"n":${n}}` } });
+    expect(found({ tool_calls: [whole("a", 1), whole("b", 2)] })).toEqual([A, B]);
+  });
+
+  test("whole, each with index 0", () => {
+    expect(
+      found(piece({ index: 0, id: "a" }, "read", '{"n":1}'), piece({ index: 0, id: "b" }, "read", '{"n":2}')),
+    ).toEqual([A, B]);
+  });
+
+  test("without arguments, each with index 0", () => {
+    expect(found(piece({ index: 0, id: "a" }, "x", ""), piece({ index: 0, id: "b" }, "y", ""))).toEqual([
+      ["a", "x", {}],
+      ["b", "y", {}],
+    ]);
+  });
+
+  test("the id and the name repeated in each piece", () => {
+    const more = (args: string) => piece({ index: 0, id: "a" }, "read", args);
+    expect(found(more(""), more('{"n"'), more(":1}"))).toEqual([A]);
+    const unlabelled = (args: string) => piece({ id: "a" }, "read", args);
+    expect(found(unlabelled('{"n"'), unlabelled(":1}"))).toEqual([A]);
+  });
+
+  test("another id in each piece", () => {
+    expect(
+      found(piece({ index: 0, id: "a" }, "read", '{"n"'), piece({ index: 0, id: "z" }, undefined, ":1}")),
+    ).toEqual([A]);
+    expect(found(piece({ id: "a" }, "read", '{"n"'), piece({ id: "z" }, undefined, ":1}"))).toEqual([A]);
+    expect(
+      found(piece({ index: 0, id: "a" }, "read", '{"n"'), piece({ index: 0, id: "z" }, "read", ":1}")),
+    ).toEqual([A]);
+  });
+
+  test("empty ids become unique ones, and stay the same through the pieces", () => {
+    expect(
+      found(piece({ index: 0, id: "" }, "read", '{"n"'), piece({ index: 0, id: "" }, "", ":1}")),
+    ).toEqual([["call_1", "read", { n: 1 }]]);
+    const whole = (n: number) => ({ function: { name: "read", arguments: `{"n":${n}}` } });
+    expect(found({ tool_calls: [whole(1), whole(2)] })).toEqual([
+      ["call_1", "read", { n: 1 }],
+      ["call_2", "read", { n: 2 }],
+    ]);
+  });
+
+  test("one id for two calls becomes two", () => {
+    expect(
+      found(piece({ index: 0, id: "a" }, "read", '{"n":1}'), piece({ index: 1, id: "a" }, "read", '{"n":2}')),
+    ).toEqual([A, ["a_2", "read", { n: 2 }]]);
+  });
+
+  test("arguments as an object, as nothing, as no JSON", () => {
+    expect(found(piece({ index: 0, id: "a" }, "read", { n: 1 }))).toEqual([A]);
+    expect(found(piece({ index: 0, id: "a" }, "read", null))).toEqual([["a", "read", {}]]);
+    expect(found(piece({ index: 0, id: "a" }, "read", '{"n":'))).toEqual([["a", "read", '{"n":']]);
+  });
+
+  test("the old form, and calls that end with stop", () => {
+    expect(
+      found({ function_call: { name: "read", arguments: '{"n"' } }, { function_call: { arguments: ":1}" } }),
+    ).toEqual([["call_1", "read", { n: 1 }]]);
+    expect(answer(piece({ index: 0, id: "a" }, "read", "{}")).stopReason).toBe("toolUse");
+  });
+
+  test("five fragments give one object (PROV-10)", () => {
+    const [first, ...rest] = ['{"pa', 'th":', '"a/b', '","n"', ":[1,2]}"];
+    expect(
+      found(
+        piece({ index: 0, id: "a" }, "read", first),
+        ...rest.map((args) => piece({ index: 0 }, undefined, args)),
+      ),
+    ).toEqual([["a", "read", { path: "a/b", n: [1, 2] }]]);
+  });
+});
+
+describe("answers of chat completions", () => {
+  const answer = (chunks: readonly object[]) =>
+    play((context) => new CompletionsAssembler(context), [sse(chunks, false)]).message;
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    choices: [{ delta, finish_reason }],
+  });
+
+  test.each([
+    ["stop", "stop"],
+    ["length", "length"],
+    ["model_length", "length"],
+    // Without a call in the answer there is nothing to do.
+    ["tool_calls", "stop"],
+    ["content_filter", "guardRail"],
+    ["something_new", "stop"],
+  ])("finish reason %s is %s", (reason, stopReason) =>
+    expect(answer([chunk({}, reason)]).stopReason).toBe(stopReason),
+  );
+
+  test("reasoning under each of its names, once", () => {
+    const thought = (delta: object) => answer([chunk(delta), chunk({ content: "x" }, "stop")]).content[0];
+    const hm = { type: "thinking", thinking: "hm" };
+    expect(thought({ reasoning_content: "hm" })).toEqual(hm);
+    expect(thought({ reasoning: "hm" })).toEqual(hm);
+    expect(thought({ reasoning: "hm", reasoning_content: "hm" })).toEqual(hm);
+    expect(thought({ reasoning: "hm", reasoning_details: [{ type: "reasoning.text", text: "hm" }] })).toEqual(
+      hm,
+    );
+    expect(thought({ reasoning_details: [{ type: "reasoning.summary", summary: "hm" }] })).toEqual(hm);
+    expect(thought({ content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] })).toEqual(
+      hm,
+    );
+  });
+
+  test("OpenRouter's details are kept whole for the way back", () => {
+    const details = (piece: object) =>
+      chunk({ reasoning_details: [{ index: 0, type: "reasoning.text", ...piece }] });
+    const { content } = answer([
+      details({ text: "h", format: "f" }),
+      details({ text: "m" }),
+      details({ signature: "sig", text: "" }),
+      details({ signature: "", format: null }),
+      chunk({ content: "x" }, "stop"),
+    ]);
+    const [first] = content;
+    expect(first).toMatchObject({ type: "thinking", thinking: "hm" });
+    expect(JSON.parse((first as { signature: string }).signature)).toEqual([
+      { index: 0, type: "reasoning.text", text: "hm", format: "f", signature: "sig" },
+    ]);
+  });
+
+  test("a refusal is text; text and thinking keep their order", () => {
+    expect(answer([chunk({ refusal: "I " }), chunk({ refusal: "won't" }, "stop")]).content).toEqual([
+      { type: "text", text: "I won't" },
+    ]);
+    const parts = answer([
+      chunk({ content: "a" }),
+      chunk({ reasoning: "b" }),
+      chunk({ content: "c" }, "stop"),
+    ]).content;
+    expect(parts.map(({ type }) => type)).toEqual(["text", "thinking", "text"]);
+  });
+
+  test.each([
+    [
+      {
+        prompt_tokens: 100,
+        completion_tokens: 10,
+        total_tokens: 110,
+        prompt_tokens_details: { cached_tokens: 60 },
+      },
+      [40, 10, 0, 60, 0, 110],
+    ],
+    [
+      {
+        prompt_tokens: 100,
+        completion_tokens: 10,
+        prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+      },
+      [10, 10, 0, 60, 30, 110],
+    ],
+    [
+      {
+        prompt_tokens: 9,
+        completion_tokens: 10,
+        total_tokens: 19,
+        completion_tokens_details: { reasoning_tokens: 7 },
+      },
+      [9, 10, 7, 0, 0, 19],
+    ],
+    // xAI: reasoning beside the completion.
+    [
+      {
+        prompt_tokens: 9,
+        completion_tokens: 10,
+        total_tokens: 26,
+        completion_tokens_details: { reasoning_tokens: 7 },
+      },
+      [9, 17, 7, 0, 0, 26],
+    ],
+    [{ prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 }, [5, 1, 0, 4, 0, 10]],
+    [{ prompt_tokens: 9, completion_tokens: 1, cached_tokens: 40 }, [0, 1, 0, 9, 0, 10]],
+    [{ prompt_tokens: -1, completion_tokens: "many", total_tokens: null }, [0, 0, 0, 0, 0, 0]],
+  ])("usage %j", (reported, [input, output, reasoning, cacheRead, cacheWrite, totalTokens]) => {
+    expect(usageOf(reported)).toEqual({ input, output, reasoning, cacheRead, cacheWrite, totalTokens });
+  });
+});
+
+test("Claude's arguments that the limit cut off stay as text", () => {
+  const events = [
+    {
+      type: "content_block_start",
+      index: 0,
+      content_block: { type: "tool_use", id: "t", name: "read", input: {} },
+    },
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "input_json_delta", partial_json: '{"path": "a' },
+    },
+    { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 5 } },
+    { type: "message_stop" },
+  ];
+  const { message } = play((context) => new AnthropicAssembler(context), [sse(events)]);
+  expect(message.content).toEqual([{ type: "toolCall", id: "t", name: "read", arguments: '{"path": "a' }]);
+  expect(message.stopReason).toBe("length");
+});
+
+test("Claude's blocks that come whole at their start, as some servers send them", () => {
+  const events = [
+    {
+      type: "content_block_start",
+      index: 0,
+      content_block: { type: "thinking", thinking: "hm", signature: "s" },
+    },
+    { type: "content_block_start", index: 1, content_block: { type: "text", text: "hello" } },
+    {
+      type: "content_block_start",
+      index: 2,
+      content_block: { type: "tool_use", id: "t", name: "read", input: { n: 1 } },
+    },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: {} },
+    { type: "message_stop" },
+  ];
+  const { message, deltas } = play((context) => new AnthropicAssembler(context), [sse(events)]);
+  expect(message.content).toEqual([
+    { type: "thinking", thinking: "hm", signature: "s" },
+    { type: "text", text: "hello" },
+    { type: "toolCall", id: "t", name: "read", arguments: { n: 1 } },
+  ]);
+  expect(message.stopReason).toBe("toolUse");
+  expect(deltas.map(({ type, index, delta }) => [type, index, delta])).toEqual([
+    ["thinking", 0, "hm"],
+    ["text", 1, "hello"],
+    ["toolCall", 2, ""],
+  ]);
+});
+
+describe("events from bytes", () => {
+  test("property: slicing changes nothing", () => {
+    const line = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replace(/[\r\n]/g, " "));
+    const event = fc.record({
+      event: fc.option(
+        line.filter((text) => text.trim() === text && text !== ""),
+        { nil: undefined },
+      ),
+      data: line,
+    });
+    const ending = fc.constantFrom("\n", "\r\n");
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 6 }), ending, fc.boolean(), (events, eol, mark) => {
+        const lines = events.map(
+          ({ event, data }) =>
+            `${event === undefined ? "" : `event: ${event}${eol}`}data: ${data}${eol}${eol}`,
+        );
+        const bytes = Buffer.from((mark ? "\ufeff" : "") + lines.join(""), "utf8");
+        const whole = new EventReader().read(bytes);
+        const reader = new EventReader();
+        expect(singleBytes(bytes).flatMap((byte) => [...reader.read(byte)])).toEqual([...whole]);
+        expect(whole.map(({ event, data }) => ({ event, data }))).toEqual(events);
+      }),
+    );
+  });
+
+  test("an event without an end is given up at the limit", () => {
+    const reader = new EventReader(1000);
+    expect(reader.read(Buffer.from(`data: ${"x".repeat(2000)}`))).toEqual([]);
+    expect(reader.overrun).toBe(true);
+    expect(reader.read(Buffer.from("\n\n"))).toEqual([]);
+  });
+});
+
+describe("overflow (OVF-02, OVF-03)", () => {
+  test("nine phrases are given, six are ours", () => {
+    expect(OVERFLOW_PHRASES.length).toBe(15);
+    expect(OVERFLOW_PHRASES.filter(({ ours }) => ours === true).length).toBe(6);
+  });
+
+  test.each([
+    "prompt is too long: 213462 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+    "Input is too long for requested model.",
+    "Your input exceeds the context window of this model.",
+    "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    "Please reduce the length of the messages or completion.",
+    "This endpoint's maximum context length is 400000 tokens.",
+    "context_length_exceeded",
+    "request (4476 tokens) exceeds the available context size (4096 tokens), try increasing it",
+    "The number of tokens to keep from the initial prompt is greater than the context length",
+    "invalid params, context window exceeds limit (2013)",
+    "Invalid request: Your request exceeded model token limit: 262144 (requested: 300000)",
+    "prompt token count of 135000 exceeds the limit of 128000",
+    "Too many tokens",
+  ])("%s", (text) => expect(isOverflowText(text)).toBe(true));
+
+  test("other texts, and blank ones of another status, are not", () => {
+    expect(isOverflow(400, "max_tokens must be positive")).toBe(false);
+    expect(isOverflow(500, "")).toBe(false);
+    expect(isOverflow(404, " ")).toBe(false);
+  });
+});
+
+describe("models by name", () => {
+  test("the factories", () => {
+    expect(anthropic("claude-opus-5-5")).toMatchObject({
+      api: "anthropic_messages",
+      provider: "anthropic",
+      baseUrl: "https://api.anthropic.com",
+      contextWindow: 200_000,
+      apiKey: `\${ANTHROPIC_API_KEY}`,
+      maxTokens: 8192,
+    });
+    expect(openai("gpt-6-sol")).toMatchObject({
+      api: "openai_completions",
+      provider: "openai",
+      baseUrl: "https://api.openai.com/v1",
+      contextWindow: 128_000,
+      apiKey: `\${OPENAI_API_KEY}`,
+    });
+    expect(openrouter("a/b")).toMatchObject({
+      provider: "openrouter",
+      baseUrl: "https://openrouter.ai/api/v1",
+      contextWindow: 200_000,
+      apiKey: `\${OPENROUTER_API_KEY}`,
+    });
+    expect(local("http://127.0.0.1:8080/v1", "m")).toMatchObject({
+      provider: "local",
+      contextWindow: 128_000,
+    });
+    expect(local("http://127.0.0.1:8080/v1", "m").apiKey).toBeUndefined();
+  });
+
+  test("names as people write them", () => {
+    expect(parseModel("anthropic/claude-opus-5-5")).toEqual(anthropic("claude-opus-5-5"));
+    expect(parseModel("openai/gpt-6-sol")).toEqual(openai("gpt-6-sol"));
+    expect(parseModel("openrouter/anthropic/claude-opus-5-5")).toEqual(
+      openrouter("anthropic/claude-opus-5-5"),
+    );
+    expect(parseModel("local/org/m@q4@http://127.0.0.1:8080/v1/")).toEqual(
+      local("http://127.0.0.1:8080/v1", "org/m@q4"),
+    );
+    expect(parseModel("local/m", { baseUrl: "http://127.0.0.1:1/v1" }).baseUrl).toBe("http://127.0.0.1:1/v1");
+    expect(parseModel("anthropic/x", { baseUrl: "http://127.0.0.1:1", contextWindow: 9 })).toMatchObject({
+      baseUrl: "http://127.0.0.1:1",
+      contextWindow: 9,
+    });
+  });
+
+  test.each([
+    [
+      "antropic/x",
+      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openrouter, local.',
+    ],
+    [
+      "claude-opus-5-5",
+      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openrouter, local.',
+    ],
+    [
+      "toString/x",
+      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openrouter, local.',
+    ],
+    ["anthropic/", 'Model "anthropic/" names a provider but no model, as anthropic/ID does'],
+    ["openai", 'Model "openai" names a provider but no model, as openai/ID does'],
+    ["local/m", "Say where the model is served, as local/m@http://127.0.0.1:8080/v1"],
+  ])("%s is refused", (name, message) => {
+    expect(() => parseModel(name)).toThrow(new ModelNameError(message));
+  });
+});
+
+test.each([
+  ["https://api.openai.com", "https://api.openai.com/v1/chat/completions"],
+  ["https://api.openai.com/v1", "https://api.openai.com/v1/chat/completions"],
+  ["https://api.openai.com/v1/", "https://api.openai.com/v1/chat/completions"],
+  ["https://api.openai.com/v1/chat/completions", "https://api.openai.com/v1/chat/completions"],
+  ["http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/chat/completions"],
+  ["https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/chat/completions"],
+  ["https://api.z.ai/api/paas/v4", "https://api.z.ai/api/paas/v4/chat/completions"],
+  ["https://g.com/v1beta/openai?x=1", "https://g.com/v1beta/openai/chat/completions?x=1"],
+])("completions of %s are at %s", (base, url) =>
+  expect(endpoint(base, "/chat/completions", "/v1", false)).toBe(url),
+);
+
+test.each([
+  ["https://api.anthropic.com", "https://api.anthropic.com/v1/messages"],
+  ["https://api.anthropic.com/v1", "https://api.anthropic.com/v1/messages"],
+  ["https://api.anthropic.com/v1/messages", "https://api.anthropic.com/v1/messages"],
+  ["https://api.deepseek.com/anthropic", "https://api.deepseek.com/anthropic/v1/messages"],
+])("messages of %s are at %s", (base, url) => expect(endpoint(base, "/messages", "/v1", true)).toBe(url));
+
+test("half of a character never reaches the wire, and everything else does", () => {
+  expect(toWireJson({ a: ["x\ud83c", "\udf0dx", "🌍"] })).toBe('{"a":["x\ufffd","\ufffdx","🌍"]}');
+  fc.assert(
+    fc.property(
+      fc.string({
+        unit: fc.constantFrom("a", "\\", '"', "u", "d", "8", "\ud83c", "\udf0d", "\n"),
+        maxLength: 12,
+      }),
+      (text) => {
+        expect(JSON.parse(toWireJson({ text })).text).toBe(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+      },
+    ),
+  );
+  expect(toWireJson("\\ud800")).toBe(JSON.stringify("\\ud800"));
+});
+
+test("secrets are blanked as wholes and as words, short words are left", () => {
+  const mask = maskFor(["sk-abcdef", "Bearer tok-123456", "a b", undefined, ""]);
+  expect(mask("key sk-abcdef, tok-123456, a b, Bearer x")).toBe("key ***, ***, a b, Bearer x");
+});
+
+test("the registry: built-ins, replacing, asking", () => {
+  const registry = ProviderRegistry.default();
+  expect(registry.protocols()).toEqual(["anthropic_messages", "openai_completions"]);
+  expect(registry.get("anthropic_messages")?.id).toBe("anthropic");
+  expect(registry.get("openai_completions")?.id).toBe("openai");
+  expect(registry.has("bedrock_converse_stream")).toBe(false);
+  expect(registry.get("bedrock_converse_stream")).toBeUndefined();
+  const mine = { id: "mine", protocol: "anthropic_messages" } as Provider;
+  expect(new ProviderRegistry().register(mine).get("anthropic_messages")).toBe(mine);
+  expect(registry.register(mine).get("anthropic_messages")).toBe(mine);
+});

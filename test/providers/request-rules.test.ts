@@ -1,0 +1,437 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { claudeModel } from "../../src/providers/anthropic-messages/models.ts";
+import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import {
+  MIN_ANSWER,
+  MIN_BUDGET,
+  THINKING_BUDGETS,
+  thinkingFields,
+} from "../../src/providers/anthropic-messages/thinking.ts";
+import { anthropic, local, openai, openrouter } from "../../src/config/model-names.ts";
+import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
+import { OpenAiCompat, type ThinkingLevel } from "../../src/schema/model.ts";
+import { question } from "./play.ts";
+
+const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
+const said = (content: Content[], more: Partial<AssistantMessage> = {}): AssistantMessage => ({
+  role: "assistant",
+  content,
+  stopReason: "stop",
+  model: "m",
+  provider: "anthropic",
+  usage,
+  timestamp: 1,
+  ...more,
+});
+const call = (id: string, name = "t"): Content => ({ type: "toolCall", id, name, arguments: {} });
+const result = (toolCallId: string, text = "ok"): Message => ({
+  role: "toolResult",
+  toolCallId,
+  toolName: "t",
+  content: [{ type: "text", text }],
+  isError: false,
+  timestamp: 1,
+});
+const thought = (signature?: string): Content => ({
+  type: "thinking",
+  thinking: "hm",
+  ...(signature && { signature }),
+});
+const toClaude = (messages: Message[], more: Partial<ModelRequest> = {}, id = "claude-sonnet-4-5") =>
+  anthropicRequest(question(anthropic(id), { messages, ...more }));
+const shape = (messages: Message[], more: Partial<ModelRequest> = {}) =>
+  toClaude(messages, more).messages.map(
+    ({ role, content }) => `${role}: ${content.map(({ type }) => type).join(" ")}`,
+  );
+
+describe("thinking on Claude's wire", () => {
+  test("the table of budgets, clamped to what the API takes", () => {
+    expect(THINKING_BUDGETS).toEqual({ minimal: 128, low: 512, medium: 2048, high: 8192 });
+    const budget = (level: ThinkingLevel) =>
+      thinkingFields("claude-sonnet-4-5", level, 16_000, 64_000).thinking;
+    expect(budget("off")).toBeUndefined();
+    expect(budget("minimal")).toEqual({ type: "enabled", budget_tokens: 1024 });
+    expect(budget("low")).toEqual({ type: "enabled", budget_tokens: 1024 });
+    expect(budget("medium")).toEqual({ type: "enabled", budget_tokens: 2048 });
+    expect(budget("high")).toEqual({ type: "enabled", budget_tokens: 8192 });
+  });
+
+  test("an answer has room: the limit rises as far as the model allows, then the budget falls", () => {
+    expect(thinkingFields("claude-sonnet-4-5", "high", 1000, 64_000)).toMatchObject({
+      max_tokens: 8192 + MIN_ANSWER,
+    });
+    expect(thinkingFields("claude-sonnet-4-5", "high", 8192, 8192)).toEqual({
+      max_tokens: 8192,
+      thinking: { type: "enabled", budget_tokens: 8192 - MIN_ANSWER },
+    });
+    expect(thinkingFields("claude-sonnet-4-5", "high", 1500, 1500)).toEqual({ max_tokens: 1500 });
+  });
+
+  test("property: the API's two rules hold for every level and limit", () => {
+    const levels = fc.constantFrom<ThinkingLevel>("off", "minimal", "low", "medium", "high");
+    fc.assert(
+      fc.property(
+        levels,
+        fc.integer({ min: 1, max: 70_000 }),
+        fc.integer({ min: 1, max: 70_000 }),
+        (level, a, b) => {
+          const limit = Math.max(a, b);
+          const fields = thinkingFields("claude-sonnet-4-5", level, Math.min(a, b), limit);
+          expect(fields.max_tokens).toBeLessThanOrEqual(limit);
+          if (fields.thinking?.type !== "enabled") return;
+          expect(fields.thinking.budget_tokens).toBeGreaterThanOrEqual(MIN_BUDGET);
+          expect(fields.max_tokens).toBeGreaterThanOrEqual(fields.thinking.budget_tokens + MIN_ANSWER);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ["claude-3-5-sonnet-20241022", "budget"],
+    ["claude-3-haiku-20240307", "budget"],
+    ["claude-2.1", "budget"],
+    ["claude-sonnet-4-20250514", "budget"],
+    ["claude-opus-4-0", "budget"],
+    ["claude-sonnet-4-5-20250929", "budget"],
+    ["claude-sonnet-4-5@20250929", "budget"],
+    ["anthropic/claude-haiku-4.5", "budget"],
+    ["claude-opus-4-6", "budget"],
+    ["my-own-model", "budget"],
+    ["claude-opus-4-7", "adaptive"],
+    ["claude-opus-4.7", "adaptive"],
+    ["claude-opus-4-8-20260601", "adaptive"],
+    ["claude-sonnet-5", "adaptive"],
+    ["claude-opus-5-5", "adaptive"],
+    ["claude-haiku-5-5", "adaptive"],
+    ["claude-fable-5-2", "adaptive"],
+    ["claude-mythos-preview", "adaptive"],
+  ])("%s takes the %s kind", (id, kind) => expect(claudeModel(id).thinking).toBe(kind));
+
+  test("newer models get an effort, and never a temperature", () => {
+    const body = toClaude([user("hi")], { thinking: "minimal", temperature: 0.5 }, "claude-opus-5-5");
+    expect(body).toMatchObject({
+      thinking: { type: "adaptive" },
+      output_config: { effort: "low" },
+      max_tokens: 8192,
+    });
+    expect(body).not.toHaveProperty("temperature");
+    const off = toClaude([user("hi")], { temperature: 0.5 }, "claude-opus-5-5");
+    expect(Object.keys(off)).toEqual(["model", "max_tokens", "stream", "messages"]);
+  });
+
+  test("it is not switched on in the middle of a turn that began without it", () => {
+    const began = [user("hi"), said([call("a")]), result("a")];
+    expect(toClaude(began, { thinking: "high" })).not.toHaveProperty("thinking");
+    expect(toClaude(began, { thinking: "high" }, "claude-opus-5")).toHaveProperty("thinking");
+    expect(toClaude([...began, user("go on")], { thinking: "high" })).toHaveProperty("thinking");
+    // Without interleaved thinking only the first answer of a turn has any.
+    const thinking = [
+      user("hi"),
+      said([thought("s"), call("a")]),
+      result("a"),
+      said([call("b")]),
+      result("b"),
+    ];
+    expect(toClaude(thinking, { thinking: "high" })).toHaveProperty("thinking");
+  });
+
+  test("what others thought, and what nobody signed, is dropped; a message that holds nothing else too", () => {
+    const foreign = { provider: "openai" };
+    expect(
+      shape([user("a"), said([thought("s")], foreign), user("b"), said([thought()]), user("c")]),
+    ).toEqual(["user: text", "user: text", "user: text"]);
+    expect(shape([user("a"), said([thought("s"), { type: "text", text: "x" }])])).toEqual([
+      "user: text",
+      "assistant: thinking text",
+    ]);
+  });
+});
+
+describe("cache breakpoints", () => {
+  const marks = (
+    cache: ModelRequest["cache"],
+    messages: Message[] = [user("a"), said([call("x"), thought("s")]), result("x")],
+  ) => {
+    const tools = [{ name: "t", description: "", parameters: { type: "object" } }];
+    const body = toClaude(messages, { cache, tools, systemPrompt: "S" });
+    const marked = (items: readonly object[] | undefined) =>
+      (items ?? []).map((item) => "cache_control" in item);
+    return [marked(body.system), marked(body.tools), ...body.messages.map(({ content }) => marked(content))];
+  };
+
+  test("auto: three; never on a block of thinking", () => {
+    expect(marks({ enabled: true, strategy: "auto" })).toEqual([
+      [true],
+      [true],
+      [false],
+      [true, false],
+      [false],
+    ]);
+  });
+
+  test("none when there is no second-to-last message", () => {
+    expect(marks({ enabled: true, strategy: "auto" }, [user("a")])).toEqual([[true], [true], [false]]);
+  });
+
+  test.each([
+    [{ enabled: false, strategy: "auto" }],
+    [{ enabled: true, strategy: "disabled" }],
+    [{ enabled: false, strategy: { cacheSystem: true, cacheTools: true, cacheMessages: true } }],
+  ] as const)("%j: none", (cache) => expect(marks(cache).flat()).not.toContain(true));
+
+  test("flags place each by itself", () => {
+    const strategy = { cacheSystem: false, cacheTools: false, cacheMessages: false };
+    const at = (flag: keyof typeof strategy) =>
+      marks({ enabled: true, strategy: { ...strategy, [flag]: true } });
+    expect(at("cacheSystem")).toEqual([[true], [false], [false], [false, false], [false]]);
+    expect(at("cacheTools")).toEqual([[false], [true], [false], [false, false], [false]]);
+    expect(at("cacheMessages")).toEqual([[false], [false], [false], [true, false], [false]]);
+  });
+});
+
+describe("conversations as vendors accept them", () => {
+  test("broken-off and refused answers are not sent, nor are their results", () => {
+    const broken = (stopReason: AssistantMessage["stopReason"]) => said([call("x")], { stopReason });
+    const messages = [
+      user("a"),
+      broken("error"),
+      result("x"),
+      broken("aborted"),
+      broken("guardRail"),
+      user("b"),
+    ];
+    expect(shape(messages)).toEqual(["user: text", "user: text"]);
+    expect(shape([user("a"), said([], { stopReason: "error" })])).toEqual(["user: text"]);
+  });
+
+  test("blank text is nothing", () => {
+    expect(
+      shape([user("a"), user(" \n"), said([{ type: "text", text: "" }, call("x")]), result("x", "")]),
+    ).toEqual(["user: text", "assistant: tool_use", "user: tool_result"]);
+  });
+
+  test("every call has its result at once: late ones move up, missing ones are told, orphans go", () => {
+    const messages = [
+      result("old"),
+      user("a"),
+      said([call("x"), call("y")]),
+      user("wait"),
+      result("x"),
+      said([call("z")]),
+    ];
+    const body = toClaude(messages);
+    expect(shape(messages)).toEqual([
+      "user: text",
+      "assistant: tool_use tool_use",
+      "user: tool_result tool_result",
+      "user: text",
+      "assistant: tool_use",
+      "user: tool_result",
+    ]);
+    expect(body.messages[2]?.content[1]).toMatchObject({ tool_use_id: "y", is_error: true });
+  });
+
+  test("equal ids, within a turn and across turns, become unique, and results stay paired", () => {
+    const turn = [
+      said([call("call_1"), call("call_1")]),
+      result("call_1", "first"),
+      result("call_1", "second"),
+    ];
+    const body = toClaude([user("a"), ...turn, ...turn]);
+    const pairs = body.messages.flatMap(({ content }) =>
+      content.flatMap((block): unknown[] => {
+        if (block.type === "tool_use") return [block.id];
+        return block.type === "tool_result"
+          ? [[block.tool_use_id, (block.content[0] as { text: string }).text]]
+          : [];
+      }),
+    );
+    expect(pairs).toEqual([
+      "call_1",
+      "call_1_2",
+      ["call_1", "first"],
+      ["call_1_2", "second"],
+      "call_1_3",
+      "call_1_4",
+      ["call_1_3", "first"],
+      ["call_1_4", "second"],
+    ]);
+  });
+
+  const anyId = fc.oneof(
+    fc.string({ maxLength: 90, unit: "grapheme" }),
+    fc.constantFrom("", "a", "a|b", "x".repeat(80)),
+  );
+  const anyContent = fc.array(
+    fc.oneof(
+      fc.constant<Content>({ type: "text", text: "x" }),
+      fc.constant<Content>({ type: "text", text: " " }),
+      fc.constant<Content>(thought("s")),
+      fc.tuple(anyId, fc.string({ maxLength: 70 })).map(([id, name]) => call(id, name)),
+    ),
+    { maxLength: 4 },
+  );
+  const anyMessage: fc.Arbitrary<Message> = fc.oneof(
+    fc.constant(user("u")),
+    fc
+      .record({ content: anyContent, provider: fc.constantFrom("anthropic", "openai", "mistral") })
+      .map(({ content, provider }) => said(content, { provider })),
+    anyId.map((id) => result(id)),
+  );
+
+  test("property: whatever the messages, both wires get calls with results, unique fitting ids and no empty message", () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage, { maxLength: 12 }), (messages) => {
+        const seen = new Set<string>();
+        const { messages: wire } = toClaude(messages);
+        for (const [at, { role, content }] of wire.entries()) {
+          expect(content.length).toBeGreaterThan(0);
+          const ids = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+          for (const id of ids) {
+            expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+            expect(seen.has(id)).toBe(false);
+            seen.add(id);
+          }
+          if (role !== "assistant" || ids.length === 0) continue;
+          const next = wire[at + 1]?.content ?? [];
+          expect(
+            next.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : [])).sort(),
+          ).toEqual(ids.sort());
+        }
+        for (const model of [openai("gpt-4.1"), { ...local("http://h", "m"), provider: "mistral" }]) {
+          const chat = completionsRequest(question(model, { messages })).messages;
+          for (const [at, message] of chat.entries()) {
+            if (message.role !== "assistant" || message.tool_calls === undefined) continue;
+            const ids = message.tool_calls.map(({ id }) => id);
+            const answers = chat.slice(at + 1, at + 1 + ids.length);
+            expect(
+              answers.map((answer) => (answer.role === "tool" ? answer.tool_call_id : "")).sort(),
+            ).toEqual(ids.sort());
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("property: appending whole turns appends to the request (caches depend on it)", () => {
+    const wholeTurn = fc
+      .array(anyId, { maxLength: 3 })
+      .map((ids) => [user("u"), said(ids.map((id) => call(id))), ...ids.map((id) => result(id))]);
+    fc.assert(
+      fc.property(fc.array(wholeTurn, { maxLength: 5 }), wholeTurn, (turns, more) => {
+        const before = toClaude(turns.flat()).messages;
+        const after = toClaude([...turns.flat(), ...more]).messages;
+        expect(after.slice(0, before.length)).toEqual(before);
+      }),
+    );
+  });
+});
+
+describe("flags of servers that speak chat completions (PROV-16)", () => {
+  const turn = [user("a"), said([call("c")], { provider: "local" }), result("c"), user("b")];
+  const body = (flags: Partial<OpenAiCompat>, more: Partial<ModelRequest> = {}) =>
+    completionsRequest(
+      question(local("http://h", "m", { compat: OpenAiCompat.parse(flags) }), { systemPrompt: "S", ...more }),
+    );
+
+  test("each acts on the wire", () => {
+    expect(body({}).messages[0]).toEqual({ role: "system", content: "S" });
+    expect(body({ supportsDeveloperRole: true }).messages[0]).toEqual({ role: "developer", content: "S" });
+    expect(body({})).not.toHaveProperty("store");
+    expect(body({ supportsStore: true })).toHaveProperty("store", false);
+    expect(body({})).toHaveProperty("stream_options", { include_usage: true });
+    expect(body({ supportsUsageInStreaming: false })).not.toHaveProperty("stream_options");
+    expect(body({})).toHaveProperty("max_tokens", 8192);
+    expect(body({ maxTokensField: "max_completion_tokens" })).toHaveProperty("max_completion_tokens", 8192);
+    expect(body({ requiresToolResultName: true }, { messages: turn }).messages[3]).toMatchObject({
+      role: "tool",
+      name: "t",
+    });
+    const roles = (flags: Partial<OpenAiCompat>) =>
+      body(flags, { messages: turn }).messages.map(({ role }) => role);
+    expect(roles({})).toEqual(["system", "user", "assistant", "tool", "user"]);
+    expect(roles({ requiresAssistantAfterToolResult: true })).toEqual([
+      "system",
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "user",
+    ]);
+  });
+
+  test.each([
+    ["off", {}],
+    ["minimal", { reasoning_effort: "low" }],
+    ["low", { reasoning_effort: "low" }],
+    ["medium", { reasoning_effort: "medium" }],
+    ["high", { reasoning_effort: "high" }],
+  ] as const)("effort of %s", (thinking, fields) => {
+    const pick = ({ reasoning_effort, reasoning, enable_thinking }: ReturnType<typeof body>) =>
+      JSON.parse(JSON.stringify({ reasoning_effort, reasoning, enable_thinking }));
+    expect(pick(body({ supportsReasoningEffort: true }, { thinking }))).toEqual(fields);
+    expect(pick(body({ supportsReasoningEffort: true, thinkingFormat: "xai" }, { thinking }))).toEqual(
+      fields,
+    );
+    expect(pick(body({}, { thinking }))).toEqual({});
+    expect(pick(body({ thinkingFormat: "qwen" }, { thinking }))).toEqual({
+      enable_thinking: thinking !== "off",
+    });
+    const effort = "reasoning_effort" in fields ? { reasoning: { effort: fields.reasoning_effort } } : {};
+    expect(pick(body({ thinkingFormat: "openrouter" }, { thinking }))).toEqual(effort);
+  });
+
+  test("OpenAI's newer models do not reason beside functions, and reasoning ones take no temperature", () => {
+    const tools = [{ name: "t", description: "", parameters: { type: "object" } }];
+    const ask = (id: string, more: Partial<ModelRequest>) =>
+      completionsRequest(question(openai(id), { temperature: 0.3, ...more }));
+    expect(ask("gpt-5.6-sol", { tools, thinking: "high" })).toMatchObject({
+      reasoning_effort: "none",
+      temperature: 0.3,
+    });
+    expect(ask("gpt-6-luna", { tools })).toMatchObject({ reasoning_effort: "none" });
+    expect(ask("gpt-5.6-sol", { thinking: "high" })).toMatchObject({ reasoning_effort: "high" });
+    expect(ask("gpt-5.1", { tools, thinking: "high" })).toMatchObject({ reasoning_effort: "high" });
+    expect(ask("gpt-4.1", { tools })).not.toHaveProperty("reasoning_effort");
+    expect(ask("gpt-4.1", {})).toHaveProperty("temperature", 0.3);
+    expect(ask("o3", {})).not.toHaveProperty("temperature");
+    expect(ask("gpt-5-mini", {})).not.toHaveProperty("temperature");
+  });
+
+  test("own reasoning goes back where the format wants it, and nowhere else", () => {
+    const details = [{ type: "reasoning.text", text: "hm", signature: "s" }];
+    const messages = (provider: string) => [
+      user("a"),
+      said([{ type: "thinking", thinking: "hm", signature: JSON.stringify(details) }, call("c")], {
+        provider,
+      }),
+      result("c"),
+    ];
+    const asked = (model: ReturnType<typeof local>) =>
+      completionsRequest(question(model, { messages: messages(model.provider) })).messages[1];
+    expect(asked(openrouter("a/b"))).toMatchObject({ content: null, reasoning_details: details });
+    expect(asked({ ...local("http://h", "m"), provider: "deepseek" })).toMatchObject({
+      reasoning_content: "hm",
+    });
+    expect(Object.keys(asked(local("http://h", "m"))!)).toEqual(["role", "content", "tool_calls"]);
+  });
+
+  test("Mistral gets ids of nine letters and digits", () => {
+    const messages = [
+      user("a"),
+      said([call("toolu_01"), call("toolu_02")]),
+      result("toolu_01"),
+      result("toolu_02"),
+    ];
+    const model = { ...local("http://h", "m"), provider: "mistral" };
+    const chat = completionsRequest(question(model, { messages })).messages;
+    const ids = chat[1]?.role === "assistant" ? (chat[1].tool_calls ?? []).map(({ id }) => id) : [];
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
+  });
+});
