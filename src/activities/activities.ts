@@ -9,14 +9,14 @@ import type { ClosedDigest, LoopDigest, ModelDigest, ToolDigest, WrittenDigest }
 
 // What crosses history: the inputs are commands without what only the driver needs; the session is the workflow id.
 
-export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "local" | "session">;
-export type ModelInput = Omit<CallModelCommand, "type" | "local" | "session" | "maxAttempts">;
+export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session">;
+export type ModelInput = Omit<CallModelCommand, "type" | "session" | "maxAttempts">;
 export type ToolInput = Omit<
   CallToolCommand,
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
 >;
-export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "local" | "session">;
-export type RecordInput = Omit<RecordCommand, "type" | "local" | "session">;
+export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
+export type RecordInput = Omit<RecordCommand, "type" | "session">;
 
 /** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */
 export type Activities = {

@@ -1,19 +1,22 @@
 import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { beating } from "./heartbeat.ts";
 import { callModel } from "./model.ts";
 import { openLoop } from "./open-loop.ts";
 import { callTool } from "./tool.ts";
 import { closeLoop, record } from "./write-steps.ts";
+
+const nothing = () => undefined;
 
 /** The activities of a worker. `default` receives every tool call: its activity type is the tool's own name. */
 export function createActivities(
   dependencies: Dependencies,
 ): Activities & { readonly default: ToolActivity } {
   return {
-    "open-loop": (input) => openLoop(input, dependencies),
+    "open-loop": (input) => beating(nothing, () => openLoop(input, dependencies)),
     model: (input) => callModel(input, dependencies),
-    "close-loop": (input) => closeLoop(input, dependencies),
-    record: (input) => record(input, dependencies),
+    "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
+    record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),
   };
 }

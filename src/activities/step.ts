@@ -13,13 +13,19 @@ export function currentStep(
     session: info.workflowExecution.workflowId,
     run: info.workflowExecution.runId,
     number: command.number,
-    call: command.call ?? 0,
+    call: command.call ?? NO_CALL,
     generation: command.generation,
     kind: info.activityType,
     process,
     ...(info.isLocal ? {} : { activityId: info.activityId }),
   };
 }
+
+/**
+ * The call of a step that is none of an answer's calls. Apart from those, because the number of a local step whose
+ * workflow task was lost may be given to another command when the task is done again.
+ */
+const NO_CALL = -1;
 
 /** The same for every execution of one call; in the environment of what it spawns, and at the outside's service. */
 export function idempotencyKey({ run, number, call }: StepKey): string {

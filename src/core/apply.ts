@@ -142,15 +142,8 @@ function setBack(
   setback: Setback,
   giveUp: (state: State, failure: Failure) => State,
 ): State {
-  switch (setback.type) {
-    case "lost":
-      return { ...state, phase: { ...phase, issue: reissue(phase.issue, "lost") } };
-    case "elsewhere":
-    case "cancelled":
-      return { ...state, phase: { ...phase, issue: reissue(phase.issue, "elsewhere") } };
-    case "failed":
-      return giveUp(state, setback.failure);
-  }
+  if (setback.type === "failed") return giveUp(state, setback.failure);
+  return { ...state, phase: { ...phase, issue: reissue(phase.issue) } };
 }
 
 /** The prompt is refused with the run; what was steered before it goes back, and so into the inbox. */
@@ -173,21 +166,24 @@ function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setback: Se
       return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
     }
     case "elsewhere":
-    case "lost": {
-      if (phase.issue.lost + 1 >= MAX_LOST_IN_A_ROW && setback.type === "lost") {
-        const message = `${MAX_LOST_IN_A_ROW} workers died while the model was asked; it is not asked again.`;
-        return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
-      }
-      if (state.stop !== undefined) return modelSetBack(state, phase, { type: "cancelled" });
-      const asked = setback.type === "lost" ? setback.attempts : 0;
-      return {
-        ...state,
-        phase: {
-          ...phase,
-          issue: reissue(phase.issue, setback.type),
-          attemptsBefore: Math.max(phase.attemptsBefore, asked),
-        },
-      };
-    }
+    case "lost":
+      return state.stop === undefined
+        ? askAgain(state, phase, setback)
+        : modelSetBack(state, phase, { type: "cancelled" });
   }
+}
+
+/** What kills three workers in a row will kill the fourth. */
+function askAgain(
+  state: State,
+  phase: PhaseOf<"calling-model">,
+  setback: Extract<Setback, { type: "lost" | "elsewhere" }>,
+): State {
+  if (phase.issue.lost + 1 >= MAX_LOST_IN_A_ROW) {
+    const message = `${MAX_LOST_IN_A_ROW} workers died while the model was asked; it is not asked again.`;
+    return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
+  }
+  const asked = setback.type === "lost" ? setback.attempts : 0;
+  const attemptsBefore = Math.max(phase.attemptsBefore, asked);
+  return { ...state, phase: { ...phase, issue: reissue(phase.issue), attemptsBefore } };
 }

@@ -27,7 +27,7 @@ export function startCalls(
   cutOff: boolean,
 ): State {
   const pending = calls.map((call) => ({ ...call, status: { type: "pending" } as CallStatus }));
-  const given = issue(state, true);
+  const given = issue(state);
   const phase: Calling = {
     type: "calling-tools",
     issue: given.issue,
@@ -73,11 +73,12 @@ function nextUnit(state: State, phase: Calling): State {
       calls = withStatus(calls, index, doneWith(call, refusal));
     }
   }
-  const carrier = calls.findIndex((call) => call.status.type === "running");
-  const given = issue(next, true);
+  const running = calls.some((call) => call.status.type === "running");
+  const carrier = calls.findIndex(({ status }) => status.type === "running" && !status.local);
+  const given = issue(next);
   const unit: Calling = { ...phase, issue: given.issue, calls, unit: { from, to, carrier } };
   const started = { ...given.state, phase: unit };
-  return carrier === -1 ? nextUnit(started, unit) : started;
+  return running ? started : nextUnit(started, unit);
 }
 
 function unitSize(state: State, calls: number): number {

@@ -18,7 +18,7 @@ export function closeLoop(state: State, outcome: Outcome): State {
     usage: loop.usage,
     outcome,
   });
-  const given = issue(ended, true);
+  const given = issue(ended);
   return { ...given.state, phase: { type: "closing", issue: given.issue, outcome } };
 }
 
@@ -57,7 +57,7 @@ export function afterLoop(state: State): State {
 
 function leaveInInbox(state: State): State {
   const inbox = allQueued(state.queues);
-  const given = issue(state, true);
+  const given = issue(state);
   return {
     ...given.state,
     queues: { ...state.queues, steering: [], followUps: [] },

@@ -7,7 +7,7 @@ import type { ViewRanges } from "./view.ts";
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
 // it is given out again.
 
-type Numbered = { readonly number: number; readonly generation: number; readonly local: boolean };
+type Numbered = { readonly number: number; readonly generation: number };
 
 /** Where the activity writes, and what it writes first. */
 type Writing = Numbered & {
@@ -51,6 +51,8 @@ export type CallToolCommand = Writing & {
   readonly answer: number;
   /** Where the result goes. */
   readonly position: number;
+  /** As a local activity: it takes no outbox along (docs/decisions/0009). */
+  readonly local: boolean;
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;

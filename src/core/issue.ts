@@ -8,27 +8,21 @@ import type { Issue, State } from "./state.ts";
 export const MAX_LOST_IN_A_ROW = 3;
 
 /** Numbers a new command. It takes along what waits in the outbox now. */
-export function issue(state: State, local: boolean): { state: State; issue: Issue } {
+export function issue(state: State): { state: State; issue: Issue } {
   return {
     state: { ...state, commands: state.commands + 1 },
     issue: {
       number: state.commands,
       generation: 0,
       lost: 0,
-      local: local && state.localSteps,
       carries: carried(state.outbox),
     },
   };
 }
 
-/** The same command once more, after its worker was lost or because it must run as a normal activity. */
-export function reissue(issue: Issue, why: "lost" | "elsewhere"): Issue {
-  return {
-    ...issue,
-    generation: issue.generation + 1,
-    lost: why === "lost" ? issue.lost + 1 : issue.lost,
-    local: why === "elsewhere" ? false : issue.local,
-  };
+/** The same command once more, after its worker was lost. */
+export function reissue(issue: Issue): Issue {
+  return { ...issue, generation: issue.generation + 1, lost: issue.lost + 1 };
 }
 
 /** What the command had taken along is written, on the branch that its answer names. */

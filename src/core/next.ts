@@ -78,8 +78,8 @@ export function next(state: State): Command {
   }
 }
 
-function numbered({ number, generation, local }: Issue) {
-  return { number, generation, local };
+function numbered({ number, generation }: Issue) {
+  return { number, generation };
 }
 
 function writing(state: State, issue: Issue, ownPosition: number) {

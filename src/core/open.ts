@@ -11,7 +11,7 @@ import { extendView, type View } from "./view.ts";
 const GOAL_BYTES = 256;
 
 export function openLoop(state: State, prompts: readonly Prompt[]): State {
-  const given = issue(state, true);
+  const given = issue(state);
   const goal = state.goal === "" ? truncateForPreview(prompts[0]?.text ?? "", GOAL_BYTES) : state.goal;
   return { ...given.state, goal, phase: { type: "opening", issue: given.issue, prompts } };
 }

@@ -9,6 +9,6 @@ export function beforeRotation(state: State, resume: Resume): State {
   if (state.outbox.entries.length === 0 && state.outbox.events.length === 0) {
     return { ...state, phase: { type: "rotating", resume } };
   }
-  const given = issue(state, true);
+  const given = issue(state);
   return { ...given.state, phase: { type: "recording", issue: given.issue, inbox: [], afterwards: resume } };
 }

@@ -46,8 +46,6 @@ export type Issue = {
   readonly generation: number;
   /** Workers that died over it, in a row. */
   readonly lost: number;
-  /** Whether it may run as a local activity. */
-  readonly local: boolean;
   /** How much of the outbox goes with it. */
   readonly carries: { readonly entries: number; readonly events: number };
 };
@@ -99,7 +97,7 @@ export type Passing =
   | { readonly type: "turn-over"; readonly position: number; readonly results: number }
   | { readonly type: "loop-over" };
 
-/** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along. */
+/** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
 export type Unit = { readonly from: number; readonly to: number; readonly carrier: number };
 
 /** What a run that continued as new goes on with. */
@@ -168,7 +166,7 @@ export type State = {
   readonly mode: "run" | "interactive";
   /** How long an interactive run waits for a prompt before it ends; `null` waits for ever. */
   readonly idleTimeoutMs: number | null;
-  /** Short steps run as local activities. */
+  /** Quick tools run as local activities. */
   readonly localSteps: boolean;
   readonly asked: Asked;
   readonly pinned: Pinned | undefined;

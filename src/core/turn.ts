@@ -81,7 +81,7 @@ function takeUp(state: State, queue: "steering" | "followUps"): State {
 }
 
 function askModel(state: State): State {
-  const given = issue(state, false);
+  const given = issue(state);
   return { ...given.state, phase: { type: "calling-model", issue: given.issue, attemptsBefore: 0 } };
 }
 

@@ -53,7 +53,8 @@ export function toolOptions(
 /** Steps that only write: tried until the store answers. */
 export function writeOptions(summary: string): ActivityOptions {
   return {
-    startToCloseTimeout: "60 seconds",
+    startToCloseTimeout: "5 minutes",
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
     retry: { initialInterval: "200 milliseconds", maximumInterval: "10 seconds" },
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
     summary,

@@ -5,7 +5,7 @@ import type { Words } from "./messages.ts";
 
 /** What the worker that hosts a run is asked to do differently. Small, and carried on by continue-as-new. */
 export type RunSettings = {
-  /** Short steps as local activities; off shows every step as a bar in the timeline. */
+  /** Quick tools as local activities; off shows every step as a bar in the timeline. */
   readonly localSteps: boolean;
   /** Search attributes are set; off for servers where they are not registered. */
   readonly searchAttributes: boolean;
@@ -46,13 +46,23 @@ export type RunInput = StartRequest | ResumeRequest;
 /** Words as a message, with an id where the sender made none. Anything else is nothing. */
 export function messageFrom(words: Words | undefined, atMs: number): PersonMessage | undefined {
   if (typeof words === "string") return words === "" ? undefined : { id: uuid4(), text: words, atMs };
-  if (words === null || typeof words !== "object") return undefined;
-  const { id, text, ref } = words;
-  if (typeof text !== "string" && typeof ref !== "string") return undefined;
+  if (!isWords(words)) return undefined;
+  const { id, text, ref } = words as Exclude<Words, string>;
   return {
-    id: typeof id === "string" && id !== "" ? id : uuid4(),
-    ...(typeof text === "string" ? { text } : {}),
-    ...(typeof ref === "string" ? { ref } : {}),
+    id: isFilled(id) ? id : uuid4(),
+    ...(isFilled(text) ? { text } : {}),
+    ...(isFilled(ref) ? { ref } : {}),
     atMs,
   };
+}
+
+/** Whether there is something to be taken. Makes no id: validators are not run again on replay. */
+export function isWords(words: unknown): words is Words {
+  if (words === null || typeof words !== "object") return isFilled(words);
+  const { text, ref } = words as { text?: unknown; ref?: unknown };
+  return isFilled(text) || isFilled(ref);
+}
+
+function isFilled(text: unknown): text is string {
+  return typeof text === "string" && text !== "";
 }

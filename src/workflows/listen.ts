@@ -2,7 +2,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
 import type { PersonMessage, State } from "../core/state.ts";
 import { statusOf } from "../core/status.ts";
-import { messageFrom } from "./input.ts";
+import { isWords, messageFrom } from "./input.ts";
 import {
   type Accepted,
   clearQueuesSignal,
@@ -72,6 +72,14 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
   const validator = (words: Words) => void validMessage(words);
   setHandler(steerUpdate, acknowledged("steered"), { validator });
   setHandler(followUpUpdate, acknowledged("followed-up"), { validator });
+  setHandler(statusQuery, () => statusOf(read()), { description: "Where the run stands" });
+}
+
+/**
+ * Lets in prompts. Only after the run has begun: one that came together with the start is judged by what the start
+ * has made of the run.
+ */
+export function listenForPrompts(read: () => State, tell: (happening: Happening) => void): void {
   setHandler(
     promptUpdate,
     (words) => {
@@ -88,13 +96,10 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
       description: "The next prompt of an interactive run",
     },
   );
-  setHandler(statusQuery, () => statusOf(read()), { description: "Where the run stands" });
 }
 
 function validMessage(words: Words): void {
-  const text = typeof words === "string" ? words : words?.text;
-  const ref = typeof words === "string" ? undefined : words?.ref;
-  if ((typeof text === "string" && text !== "") || typeof ref === "string") return;
+  if (isWords(words)) return;
   throw ApplicationFailure.nonRetryable(
     "A message is a text, or an object with `text` or `ref`",
     "holdfast/invalid-message",

@@ -17,7 +17,7 @@ import {
   type RunInput,
   type RunSettings,
 } from "./input.ts";
-import { listen } from "./listen.ts";
+import { listen, listenForPrompts } from "./listen.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
 import { finish, type RunResult } from "./result.ts";
 import { showcase } from "./shown.ts";
@@ -41,6 +41,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     tell({ type: "stop-requested", reason: "the workflow was cancelled" }),
   );
   tell({ type: "begun" });
+  listenForPrompts(() => state, tell);
 
   for (;;) {
     if (isLong(settings) && !state.rotate) tell({ type: "rotation-due" });
@@ -95,7 +96,10 @@ const MIN_ROTATE_AFTER_EVENTS = 24;
 function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
   const session = workflowInfo().workflowId;
   const asked = { ...DEFAULT_SETTINGS, ...input.settings };
-  const settings = { ...asked, rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS) };
+  const settings = {
+    ...asked,
+    rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS),
+  };
   if ("resume" in input) return { session, settings, initial: input.resume };
   const prompt = messageFrom(input.prompt, Date.now());
   const initial = start({

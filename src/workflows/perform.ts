@@ -24,38 +24,34 @@ type ActivityCommand = OpenLoopCommand | CallModelCommand | CloseLoopCommand | R
 export async function perform(command: ActivityCommand, model: string | undefined): Promise<Happening> {
   switch (command.type) {
     case "open-loop": {
-      const { type, local, session, ...input } = command;
+      const { type, session, ...input } = command;
       return answer(
-        () => write<"open-loop">(type, input, local, "opens the loop"),
-        local,
+        () => write<"open-loop">(type, input, "opens the loop"),
         (digest) => ({ type: "loop-opened", digest }),
         (setback) => ({ type: "open-set-back", setback }),
       );
     }
     case "call-model": {
-      const { type, local, session, maxAttempts, ...input } = command;
+      const { type, session, maxAttempts, ...input } = command;
       const options = modelOptions(maxAttempts, `turn ${command.turn} · ${model ?? "model"}`);
       return answer(
         () => scheduleActivity<ReturnOf<"model">>("model", [input], options),
-        local,
         (digest) => ({ type: "model-replied", digest }),
         (setback) => ({ type: "model-set-back", setback }),
       );
     }
     case "close-loop": {
-      const { type, local, session, ...input } = command;
+      const { type, session, ...input } = command;
       return answer(
-        () => write<"close-loop">(type, input, local, command.outcome.type),
-        local,
+        () => write<"close-loop">(type, input, command.outcome.type),
         (digest) => ({ type: "loop-closed", digest }),
         (setback) => ({ type: "close-set-back", setback }),
       );
     }
     case "record": {
-      const { type, local, session, ...input } = command;
+      const { type, session, ...input } = command;
       return answer(
-        () => write<"record">(type, input, local, `${command.inbox.length} for the inbox`),
-        local,
+        () => write<"record">(type, input, `${command.inbox.length} for the inbox`),
         (digest) => ({ type: "recorded", digest }),
         (setback) => ({ type: "record-set-back", setback }),
       );
@@ -67,18 +63,15 @@ export async function perform(command: ActivityCommand, model: string | undefine
 export async function performTool(command: CallToolCommand): Promise<Happening> {
   const { local, session, timeoutMs, queue, summary, toolName, ...input } = command;
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
+  type Digest = Awaited<ReturnType<ToolActivity>>;
   return answer(
     () =>
       local
-        ? scheduleLocalActivity<Awaited<ReturnType<ToolActivity>>>(toolName, [input], localOptions(label))
-        : scheduleActivity<Awaited<ReturnType<ToolActivity>>>(
-            toolName,
-            [input],
-            toolOptions(timeoutMs, queue, label),
-          ),
-    local,
+        ? scheduleLocalActivity<Digest>(toolName, [input], localOptions(label))
+        : scheduleActivity<Digest>(toolName, [input], toolOptions(timeoutMs, queue, label)),
     (digest) => ({ type: "tool-finished", call: command.call, digest }),
     (setback) => ({ type: "tool-set-back", call: command.call, setback }),
+    local,
   );
 }
 
@@ -87,19 +80,16 @@ type ReturnOf<Name extends keyof Activities> = Awaited<ReturnType<Activities[Nam
 function write<Name extends "open-loop" | "close-loop" | "record">(
   name: Name,
   input: Parameters<Activities[Name]>[0],
-  local: boolean,
   summary: string,
 ): Promise<ReturnOf<Name>> {
-  return local
-    ? scheduleLocalActivity<ReturnOf<Name>>(name, [input], localOptions(summary))
-    : scheduleActivity<ReturnOf<Name>>(name, [input], writeOptions(summary));
+  return scheduleActivity<ReturnOf<Name>>(name, [input], writeOptions(summary));
 }
 
 async function answer<Digest>(
   ask: () => Promise<Digest>,
-  local: boolean,
   done: (digest: Digest) => Happening,
   setBack: (setback: Setback) => Happening,
+  local = false,
 ): Promise<Happening> {
   let digest: Digest;
   try {

@@ -1,0 +1,46 @@
+import type { z } from "zod";
+import { AgentDefinition } from "../schema/definition.ts";
+import { nearestName } from "./nearest-name.ts";
+
+export type DefinitionCheck =
+  | { readonly ok: true; readonly definition: AgentDefinition }
+  /** Every problem, a sentence each. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Makes a definition whole, or says everything that is wrong with it at once; misspelt keys by name. */
+export function checkDefinition(input: unknown): DefinitionCheck {
+  const parsed = AgentDefinition.safeParse(input);
+  if (parsed.success) return { ok: true, definition: parsed.data };
+  return { ok: false, problems: parsed.error.issues.flatMap(describe) };
+}
+
+type Issue = z.core.$ZodIssue;
+
+function describe(issue: Issue): readonly string[] {
+  const place = issue.path.map(String).join(".");
+  if (issue.code !== "unrecognized_keys") return [`${place || "definition"}: ${issue.message}`];
+  const known = keysAt(AgentDefinition, issue.path);
+  return issue.keys.map((key) => {
+    const meant = nearestName(key, known);
+    const hint = meant === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${meant}"?`;
+    return `${place === "" ? "" : `${place}.`}${key}: unknown key; ${hint}`;
+  });
+}
+
+/** The keys that an object of the schema may have at a path; none where the path leads through a choice. */
+function keysAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  let here = bare(schema);
+  for (const step of path) here = bare(here?.shape?.[String(step)]);
+  return Object.keys(here?.shape ?? {});
+}
+
+type Shaped = { readonly shape?: Readonly<Record<string, unknown>> };
+type Wrapped = { readonly def?: { readonly innerType?: unknown } };
+
+/** Without what says "optional" or "by default". */
+function bare(schema: unknown): Shaped | undefined {
+  let inner = schema;
+  while ((inner as Wrapped | undefined)?.def?.innerType !== undefined)
+    inner = (inner as Wrapped).def?.innerType;
+  return inner as Shaped | undefined;
+}
