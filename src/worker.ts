@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
@@ -110,7 +110,7 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
     connection,
     namespace,
     taskQueue,
-    ...workflows(),
+    workflowBundle: workflowBundle(),
     activities: createActivities({
       transcript,
       hub,
@@ -152,11 +152,11 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
   };
 }
 
-/** The bundle that the build has made, else the workflows themselves, which takes seconds longer. */
-function workflows(): Pick<WorkerOptions, "workflowBundle" | "workflowsPath"> {
-  const codePath = fileURLToPath(new URL("./workflow-bundle.js", import.meta.url));
-  if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  return { workflowsPath: fileURLToPath(new URL("./workflows/index.js", import.meta.url)) };
+/** The bundle that the build has made; from the sources, the one in dist. */
+function workflowBundle(): { codePath: string } {
+  const fromSources = import.meta.url.endsWith(".ts");
+  const file = fromSources ? "../dist/workflow-bundle.js" : "./workflow-bundle.js";
+  return { codePath: fileURLToPath(new URL(file, import.meta.url)) };
 }
 
 /** Tools of an application, from a module whose default export is a tool or a list of them. */

@@ -30,6 +30,17 @@ export type ToolContext = {
   readonly progress: (text: string) => void;
   /** To be awaited before a spawned process is relied on: whoever takes over must be able to end it. */
   readonly spawned: (group: SpawnedGroup) => Promise<void>;
+  /**
+   * A short note that outlives the worker and is given to the next execution of the same call, for tools that
+   * are idempotent by what they find. Absent where nothing keeps it.
+   */
+  readonly memo?: CallMemo | undefined;
+};
+
+export type CallMemo = {
+  readonly get: () => Promise<string | undefined>;
+  /** Durable once it has resolved. */
+  readonly set: (text: string) => Promise<void>;
 };
 
 export type ToolFault = "failed" | "not-found" | "invalid-arguments" | "cancelled";
@@ -58,7 +69,7 @@ export interface Tool {
   /** JSON Schema of type object. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly replay: ReplayClass;
-  /** Ends well within two seconds and starts no process of its own: may run as a local activity. */
+  /** Ends well within two seconds, or at once when cancelled, and leaves nothing behind: may run as a local activity. */
   readonly quick: boolean;
   /** Absent: the worker's default. */
   readonly timeoutMs?: number | undefined;

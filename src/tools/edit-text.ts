@@ -1,0 +1,52 @@
+/** Where the old text is, and what takes its place. `at` counts only when `count` is 1. */
+export type Match = {
+  readonly count: number;
+  readonly at: number;
+  readonly old: Buffer;
+  readonly replacement: Buffer;
+};
+
+/** A model writes "\n" where the file may have "\r\n": then both texts take the file's line ends. */
+export function locateText(content: Buffer, oldText: string, newText: string): Match {
+  const exact = match(content, oldText, newText);
+  if (exact.count > 0 || oldText.includes("\r") || !oldText.includes("\n")) return exact;
+  return match(content, withReturns(oldText), withReturns(newText));
+}
+
+export function replaceText(content: Buffer, { at, old, replacement }: Match): Buffer {
+  return Buffer.concat([content.subarray(0, at), replacement, content.subarray(at + old.length)]);
+}
+
+/** The lines of the file that the old text was probably meant to be. */
+export function findSimilar(content: string, oldText: string): string | undefined {
+  const wanted = splitLines(oldText.trim());
+  const first = wanted[0]?.trim() ?? "";
+  if (first === "") return undefined;
+  const lines = splitLines(content);
+  const start = lines.findIndex((line) => line.includes(first));
+  return start === -1 ? undefined : lines.slice(start, start + wanted.length + 1).join("\n");
+}
+
+/** A final line end does not begin another line. */
+export function countLines(text: string): number {
+  return splitLines(text).length;
+}
+
+function splitLines(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+}
+
+/** Matches that overlap count each: there would be a choice between them. */
+function match(content: Buffer, oldText: string, newText: string): Match {
+  const old = Buffer.from(oldText, "utf8");
+  const first = content.indexOf(old);
+  let count = 0;
+  for (let at = first; at !== -1; at = content.indexOf(old, at + 1)) count += 1;
+  return { count, at: first, old, replacement: Buffer.from(newText, "utf8") };
+}
+
+function withReturns(text: string): string {
+  return text.replaceAll(/\r?\n/g, "\r\n");
+}

@@ -1,0 +1,60 @@
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** One line without its end. `cut`: the line was longer than what is given. */
+export type TakeLine = (line: Buffer, cut: boolean) => void;
+
+/** Cuts a stream of bytes into lines; holds never more than the first `maxLineBytes` of one. */
+export class LineSplitter {
+  readonly #maxLineBytes: number;
+  readonly #take: TakeLine;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #started = false;
+  #cut = false;
+
+  constructor(maxLineBytes: number, take: TakeLine) {
+    this.#maxLineBytes = maxLineBytes;
+    this.#take = take;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.#add(chunk.subarray(start, end));
+      this.#finish();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#add(Buffer.from(chunk.subarray(start)));
+  }
+
+  /** Text after the last line end is a line too. */
+  end(): void {
+    if (this.#started) this.#finish();
+  }
+
+  #add(part: Buffer): void {
+    this.#started = true;
+    const kept = part.subarray(0, this.#maxLineBytes - this.#bytes);
+    this.#cut ||= kept.length < part.length;
+    this.#bytes += kept.length;
+    if (kept.length > 0) this.#parts.push(kept);
+  }
+
+  #finish(): void {
+    const line = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
+    const cut = this.#cut;
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#started = false;
+    this.#cut = false;
+    this.#take(!cut && line.at(-1) === RETURN ? line.subarray(0, -1) : line, cut);
+  }
+}
+
+/** Bytes that are not UTF-8 become U+FFFD; a character that the cut went through is left out. */
+export function lineText(line: Buffer, cut: boolean): string {
+  if (!cut) return line.toString("utf8");
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  return `${decoder.decode(line, { stream: true })}... (line truncated)`;
+}

@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** One line of the process table. Linux only: elsewhere the table is empty. */
+export type ProcessEntry = {
+  readonly pid: number;
+  readonly state: string;
+  readonly pgid: number;
+  readonly session: number;
+  /** Clock ticks since boot. */
+  readonly startTime: string;
+};
+
+export const HAS_PROCESS_TABLE = existsSync("/proc/self/stat");
+
+/**
+ * How many processes are read before others get their turn. A file under /proc is memory: reading it takes some
+ * 15 microseconds, ten times less than handing it to a thread.
+ */
+const READ_AT_ONCE = 100;
+
+export function readProcess(pid: number): ProcessEntry | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The running ones. */
+export async function listProcesses(): Promise<ProcessEntry[]> {
+  if (!HAS_PROCESS_TABLE) return [];
+  const running: ProcessEntry[] = [];
+  let read = 0;
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    read += 1;
+    if (read % READ_AT_ONCE === 0) await nextTurn();
+    const entry = readProcess(pid);
+    if (entry !== undefined && isRunning(entry)) running.push(entry);
+  }
+  return running;
+}
+
+/** Those that were started with this variable, as far as their environment may be read. */
+export async function carriersOf(
+  variable: string,
+  entries: readonly ProcessEntry[],
+): Promise<Set<ProcessEntry>> {
+  const carriers = new Set<ProcessEntry>();
+  for (const [index, entry] of entries.entries()) {
+    if (index % READ_AT_ONCE === READ_AT_ONCE - 1) await nextTurn();
+    try {
+      const environment = readFileSync(`/proc/${entry.pid}/environ`, "utf8");
+      if (environment.split("\0").includes(variable)) carriers.add(entry);
+    } catch {
+      // It has ended, or it is someone else's.
+    }
+  }
+  return carriers;
+}
+
+/** A dead process stays in the table until its parent has asked for its exit code: it runs no more. */
+function isRunning(entry: ProcessEntry): boolean {
+  return entry.state !== "Z" && entry.state !== "X";
+}
+
+/** The command name is in parentheses and may hold spaces and parentheses itself: fields count from the last one. */
+export function parseStat(stat: string): ProcessEntry | undefined {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, , pgid, session] = fields;
+  const startTime = fields[19];
+  if (state === undefined || pgid === undefined || session === undefined || startTime === undefined) {
+    return undefined;
+  }
+  return { pid: Number.parseInt(stat, 10), state, pgid: Number(pgid), session: Number(session), startTime };
+}

@@ -1,0 +1,83 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type BigIntStats, constants } from "node:fs";
+import { access, type FileHandle, open, readdir, rename, unlink } from "node:fs/promises";
+import { hasCode, PathError } from "./system-error.ts";
+import { statTarget, type Target } from "./target.ts";
+
+export type Replacement = {
+  readonly content: Buffer;
+  /** The file that is replaced. Undefined: there was none. */
+  readonly replaces: BigIntStats | undefined;
+  /** Refuses when the file is not as `replaces` says at the last moment. */
+  readonly onlyIfUnchanged: boolean;
+  /** Names the call: a second execution finds and removes what a dead first one left behind. */
+  readonly key: string;
+  /** Throws when the work is to stop; called before each step. */
+  readonly checkpoint: () => void;
+};
+
+/**
+ * Puts new content in the place of a file in one step: whoever looks sees the old content or the new, also
+ * after a power cut. Keeps mode and, where allowed, owner; extended attributes and hard links are not kept.
+ */
+export async function replaceFile(target: Target, replacement: Replacement): Promise<void> {
+  const { folder, name } = target;
+  const { replaces, checkpoint } = replacement;
+  checkpoint();
+  // A rename does not ask whether the file may be written.
+  if (replaces !== undefined) await access(folder.at(name), constants.W_OK);
+  const prefix = `.holdfast-${createHash("sha256").update(replacement.key).digest("hex").slice(0, 16)}-`;
+  checkpoint();
+  for (const entry of await readdir(folder.at())) {
+    if (entry.startsWith(prefix)) await unlinkIfThere(folder.at(entry));
+  }
+  checkpoint();
+  const temporary = folder.at(`${prefix}${randomBytes(8).toString("hex")}.tmp`);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, replaces ? 0o600 : 0o666);
+  try {
+    await fill(handle, replacement);
+    checkpoint();
+    if (replacement.onlyIfUnchanged && !isSame(replaces, await statTarget(target))) {
+      throw new PathError("it was changed by something else at the same time; read it and try again");
+    }
+    await rename(temporary, folder.at(name));
+  } catch (error) {
+    await unlinkIfThere(temporary);
+    throw error;
+  }
+  await folder.handle.sync();
+}
+
+async function fill(handle: FileHandle, { content, replaces, checkpoint }: Replacement): Promise<void> {
+  try {
+    checkpoint();
+    await handle.writeFile(content);
+    if (replaces !== undefined) {
+      const owner = [Number(replaces.uid), Number(replaces.gid)] as const;
+      // Only root may give a file away; anyone else keeps it.
+      await handle.chown(...owner).catch(() => {});
+      await handle.chmod(Number(replaces.mode) & 0o7777);
+    }
+    checkpoint();
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function isSame(before: BigIntStats | undefined, now: BigIntStats | undefined): boolean {
+  if (before === undefined || now === undefined) return before === now;
+  return (
+    before.dev === now.dev &&
+    before.ino === now.ino &&
+    before.mtimeNs === now.mtimeNs &&
+    before.size === now.size
+  );
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (!hasCode(error, "ENOENT")) throw error;
+  });
+}

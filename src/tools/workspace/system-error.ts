@@ -1,0 +1,30 @@
+import { getSystemErrorMap } from "node:util";
+import { ToolError } from "../tool.ts";
+
+/** What the operating system said, without the internal paths of Node's own message. */
+export function describeSystemError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { errno, code } = error as NodeJS.ErrnoException;
+  const words = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
+  return words === undefined ? error.message : `${words} (${code})`;
+}
+
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+}
+
+/** A path of the model cannot be used for what it wants. The message goes on from the path: "it is a directory". */
+export class PathError extends Error {
+  override readonly name = "PathError";
+}
+
+/** What files and paths have to say becomes a `ToolError` under the given words; anything else stays what it is. */
+export function asToolError(error: unknown, words: string): unknown {
+  const isOurs = error instanceof PathError || (error as NodeJS.ErrnoException).errno !== undefined;
+  if (!isOurs) return error;
+  return new ToolError("failed", `${words}: ${describeSystemError(error)}`, { cause: error });
+}
+
+export function refuseIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new ToolError("cancelled", "Cancelled");
+}

@@ -1,0 +1,229 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { bashTool, DEFAULT_DENY_PATTERNS } from "../../src/tools/bash.ts";
+import { cleanEnvironment } from "../../src/tools/process/environment.ts";
+import { carrying } from "./processes.ts";
+import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
+
+const bash = bashTool();
+
+describe("the answer", () => {
+  test("is exit code and output when there is no error output", async () => {
+    const context = contextIn(await temporaryFolder());
+    expect(await call(bash, { command: "echo hi" }, context)).toEqual({
+      content: [{ type: "text", text: "Exit code: 0\nhi\n" }],
+      details: { exit_code: 0, success: true },
+    });
+  });
+
+  test("names both streams when there is error output; a failure of the command is not one of the tool", async () => {
+    const context = contextIn(await temporaryFolder());
+    expect(await call(bash, { command: "echo out; echo err >&2; exit 3" }, context)).toEqual({
+      content: [{ type: "text", text: "Exit code: 3\nSTDOUT:\nout\n\nSTDERR:\nerr\n" }],
+      details: { exit_code: 3, success: false },
+    });
+  });
+
+  test("has -1 for a command that a signal ended", async () => {
+    const { content, details } = await call(
+      bash,
+      { command: "kill -9 $$" },
+      contextIn(await temporaryFolder()),
+    );
+    expect(content).toEqual([{ type: "text", text: "Exit code: -1\n" }]);
+    expect(details).toEqual({ exit_code: -1, success: false, signal: "SIGKILL" });
+  });
+
+  test("says for each stream that it was cut", async () => {
+    const small = bashTool({ maxOutputBytes: 4 });
+    const context = contextIn(await temporaryFolder());
+    expect(await textOf(small, { command: "echo 123456; echo 12 >&2" }, context)).toBe(
+      "Exit code: 0\nSTDOUT:\n1234\n... (output truncated)\nSTDERR:\n12\n",
+    );
+    expect(await textOf(small, { command: "echo 123456 >&2" }, context)).toBe(
+      "Exit code: 0\nSTDOUT:\n\nSTDERR:\n1234\n... (output truncated)",
+    );
+  });
+
+  test("keeps 256 KB of each stream unless told otherwise", async () => {
+    const text = await textOf(
+      bash,
+      { command: "head -c 300000 /dev/zero | tr '\\0' x" },
+      contextIn(await temporaryFolder()),
+    );
+    expect(text).toBe(`Exit code: 0\n${"x".repeat(256 * 1024)}\n... (output truncated)`);
+  });
+});
+
+describe("what runs", () => {
+  test("is bash, in the workspace or the folder of the options below it", async () => {
+    const workspace = await temporaryFolder();
+    await mkdir(join(workspace, "sub"));
+    const script = "[[ -n $BASH_VERSION ]] && pwd";
+    expect(await textOf(bash, { command: script }, contextIn(workspace))).toBe(
+      `Exit code: 0\n${workspace}\n`,
+    );
+    const below = await textOf(bashTool({ cwd: "sub" }), { command: script }, contextIn(workspace));
+    expect(below).toBe(`Exit code: 0\n${workspace}/sub\n`);
+    const above = call(bashTool({ cwd: ".." }), { command: script }, contextIn(workspace));
+    await expect(above).rejects.toMatchObject({
+      fault: "failed",
+      message: expect.stringContaining("is outside the workspace"),
+    });
+  });
+
+  test("a workspace that is not there, or is no folder, is said to be so", async () => {
+    await expect(call(bash, { command: "true" }, contextIn("/no/such/folder"))).rejects.toMatchObject({
+      fault: "failed",
+      message: "Cannot use the workspace /no/such/folder: it does not exist",
+    });
+    await expect(call(bash, { command: "true" }, contextIn("/etc/passwd"))).rejects.toMatchObject({
+      message: "Cannot use the workspace /etc/passwd: it is not a directory",
+    });
+  });
+
+  test("a command that the system refuses to start", async () => {
+    const long = `: ${"x".repeat(200_000)}`;
+    await expect(call(bash, { command: long }, contextIn(await temporaryFolder()))).rejects.toMatchObject({
+      fault: "failed",
+      message: expect.stringMatching(/^Failed to execute: .*E2BIG/),
+    });
+  });
+
+  test("the group is claimed with its start time", async () => {
+    const context = contextIn(await temporaryFolder());
+    const text = await textOf(bash, { command: "echo $$; cut -d' ' -f22 /proc/$$/stat" }, context);
+    expect(text).toBe(`Exit code: 0\n${context.groups[0]?.pgid}\n${context.groups[0]?.startTime}\n`);
+    expect(context.groups).toHaveLength(1);
+  });
+
+  test("who watches sees the output and a line of progress", async () => {
+    const context = contextIn(await temporaryFolder());
+    await call(bash, { command: "echo one; echo two >&2\ntrue" }, context);
+    expect(context.updates.join("").split("\n").toSorted()).toEqual(["", "one", "two"]);
+    expect(context.lines).toEqual(["Running echo one; echo two >&2"]);
+  });
+
+  test("the environment is a short list and the mark of the call", async () => {
+    const context = contextIn(await temporaryFolder());
+    vi.stubEnv("HOLDFAST_TEST_API_KEY", "secret");
+    vi.stubEnv("HOLDFAST_TEST_ALLOWED", "open");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const text = await textOf(
+      bashTool({ allowEnvironment: ["HOLDFAST_TEST_ALLOWED"] }),
+      { command: "env" },
+      context,
+    );
+    expect(text).not.toContain("secret");
+    expect(text).toContain("\nHOLDFAST_TEST_ALLOWED=open\n");
+    expect(text).toContain(`\nHOLDFAST_CALL=${context.idempotencyKey}\n`);
+    expect(text).toContain("\nTERM=dumb\n");
+    const names = text
+      .split("\n")
+      .slice(1, -1)
+      .map((line) => line.split("=")[0]!);
+    const known =
+      /^(PATH|HOME|LANG|LC_\w+|TERM|TMPDIR|USER|SHELL|HOLDFAST_CALL|HOLDFAST_TEST_ALLOWED|PWD|SHLVL|_)$/;
+    expect(names.filter((name) => !known.test(name))).toEqual([]);
+  });
+
+  test("pin: what of the worker's environment a tool may see", () => {
+    const source = Object.fromEntries(
+      [
+        "PATH",
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "TMPDIR",
+        "USER",
+        "SHELL",
+        "TERM",
+        "BASH_ENV",
+        "ENV",
+        "NODE_OPTIONS",
+        "LD_PRELOAD",
+        "OPENAI_API_KEY",
+      ].map((name) => [name, name]),
+    );
+    expect(Object.keys(cleanEnvironment("key", [], source)).toSorted()).toEqual([
+      "HOLDFAST_CALL",
+      "HOME",
+      "LANG",
+      "LC_ALL",
+      "LC_CTYPE",
+      "PATH",
+      "SHELL",
+      "TERM",
+      "TMPDIR",
+      "USER",
+    ]);
+    expect(cleanEnvironment("key", ["HOLDFAST_CALL", "TERM"], source)).toMatchObject({
+      HOLDFAST_CALL: "key",
+      TERM: "dumb",
+    });
+  });
+});
+
+describe("what does not run", () => {
+  test.each([
+    ["rm -rf / --no-preserve-root", "rm -rf /"],
+    ["cd x && mkfs.ext4 disk", "mkfs"],
+    ["dd if=/dev/zero of=x", "dd if="],
+    [":(){:|:&};:", ":(){:|:&};:"],
+    [":(){ :|:& };:", ":(){ :|:& };:"],
+  ])("%s", async (command, pattern) => {
+    const context = contextIn(await temporaryFolder());
+    await expect(call(bash, { command }, context)).rejects.toMatchObject({
+      fault: "failed",
+      message: `Command blocked by safety policy: contains '${pattern}'`,
+    });
+    expect(context.groups).toEqual([]);
+  });
+
+  test("the list is the user's to choose", async () => {
+    expect(DEFAULT_DENY_PATTERNS).toContain("rm -rf /*");
+    const strict = bashTool({ denyPatterns: ["curl"] });
+    const context = contextIn(await temporaryFolder());
+    await expect(call(strict, { command: "curl x" }, context)).rejects.toThrow("contains 'curl'");
+    expect(await textOf(strict, { command: "echo mkfs" }, context)).toBe("Exit code: 0\nmkfs\n");
+  });
+});
+
+describe("a command that is stopped", () => {
+  test("by time", async () => {
+    const context = contextIn(await temporaryFolder());
+    await expect(
+      call(bashTool({ timeoutMs: 1000 }), { command: "sleep 1000" }, context),
+    ).rejects.toMatchObject({
+      fault: "failed",
+      message: "Command timed out after 1s",
+    });
+    const printed = call(bashTool({ timeoutMs: 200 }), { command: "echo so far; sleep 1000" }, context);
+    await expect(printed).rejects.toMatchObject({ message: "Command timed out after 0.2s\nso far\n" });
+    expect(carrying(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
+  });
+
+  test("by the user, and all it started with it", async () => {
+    const controller = new AbortController();
+    const context = contextIn(await temporaryFolder(), {
+      signal: controller.signal,
+      update: () => controller.abort(),
+    });
+    const command = "(trap '' TERM; sleep 1000) & trap '' TERM; echo ready; while :; do sleep 1; done";
+    const stopped = call(bashTool({ graceMs: 20 }), { command }, context);
+    await expect(stopped).rejects.toMatchObject({ fault: "cancelled", message: "Cancelled" });
+    expect(carrying(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
+  });
+
+  test("the worker's own limit leaves time for the tool's", () => {
+    expect(bash.timeoutMs).toBeGreaterThan(120_000 + 2_000);
+    expect(bashTool({ timeoutMs: 5_000, graceMs: 0 }).timeoutMs).toBeGreaterThan(5_000);
+  });
+});
+
+test("a call without a command names the field", () => {
+  expect(bash.parse({})).toEqual({ ok: false, message: expect.stringMatching(/^command: .*string/) });
+  expect(bash.summarise({ command: "npm test" })).toBe("npm test");
+});

@@ -1,0 +1,236 @@
+import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { defaultTools } from "../../src/tools/default-tools.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
+
+const [, read, write, edit, list, search] = defaultTools() as [Tool, Tool, Tool, Tool, Tool, Tool];
+
+/** A workspace next to a folder that nothing may reach. */
+async function withOutside() {
+  const base = await temporaryFolder();
+  const [workspace, outside] = [join(base, "workspace"), join(base, "workspace-outside")];
+  await mkdir(workspace);
+  await mkdir(outside);
+  await writeFile(join(outside, "secret.txt"), "SECRET\n");
+  return { workspace, outside, context: contextIn(workspace) };
+}
+
+const EACH_TOOL: [string, (path: string) => [Tool, unknown]][] = [
+  ["read_file", (path) => [read, { path: join(path, "secret.txt") }]],
+  ["write_file", (path) => [write, { path: join(path, "secret.txt"), content: "changed" }]],
+  ["write_file of a new file", (path) => [write, { path: join(path, "new/file.txt"), content: "changed" }]],
+  [
+    "edit_file",
+    (path) => [edit, { path: join(path, "secret.txt"), old_text: "SECRET", new_text: "changed" }],
+  ],
+  ["list_files", (path) => [list, { path }]],
+  ["search", (path) => [search, { path, pattern: "SECRET" }]],
+  ["search in a file", (path) => [search, { path: join(path, "secret.txt"), pattern: "SECRET" }]],
+];
+
+describe.each(EACH_TOOL)("%s stays in the workspace", (_, request) => {
+  async function refusal(
+    path: (outside: string) => string,
+    prepare?: (workspace: string, outside: string) => Promise<void>,
+  ) {
+    const { workspace, outside, context } = await withOutside();
+    await prepare?.(workspace, outside);
+    const error = await call(...request(path(outside)), context).catch((thrown) => thrown);
+    expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
+    expect(await readdir(outside)).toEqual(["secret.txt"]);
+    return error;
+  }
+
+  const refused = {
+    fault: "failed",
+    message: expect.stringContaining(" is outside the workspace; use a path inside "),
+  };
+
+  test("against ..", async () => {
+    expect(await refusal(() => "../workspace-outside")).toMatchObject(refused);
+    expect(await refusal(() => "x/../../workspace-outside")).toMatchObject(refused);
+  });
+
+  test("against an absolute path, one that begins with the workspace's name included", async () => {
+    expect(await refusal((outside) => outside)).toMatchObject(refused);
+  });
+
+  test("against a symbolic link to a folder", async () => {
+    const prepare = (workspace: string, outside: string) => symlink(outside, join(workspace, "link"));
+    expect(await refusal(() => "link", prepare)).toMatchObject(refused);
+  });
+
+  test("against a chain of relative links", async () => {
+    expect(
+      await refusal(
+        () => "a/b",
+        async (workspace) => {
+          await mkdir(join(workspace, "a"));
+          await symlink("../c", join(workspace, "a/b"));
+          await symlink("a/../../workspace-outside", join(workspace, "c"));
+        },
+      ),
+    ).toMatchObject(refused);
+  });
+});
+
+test("a symbolic link to a file outside is refused", async () => {
+  const { workspace, outside, context } = await withOutside();
+  await symlink(join(outside, "secret.txt"), join(workspace, "link"));
+  for (const [tool, parameters] of [
+    [read, { path: "link" }],
+    [write, { path: "link", content: "changed" }],
+    [edit, { path: "link", old_text: "SECRET", new_text: "changed" }],
+    [search, { path: "link", pattern: "SECRET" }],
+  ] as const) {
+    await expect(call(tool, parameters, context)).rejects.toThrow("link is outside the workspace");
+  }
+  expect(await textOf(search, { pattern: "SECRET" }, context)).toBe("No matches found");
+  expect(await textOf(list, {}, context)).toBe("No files found");
+  expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
+});
+
+test("a link that leads to no file outside makes none", async () => {
+  const { workspace, outside, context } = await withOutside();
+  await symlink(join(outside, "new.txt"), join(workspace, "link"));
+  await expect(call(write, { path: "link", content: "changed" }, context)).rejects.toThrow(
+    /^Cannot write link: /,
+  );
+  expect(await readdir(outside)).toEqual(["secret.txt"]);
+});
+
+test("a file that is also outside by a hard link is replaced here, not changed there", async () => {
+  const { workspace, outside, context } = await withOutside();
+  await link(join(outside, "secret.txt"), join(workspace, "hard"));
+  await call(write, { path: "hard", content: "changed" }, context);
+  expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
+});
+
+test("a workspace that is named through a link is a workspace, by either name", async () => {
+  const { workspace } = await withOutside();
+  await symlink("workspace", join(workspace, "../by-link"));
+  const context = contextIn(join(workspace, "../by-link"));
+  await call(write, { path: "a/b.txt", content: "x" }, context);
+  expect(await textOf(read, { path: join(workspace, "a/b.txt") }, context)).toBe("[1 lines]\n   1 | x");
+  expect(await textOf(read, { path: join(workspace, "../by-link/a/b.txt") }, context)).toBe(
+    "[1 lines]\n   1 | x",
+  );
+  expect(await textOf(read, { path: "a/../a/b.txt" }, context)).toBe("[1 lines]\n   1 | x");
+});
+
+/** A thread that makes `name` now a folder, now a link to the outside, now nothing, as fast as it can. */
+async function swapInALoop(workspace: string, outside: string, name: string): Promise<() => Promise<void>> {
+  const thread = new Worker(
+    `const { renameSync, symlinkSync, unlinkSync } = require("node:fs");
+     const { workerData: { name, outside, stopped }, parentPort } = require("node:worker_threads");
+     const attempt = (work) => { try { work(); } catch {} };
+     for (let round = 0; Atomics.load(stopped, 0) === 0; round += 1) {
+       attempt(() => renameSync(name, name + "-aside"));
+       attempt(() => symlinkSync(outside, name));
+       if (round === 0) parentPort.postMessage("swapping");
+       attempt(() => unlinkSync(name));
+       attempt(() => renameSync(name + "-aside", name));
+     }`,
+    {
+      eval: true,
+      workerData: { name: join(workspace, name), outside, stopped: new Int32Array(new SharedArrayBuffer(4)) },
+    },
+  );
+  await new Promise((resolve) => thread.once("message", resolve));
+  const stop = async () => void (await thread.terminate());
+  onTestFinished(stop);
+  return stop;
+}
+
+/** Runs the call until it has come through and has been refused many times each, or 8 seconds. */
+async function hammer(work: (round: number) => Promise<unknown>): Promise<{ done: number; refused: number }> {
+  const seen = { done: 0, refused: 0 };
+  const endAt = performance.now() + 8_000;
+  for (let round = 0; (seen.done < 30 || seen.refused < 30) && performance.now() < endAt; round += 1) {
+    await work(round).then(
+      () => {
+        seen.done += 1;
+      },
+      (error: Error) => {
+        if (error.message.includes("is outside the workspace")) seen.refused += 1;
+      },
+    );
+  }
+  return seen;
+}
+
+describe("while a folder is being swapped for a link", { timeout: 30_000 }, () => {
+  test("writes land inside or nowhere", async () => {
+    const { workspace, outside, context } = await withOutside();
+    await mkdir(join(workspace, "d"));
+    const stop = await swapInALoop(workspace, outside, "d");
+    const { done } = await hammer((round) => {
+      const path = round % 2 === 0 ? `d/file-${round % 10}.txt` : `d/sub-${round % 10}/file.txt`;
+      return call(write, { path, content: `content ${round}` }, contextIn(workspace));
+    });
+    await stop();
+    expect(done).toBeGreaterThan(0);
+    expect(await readdir(outside)).toEqual(["secret.txt"]);
+    expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
+    expect(context.workspace).toBe(workspace);
+  });
+
+  test("edits change what is inside or nothing", async () => {
+    const { workspace, outside } = await withOutside();
+    await mkdir(join(workspace, "d"));
+    await writeFile(join(workspace, "d/secret.txt"), "SECRET inside");
+    const stop = await swapInALoop(workspace, outside, "d");
+    const { done } = await hammer(() =>
+      call(edit, { path: "d/secret.txt", old_text: "SECRET", new_text: "SECRET" }, contextIn(workspace)),
+    );
+    await stop();
+    expect(done).toBeGreaterThan(0);
+    expect(await readdir(outside)).toEqual(["secret.txt"]);
+    expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
+  });
+
+  test("reads and searches never see the outside", async () => {
+    const { workspace, outside } = await withOutside();
+    await mkdir(join(workspace, "d"));
+    await writeFile(join(workspace, "d/secret.txt"), "public\n");
+    const stop = await swapInALoop(workspace, outside, "d");
+    const { done, refused } = await hammer(async (round) => {
+      const context = contextIn(workspace);
+      const text =
+        round % 20 === 0
+          ? await textOf(search, { path: "d", pattern: "." }, context)
+          : await textOf(read, { path: "d/secret.txt" }, context);
+      expect(text).not.toContain("SECRET");
+    });
+    await stop();
+    expect(done).toBeGreaterThan(0);
+    expect(refused).toBeGreaterThan(0);
+  });
+});
+
+test("no call leaves a file open, whether it comes through or not", async () => {
+  const { workspace, context } = await withOutside();
+  await mkdir(join(workspace, "d"));
+  await symlink("/", join(workspace, "root"));
+  const openFiles = async () => (await readdir("/proc/self/fd")).length;
+  const round = async () => {
+    await call(write, { path: "d/new/a.txt", content: "x" }, context);
+    await call(edit, { path: "d/new/a.txt", old_text: "x", new_text: "y" }, context);
+    await call(read, { path: "d/new/a.txt" }, context);
+    await call(list, {}, context);
+    await call(search, { pattern: "y", path: "d/new/a.txt" }, context);
+    for (const path of ["nope/a", "root/etc/passwd", "d", "root", "d/new/a.txt/b"]) {
+      for (const tool of [read, edit, list, search]) {
+        await call(tool, { path, old_text: "a", new_text: "b", pattern: "zzz" }, context).catch(() => {});
+      }
+      if (path !== "nope/a") await call(write, { path, content: "" }, context).catch(() => {});
+    }
+  };
+  await round();
+  const before = await openFiles();
+  for (let rounds = 0; rounds < 3; rounds += 1) await round();
+  expect(await openFiles()).toBe(before);
+});

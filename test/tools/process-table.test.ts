@@ -1,0 +1,45 @@
+import { execFileSync, spawn } from "node:child_process";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { hostId } from "../../src/tools/process/host-id.ts";
+import { readStartTime } from "../../src/tools/process/process-group.ts";
+import { parseStat, readProcess } from "../../src/tools/process/process-table.ts";
+import { eventually } from "./processes.ts";
+import { temporaryFolder } from "./workspace.ts";
+
+test("a program's name may hold spaces and parentheses", async () => {
+  const program = join(await temporaryFolder(), "a) R 1 (b");
+  await copyFile("/bin/sleep", program);
+  const child = spawn(program, ["1000"], { detached: true });
+  const entry = await eventually(
+    () => readProcess(child.pid!),
+    (seen) => seen !== undefined,
+  );
+  child.kill("SIGKILL");
+  expect(entry).toMatchObject({ pid: child.pid, pgid: child.pid, session: child.pid });
+  expect(entry?.startTime).toMatch(/^\d{2,}$/);
+});
+
+test("the start time is field 22", () => {
+  const fields = Array.from({ length: 52 }, (_, index) => String(index + 1));
+  expect(parseStat(["77", "(x)", "S", ...fields.slice(3)].join(" "))).toEqual({
+    pid: 77,
+    state: "S",
+    pgid: 5,
+    session: 6,
+    startTime: "22",
+  });
+});
+
+test("a process that is not there has no start time", () => {
+  expect(readStartTime(2 ** 22 + 1)).toBe("");
+});
+
+test("the host's id is the same for every process of it", () => {
+  expect(hostId()).toMatch(/^[0-9a-f-]{36}\/pid:\[\d+\]$/);
+  const script = "console.log(require('fs').readlinkSync('/proc/self/ns/pid'))";
+  expect(hostId().endsWith(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }).trim())).toBe(
+    true,
+  );
+});

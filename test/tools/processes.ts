@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Command lines of the running processes that were started with this environment variable. */
+export function carrying(variable: string): string[] {
+  return carriers(variable).map(({ commandLine }) => commandLine);
+}
+
+/** For after a test, so that one that fails leaves nothing running. */
+export function endCarriers(variable: string): void {
+  for (const { pid } of carriers(variable)) process.kill(pid, "SIGKILL");
+}
+
+function carriers(variable: string): { pid: number; commandLine: string }[] {
+  const found: { pid: number; commandLine: string }[] = [];
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+      if (/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2))) continue;
+      if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(variable)) continue;
+      const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      found.push({ pid: Number(pid), commandLine });
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return found;
+}
+
+/** Looks again and again until it holds; says what it saw last when it never does. */
+export async function eventually<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  const giveUpAt = performance.now() + 10_000;
+  for (;;) {
+    const seen = await look();
+    if (holds(seen)) return seen;
+    if (performance.now() > giveUpAt) throw new Error(`never held; last seen: ${JSON.stringify(seen)}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+export function makeFifo(path: string): void {
+  execFileSync("mkfifo", [path]);
+}

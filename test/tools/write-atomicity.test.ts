@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import { writeFileTool } from "../../src/tools/write-file.ts";
+import { call, contextIn, temporaryFolder } from "./workspace.ts";
+
+const SIZE = 8_000_000;
+
+test("SIGKILL in the middle of a write leaves the old content or the new, and the next execution tidies up", async () => {
+  const folder = await temporaryFolder();
+  const workspace = await temporaryFolder();
+  const program = join(folder, "writer.mjs");
+  await build({
+    stdin: {
+      contents: `
+        import { writeFileTool } from "./src/tools/write-file.ts";
+        const tool = writeFileTool();
+        const context = { workspace: process.argv[2], idempotencyKey: "the-call", signal: new AbortController().signal };
+        for (let round = 0; ; round += 1) {
+          const content = "ab"[round % 2].repeat(${SIZE} + round % 2);
+          await tool.execute({ path: "file.txt", content }, context);
+          if (round === 0) console.log("writing");
+        }`,
+      resolveDir: resolve(import.meta.dirname, "../.."),
+      loader: "ts",
+    },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    outfile: program,
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+  });
+
+  const whole = ["a".repeat(SIZE), "b".repeat(SIZE + 1)];
+  let leftovers = 0;
+  for (let round = 0; round < 12; round += 1) {
+    const child = spawn(process.execPath, [program, workspace], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(child.stdout, "data");
+    await new Promise((later) => setTimeout(later, round * 3));
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect(whole.includes(await readFile(join(workspace, "file.txt"), "utf8"))).toBe(true);
+    leftovers += (await readdir(workspace)).length - 1;
+  }
+  expect(leftovers).toBeGreaterThan(0);
+  const again = contextIn(workspace, { idempotencyKey: "the-call" });
+  await call(writeFileTool(), { path: "file.txt", content: "last" }, again);
+  expect(await readdir(workspace)).toEqual(["file.txt"]);
+  expect(await readFile(join(workspace, "file.txt"), "utf8")).toBe("last");
+}, 60_000);
