@@ -1,5 +1,5 @@
-import { hostname } from "node:os";
 import type { Delta } from "../stream/stream.ts";
+import { hostMark } from "../tools/process/host-id.ts";
 import { endGroup } from "../tools/process/process-group.ts";
 import type { LostExecution } from "../transcript/transcript.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -19,7 +19,7 @@ export async function endLost(
   call: string,
   { log }: Dependencies,
 ): Promise<Ended> {
-  if (!process.startsWith(`${hostname()}:`)) return "it ran on another host";
+  if (!process.endsWith(`@${hostMark()}`)) return "it ran on another host";
   if (group === undefined) return "nothing was running any more";
   const outcome = await endGroup(group, call);
   log.info({ group, outcome }, "Looked after a lost execution");

@@ -1,13 +1,15 @@
 import { hostname } from "node:os";
+import { hostMark } from "../tools/process/host-id.ts";
 import { readStartTime } from "../tools/process/process-group.ts";
 import type { WorkerProcess } from "../transcript/transcript.ts";
 
 /** This process, as others will look for it: a pid alone is given out again, a pid with its start time is not. */
 export function thisProcess(at: { namespace: string; taskQueue: string }): WorkerProcess {
   const { pid } = process;
-  const host = hostname();
+  const host = hostMark();
   const startTime = readStartTime(pid);
-  return { id: `${host}:${pid}:${startTime || process.hrtime.bigint()}`, host, pid, startTime, ...at };
+  const id = `${hostname()}:${pid}:${startTime || process.hrtime.bigint()}@${host}`;
+  return { id, host, pid, startTime, ...at };
 }
 
 /** Whether a process of this host is gone. One that cannot be told apart from another counts as alive. */

@@ -1,5 +1,5 @@
-import { canonicalName, TOOL_ALIASES } from "./aliases.ts";
 import { nearestName } from "../core/nearest-name.ts";
+import { canonicalName, TOOL_ALIASES } from "./aliases.ts";
 import type { Tool } from "./tool.ts";
 
 export type Resolution =

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
@@ -12,4 +13,9 @@ export function hostId(): string {
   } catch {
     return hostname();
   }
+}
+
+/** `hostId()` short enough for a name: eight hex digits. */
+export function hostMark(): string {
+  return createHash("sha256").update(hostId()).digest("hex").slice(0, 8);
 }
