@@ -1,0 +1,108 @@
+import { hashOf } from "./canonical.ts";
+import type { Sql } from "./sql.ts";
+
+/** A branch as the table holds it. */
+export type Branch = {
+  readonly ref: number;
+  readonly id: string;
+  readonly parent: number | null;
+  /** Where it leaves its parent. */
+  readonly position: number;
+  readonly run: string | null;
+  /** End of the unbroken prefix, if its ancestors have all before `position`. */
+  readonly length: number;
+  /** Tokens of its own entries in that prefix. */
+  readonly tokens: number;
+};
+
+const COLUMNS = "ref, id, parent, position, run, length, tokens";
+
+export function findBranch(sql: Sql, session: string, id: string): Branch | undefined {
+  return sql.get<Branch>(`SELECT ${COLUMNS} FROM branches WHERE session = ? AND id = ?`, session, id);
+}
+
+export function branchAt(sql: Sql, ref: number): Branch {
+  return sql.get<Branch>(`SELECT ${COLUMNS} FROM branches WHERE ref = ?`, ref)!;
+}
+
+/** A branch without entries of its own yet. */
+export function createBranch(
+  sql: Sql,
+  branch: { session: string; id: string; parent?: Branch; position: number; run?: string },
+): Branch {
+  sql.run(
+    `INSERT INTO branches (session, id, parent, position, run, length, tokens) VALUES (?, ?, ?, ?, ?, ?, 0)
+     ON CONFLICT DO NOTHING`,
+    branch.session,
+    branch.id,
+    branch.parent?.ref ?? null,
+    branch.position,
+    branch.run ?? null,
+    branch.position,
+  );
+  return findBranch(sql, branch.session, branch.id)!;
+}
+
+/** Where a run that met a conflict goes on: siblings of one unit have the same base, so they meet there. */
+export function conflictBranchId(run: string, parent: string, base: number): string {
+  return `fork-${hashOf(JSON.stringify([run, parent, base])).slice(0, 16)}`;
+}
+
+/** Where a loop goes on that was asked to begin before the end of a branch. */
+export function loopBranchId(run: string, number: number, parent: string, position: number): string {
+  return `loop-${hashOf(JSON.stringify([run, number, parent, position])).slice(0, 16)}`;
+}
+
+/** The branch that a conflict has sent this run to, when it left `branch` at or before `position`. */
+export function conflictBranch(sql: Sql, branch: Branch, run: string, position: number): Branch | undefined {
+  return sql.get<Branch>(
+    `SELECT ${COLUMNS} FROM branches WHERE parent = ? AND run = ? AND position <= ? ORDER BY position DESC LIMIT 1`,
+    branch.ref,
+    run,
+    position,
+  );
+}
+
+/** The length that a reader may count on: an ancestor that ends early ends its descendants too. */
+export function lengthOf(sql: Sql, branch: Branch): number {
+  if (branch.parent === null) return branch.length;
+  const inherited = lengthOf(sql, branchAt(sql, branch.parent));
+  return inherited < branch.position ? inherited : branch.length;
+}
+
+/** A stretch of one branch's own entries, `to` not included. */
+export type Stretch = { readonly branch: number; readonly from: number; readonly to: number };
+
+/** Which branches hold the positions from `from` up to `to` as seen from `branch`, in order. */
+export function stretches(sql: Sql, branch: Branch, from: number, to: number): Stretch[] {
+  const found: Stretch[] = [];
+  let current = branch;
+  let end = to;
+  while (from < end) {
+    const start = Math.max(from, current.parent === null ? 0 : current.position);
+    if (start < end) found.unshift({ branch: current.ref, from: start, to: end });
+    if (current.parent === null) break;
+    end = Math.min(end, current.position);
+    current = branchAt(sql, current.parent);
+  }
+  return found;
+}
+
+/** Tokens of all entries before `position`, which must not lie beyond the branch's length. */
+export function tokensBefore(sql: Sql, branch: Branch, position: number): number {
+  if (position === 0) return 0;
+  if (branch.parent !== null && position <= branch.position) {
+    return tokensBefore(sql, branchAt(sql, branch.parent), position);
+  }
+  const own =
+    position >= branch.length
+      ? branch.tokens
+      : (sql.get<{ tokens_before: number | null }>(
+          "SELECT tokens_before FROM entries WHERE branch = ? AND position = ?",
+          branch.ref,
+          position,
+        )?.tokens_before ?? 0);
+  return (
+    own + (branch.parent === null ? 0 : tokensBefore(sql, branchAt(sql, branch.parent), branch.position))
+  );
+}

@@ -1,0 +1,15 @@
+import type { AgentDefinition } from "../../schema/definition.ts";
+import { canonicalJson, hashOf } from "./canonical.ts";
+import type { Sql } from "./sql.ts";
+
+export function saveDefinition(sql: Sql, definition: AgentDefinition): string {
+  const body = canonicalJson(definition);
+  const hash = hashOf(body);
+  sql.run("INSERT INTO definitions (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, body);
+  return hash;
+}
+
+export function definitionOf(sql: Sql, hash: string): AgentDefinition | undefined {
+  const row = sql.get<{ body: string }>("SELECT body FROM definitions WHERE hash = ?", hash);
+  return row === undefined ? undefined : (JSON.parse(row.body) as AgentDefinition);
+}

@@ -1,0 +1,117 @@
+import type { LoopEvent } from "../../schema/record.ts";
+import type { NewEvent } from "../transcript.ts";
+import { json, type Sql } from "./sql.ts";
+
+/** A run that has written to a loop. The highest ordinal is the newest: the one that the record follows. */
+export type LoopRun = {
+  readonly ordinal: number;
+  readonly run: string;
+  readonly low: number | null;
+  readonly upto: number | null;
+};
+
+const COLUMNS = "ordinal, run, low, upto";
+
+/** Enters the run into the loop's list at its first write. */
+export function appear(sql: Sql, loop: number, run: string): LoopRun {
+  const known = sql.get<LoopRun>(`SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND run = ?`, loop, run);
+  if (known !== undefined) return known;
+  const ordinal = newestOrdinal(sql, loop) + 1;
+  sql.run("INSERT INTO loop_runs (loop, ordinal, run) VALUES (?, ?, ?)", loop, ordinal, run);
+  return { ordinal, run, low: null, upto: null };
+}
+
+export function newestOrdinal(sql: Sql, loop: number): number {
+  return (
+    sql.get<{ n: number | null }>("SELECT max(ordinal) AS n FROM loop_runs WHERE loop = ?", loop)?.n ?? -1
+  );
+}
+
+/** Writes events; one that this run has written before stays as it is. */
+export function putEvents(sql: Sql, loop: number, writer: LoopRun, events: readonly NewEvent[]): void {
+  if (events.length === 0) return;
+  for (const event of events) {
+    sql.run(
+      `INSERT INTO events (loop, ordinal, sequence, at_ms, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      loop,
+      writer.ordinal,
+      event.sequence,
+      event.atMs,
+      json(event.body),
+    );
+  }
+  const low = Math.min(writer.low ?? Number.POSITIVE_INFINITY, ...events.map((event) => event.sequence));
+  let upto = low === writer.low ? writer.upto! : low;
+  while (hasEvent(sql, loop, writer.ordinal, upto)) upto += 1;
+  sql.run(
+    "UPDATE loop_runs SET low = ?, upto = ? WHERE loop = ? AND ordinal = ?",
+    low,
+    upto,
+    loop,
+    writer.ordinal,
+  );
+}
+
+function hasEvent(sql: Sql, loop: number, ordinal: number, sequence: number): boolean {
+  const row = sql.get(
+    "SELECT 1 AS there FROM events WHERE loop = ? AND ordinal = ? AND sequence = ?",
+    loop,
+    ordinal,
+    sequence,
+  );
+  return row !== undefined;
+}
+
+/** Events of one run that a reader sees, `to` not included. */
+export type EventStretch = { readonly ordinal: number; readonly from: number; readonly to: number };
+
+/**
+ * What a reader sees of a loop, in order, up to the first gap.
+ *
+ * A run that came later hides all of the earlier ones from its own lowest sequence on.
+ */
+export function visibleEvents(sql: Sql, loop: number): EventStretch[] {
+  const runs = sql.all<LoopRun>(
+    `SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND low IS NOT NULL ORDER BY ordinal DESC`,
+    loop,
+  );
+  const seen: (EventStretch & { readonly upto: number })[] = [];
+  let end = Number.POSITIVE_INFINITY;
+  for (const run of runs) {
+    if (run.low! < end) seen.unshift({ ordinal: run.ordinal, from: run.low!, to: end, upto: run.upto! });
+    end = Math.min(end, run.low!);
+  }
+  const unbroken: EventStretch[] = [];
+  let reached = 0;
+  for (const { ordinal, from, to, upto } of seen) {
+    if (from !== reached) break;
+    reached = Math.min(to, upto);
+    unbroken.push({ ordinal, from, to: reached });
+    if (reached < to) break;
+  }
+  return unbroken;
+}
+
+export function eventRows(
+  sql: Sql,
+  loop: { readonly ref: number; readonly loopId: string },
+  stretch: EventStretch,
+  from: number,
+  limit: number,
+): LoopEvent[] {
+  const rows = sql.all<{ sequence: number; at_ms: number; body: string }>(
+    `SELECT sequence, at_ms, body FROM events
+     WHERE loop = ? AND ordinal = ? AND sequence >= ? AND sequence < ? ORDER BY sequence LIMIT ?`,
+    loop.ref,
+    stretch.ordinal,
+    from,
+    stretch.to,
+    limit,
+  );
+  return rows.map((row) => ({
+    loopId: loop.loopId,
+    sequence: row.sequence,
+    atMs: row.at_ms,
+    body: JSON.parse(row.body),
+  }));
+}

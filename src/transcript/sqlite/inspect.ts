@@ -1,0 +1,86 @@
+import { accessSync, closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { storeError, translated } from "./fault.ts";
+import { APPLICATION_ID, LATEST, newer } from "./migrations.ts";
+import { Sql } from "./sql.ts";
+
+/** SQLite's file header: https://www.sqlite.org/fileformat2.html#the_database_header */
+const HEADER_BYTES = 100;
+const MAGIC = "SQLite format 3\0";
+
+type Header = { readonly version: number; readonly applicationId: number; readonly missingBytes: number };
+
+/**
+ * Looks at a file before SQLite may write to it, and refuses what must not be touched: damaged, foreign or
+ * newer files. A file that is absent or empty is new.
+ */
+export function inspect(path: string, access: "read" | "write"): "new" | "existing" {
+  try {
+    const header = headerOf(path);
+    if (header === undefined) {
+      if (access === "write") accessSync(dirname(path), constants.W_OK);
+      return "new";
+    }
+    const { version, applicationId } = bytesBehind(`${path}-wal`) > 0 ? throughWal(path) : header;
+    if (header.missingBytes > 0 && bytesBehind(`${path}-wal`) === 0) {
+      throw storeError(
+        "damaged",
+        path,
+        `the file is cut short: its last ${header.missingBytes} bytes are missing`,
+      );
+    }
+    if (applicationId !== APPLICATION_ID && (applicationId !== 0 || version !== 0)) {
+      throw storeError("other", path, "the file is an SQLite database of another program");
+    }
+    if (version > LATEST) throw newer(path, version, LATEST);
+    if (access === "write") accessSync(path, constants.W_OK);
+    return "existing";
+  } catch (error) {
+    throw translated(error, path);
+  }
+}
+
+function headerOf(path: string): Header | undefined {
+  const size = bytesBehind(path);
+  if (size === 0) return undefined;
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, "r");
+  try {
+    if (!fstatSync(file).isFile()) throw storeError("unreachable", path, "this is not a file");
+    const read = readSync(file, bytes, 0, HEADER_BYTES, 0);
+    if (read < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) {
+      throw storeError("damaged", path, "the file does not begin as an SQLite database does");
+    }
+  } finally {
+    closeSync(file);
+  }
+  const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
+  // The page count holds only while the change counter beside it agrees.
+  const pages = bytes.readUInt32BE(24) === bytes.readUInt32BE(92) ? bytes.readUInt32BE(28) : 0;
+  return {
+    version: bytes.readUInt32BE(60),
+    applicationId: bytes.readUInt32BE(68),
+    missingBytes: Math.max(0, pages * pageSize - size),
+  };
+}
+
+/** What a write-ahead log holds counts before what the header says. Read-only: nothing is written back. */
+function throughWal(path: string): { version: number; applicationId: number } {
+  const sql = new Sql(readOnlyLocation(path));
+  try {
+    return {
+      version: sql.get<{ user_version: number }>("PRAGMA user_version")?.user_version ?? 0,
+      applicationId: sql.get<{ application_id: number }>("PRAGMA application_id")?.application_id ?? 0,
+    };
+  } finally {
+    sql.close();
+  }
+}
+
+function bytesBehind(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+export function readOnlyLocation(path: string): string {
+  return `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?mode=ro`;
+}

@@ -1,0 +1,208 @@
+import { estimateMessage } from "../../core/estimate.ts";
+import type { UserMessage } from "../../schema/message.ts";
+import type { EntryOrigin } from "../../schema/record.ts";
+import {
+  type LoopClosing,
+  type LoopOpened,
+  type LoopOpening,
+  type NewEntry,
+  type NewMessage,
+  type Stored,
+  StoreError,
+} from "../transcript.ts";
+import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBefore } from "./branches.ts";
+import { putEntries } from "./entries.ts";
+import { appear, newestOrdinal } from "./events.ts";
+import { clearInbox, inboxOf, isEntered } from "./inbox.ts";
+import { json, type Sql } from "./sql.ts";
+import { resultOf, store, takeAndFinish } from "./steps.ts";
+
+/** The branch of a new session. */
+const MAIN = "main";
+
+type SessionRow = { readonly head_branch: string; readonly last_loop_id: string | null };
+
+/** Opens a loop; the step's stored answer makes a second asking give the same. */
+export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
+  const { step, atMs } = opening;
+  const before = resultOf(sql, step);
+  if (before !== undefined) return before.result as LoopOpened;
+
+  const session = sql.get<SessionRow>(
+    "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
+    step.session,
+  );
+  if (session === undefined) createSession(sql, opening);
+  else abortUnfinished(sql, session.last_loop_id, atMs);
+
+  const { branch, from } = start(sql, opening, session?.head_branch ?? MAIN);
+  const parentLoopId = session?.last_loop_id ?? undefined;
+  const loopId = createLoop(sql, opening, branch, from, parentLoopId);
+
+  const entries = openingEntries(sql, opening, loopId, from);
+  putEntries(sql, step.session, branch, step.run, entries);
+  clearInbox(sql, step.session);
+  sql.run(
+    `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
+       loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
+    opening.agentName,
+    opening.definitionHash,
+    opening.model,
+    atMs,
+    branch.id,
+    loopId,
+    step.session,
+  );
+  const opened: LoopOpened = {
+    loopId,
+    ...(parentLoopId === undefined ? {} : { parentLoopId }),
+    kind: opening.kind,
+    branch: branch.id,
+    from,
+    tokensBefore: tokensBefore(sql, branch, from),
+    entries: entries.map((entry) => ({
+      origin: entry.origin,
+      messageId: entry.messageId!,
+      tokens: estimateMessage(entry.message),
+    })),
+  };
+  takeAndFinish(sql, step, opened, opened, atMs);
+  return opened;
+}
+
+function createSession(sql: Sql, opening: LoopOpening): void {
+  sql.run(
+    `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
+       loops, status) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running')`,
+    opening.step.session,
+    opening.agentName,
+    opening.definitionHash,
+    opening.model,
+    opening.atMs,
+    opening.atMs,
+    MAIN,
+  );
+  createBranch(sql, { session: opening.step.session, id: MAIN, position: 0 });
+}
+
+/** A loop that is still running when the next one opens was ended from outside. */
+function abortUnfinished(sql: Sql, loopId: string | null, atMs: number): void {
+  if (loopId === null) return;
+  sql.run(
+    "UPDATE loops SET status = 'aborted', ended_at_ms = ? WHERE loop_id = ? AND status = 'running'",
+    atMs,
+    loopId,
+  );
+}
+
+/** Where the loop begins. Before the end of a branch, or where others have written on, it gets one of its own. */
+function start(sql: Sql, opening: LoopOpening, head: string): { branch: Branch; from: number } {
+  const { step } = opening;
+  const id = opening.at?.branch ?? head;
+  const branch = findBranch(sql, step.session, id);
+  if (branch === undefined) throw new StoreError("other", `Session ${step.session} has no branch ${id}.`);
+  const length = lengthOf(sql, branch);
+  const from = opening.at?.position ?? length;
+  if (from > length) {
+    const message = `Branch ${id} of session ${step.session} has ${length} entries; a loop cannot begin at ${from}.`;
+    throw new StoreError("other", message);
+  }
+  const behind = sql.get(
+    "SELECT 1 AS there FROM entries WHERE branch = ? AND position >= ? LIMIT 1",
+    branch.ref,
+    from,
+  );
+  if (from === length && behind === undefined) return { branch, from };
+  const fork = loopBranchId(step.run, step.number, id, from);
+  return {
+    branch: createBranch(sql, { session: step.session, id: fork, parent: branch, position: from }),
+    from,
+  };
+}
+
+function createLoop(
+  sql: Sql,
+  opening: LoopOpening,
+  branch: Branch,
+  from: number,
+  parentLoopId: string | undefined,
+): string {
+  const { step, segment } = opening;
+  const last = sql.get<{ n: number | null }>(
+    "SELECT max(number) AS n FROM loops WHERE session = ? AND segment = ?",
+    step.session,
+    segment,
+  );
+  const number = (last?.n ?? 0) + 1;
+  const loopId = `${step.session}.${segment}.${number}`;
+  sql.run(
+    `INSERT INTO loops (loop_id, session, segment, number, parent_loop_id, kind, definition_hash, model, branch,
+       start, status, started_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?)`,
+    loopId,
+    step.session,
+    segment,
+    number,
+    parentLoopId ?? null,
+    json(opening.kind),
+    opening.definitionHash,
+    opening.model,
+    branch.id,
+    from,
+    opening.atMs,
+  );
+  const { ref } = sql.get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId)!;
+  appear(sql, ref, step.run);
+  return loopId;
+}
+
+/** The inbox, then the prompts; each message once, however often it was sent. */
+function openingEntries(sql: Sql, opening: LoopOpening, loopId: string, from: number): NewEntry[] {
+  const { session } = opening.step;
+  const seen = new Set<string>();
+  const entries: NewEntry[] = [];
+  const add = (origin: EntryOrigin, message: NewMessage): void => {
+    if (seen.has(message.id) || isEntered(sql, session, message.id)) return;
+    seen.add(message.id);
+    const position = from + entries.length;
+    entries.push({ position, origin, message: spoken(message, loopId), messageId: message.id });
+  };
+  for (const message of inboxOf(sql, session)) add("inbox", message);
+  for (const message of opening.prompts) add(message.origin ?? "prompt", message);
+  return entries;
+}
+
+function spoken(message: NewMessage, loopId: string): UserMessage {
+  return {
+    role: "user",
+    content: [{ type: "text", text: message.text }],
+    timestamp: message.atMs,
+    turnId: { loopId, turnIndex: 0 },
+  };
+}
+
+/** Closes a loop. A run that a newer one has replaced writes what it has, but does not close. */
+export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
+  return store(sql, closing, () => {
+    const { loopId, status, atMs, step } = closing;
+    const loop = sql.get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
+    if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
+    if (appear(sql, loop.ref, step.run).ordinal !== newestOrdinal(sql, loop.ref)) return;
+    sql.run(
+      `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ? WHERE ref = ?`,
+      status,
+      atMs,
+      json(closing.outcome),
+      json(closing.usage),
+      closing.costUsd,
+      closing.turns,
+      loop.ref,
+    );
+    sql.run(
+      "UPDATE sessions SET status = ?, last_active_at_ms = ? WHERE id = ? AND last_loop_id = ?",
+      status,
+      atMs,
+      step.session,
+      loopId,
+    );
+  });
+}

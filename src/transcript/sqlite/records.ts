@@ -1,0 +1,167 @@
+import type { LoopStatus } from "../../schema/record.ts";
+import type { BranchRecord, LoopRecord, SessionRecord, StepRecord } from "../transcript.ts";
+import type { Sql, Value } from "./sql.ts";
+
+type SessionRow = {
+  id: string;
+  agent_name: string;
+  definition_hash: string;
+  model: string;
+  created_at_ms: number;
+  last_active_at_ms: number;
+  head_branch: string;
+  loops: number;
+  status: LoopStatus;
+};
+
+export function sessionOf(sql: Sql, id: string): SessionRecord | undefined {
+  const row = sql.get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+  return row === undefined ? undefined : sessionRecord(row);
+}
+
+export function sessionsOf(
+  sql: Sql,
+  filter: { limit: number; agentName?: string; status?: LoopStatus },
+): SessionRecord[] {
+  const conditions: string[] = [];
+  const values: Value[] = [];
+  if (filter.agentName !== undefined) {
+    conditions.push("agent_name = ?");
+    values.push(filter.agentName);
+  }
+  if (filter.status !== undefined) {
+    conditions.push("status = ?");
+    values.push(filter.status);
+  }
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const text = `SELECT * FROM sessions ${where} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
+  return sql.all<SessionRow>(text, ...values, filter.limit).map(sessionRecord);
+}
+
+function sessionRecord(row: SessionRow): SessionRecord {
+  return {
+    id: row.id,
+    agentName: row.agent_name,
+    definitionHash: row.definition_hash,
+    model: row.model,
+    createdAtMs: row.created_at_ms,
+    lastActiveAtMs: row.last_active_at_ms,
+    headBranch: row.head_branch,
+    loops: row.loops,
+    status: row.status,
+  };
+}
+
+type LoopRow = {
+  ref: number;
+  loop_id: string;
+  session: string;
+  parent_loop_id: string | null;
+  kind: string;
+  definition_hash: string;
+  model: string;
+  branch: string;
+  start: number;
+  status: LoopStatus;
+  started_at_ms: number;
+  ended_at_ms: number | null;
+  outcome: string | null;
+  usage: string | null;
+  cost_usd: number | null;
+  turns: number | null;
+};
+
+/** One page in order of start: those behind the loop with the given `ref`. */
+export function loopPage(
+  sql: Sql,
+  session: string,
+  behind: number,
+  limit: number,
+): { ref: number; record: LoopRecord }[] {
+  const text = "SELECT * FROM loops WHERE session = ? AND ref > ? ORDER BY ref LIMIT ?";
+  return sql
+    .all<LoopRow>(text, session, behind, limit)
+    .map((row) => ({ ref: row.ref, record: loopRecord(row) }));
+}
+
+function loopRecord(row: LoopRow): LoopRecord {
+  return {
+    loopId: row.loop_id,
+    session: row.session,
+    ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
+    kind: JSON.parse(row.kind),
+    definitionHash: row.definition_hash,
+    model: row.model,
+    branch: row.branch,
+    from: row.start,
+    status: row.status,
+    startedAtMs: row.started_at_ms,
+    ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
+    ...(row.outcome === null ? {} : { outcome: JSON.parse(row.outcome) }),
+    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
+    ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
+    ...(row.turns === null ? {} : { turns: row.turns }),
+  };
+}
+
+export function branchesOf(sql: Sql, session: string): BranchRecord[] {
+  const rows = sql.all<{ id: string; parent: string | null; position: number }>(
+    `SELECT branches.id, parents.id AS parent, branches.position
+     FROM branches LEFT JOIN branches AS parents ON parents.ref = branches.parent
+     WHERE branches.session = ? ORDER BY branches.ref`,
+    session,
+  );
+  return rows.map(({ id, parent, position }) =>
+    parent === null ? { id } : { id, parent: { branch: parent, position } },
+  );
+}
+
+type StepRow = {
+  ref: number;
+  run: string;
+  number: number;
+  call: number;
+  session: string;
+  kind: string;
+  generation: number;
+  executions: number;
+  process: string;
+  started_at_ms: number;
+  stored_at_ms: number | null;
+  group_pgid: number | null;
+  group_start: string | null;
+};
+
+/** One page in order of the first claim: those behind the step with the given `ref`. */
+export function stepPage(
+  sql: Sql,
+  session: string,
+  behind: number,
+  limit: number,
+): { ref: number; record: StepRecord }[] {
+  const rows = sql.all<StepRow>(
+    `SELECT rowid AS ref, run, number, call, session, kind, generation, executions, process, started_at_ms,
+       stored_at_ms, group_pgid, group_start
+     FROM steps WHERE session = ? AND rowid > ? ORDER BY rowid LIMIT ?`,
+    session,
+    behind,
+    limit,
+  );
+  return rows.map((row) => ({ ref: row.ref, record: stepRecord(row) }));
+}
+
+function stepRecord(row: StepRow): StepRecord {
+  return {
+    run: row.run,
+    number: row.number,
+    call: row.call,
+    session: row.session,
+    kind: row.kind,
+    generation: row.generation,
+    executions: row.executions,
+    process: row.process,
+    startedAtMs: row.started_at_ms,
+    ...(row.stored_at_ms === null ? {} : { storedAtMs: row.stored_at_ms }),
+    ...(row.group_pgid === null ? {} : { group: { pgid: row.group_pgid, startTime: row.group_start! } }),
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * The tables of version 1.
+ *
+ * `ref` columns are short stand-ins for long ids.
+ */
+export const SCHEMA_1 = `
+CREATE TABLE definitions (
+  hash TEXT PRIMARY KEY,
+  body TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE contents (
+  hash TEXT PRIMARY KEY,
+  bytes INTEGER NOT NULL,
+  -- Kept at least until then, and for good once an entry names it.
+  leased_until_ms INTEGER NOT NULL,
+  named INTEGER NOT NULL,
+  -- UTF-8. A TEXT would end at NUL.
+  body BLOB NOT NULL
+);
+
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY,
+  agent_name TEXT NOT NULL,
+  definition_hash TEXT NOT NULL,
+  model TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  last_active_at_ms INTEGER NOT NULL,
+  head_branch TEXT NOT NULL,
+  loops INTEGER NOT NULL,
+  last_loop_id TEXT,
+  status TEXT NOT NULL
+);
+CREATE INDEX sessions_by_activity ON sessions (last_active_at_ms);
+CREATE INDEX sessions_by_agent ON sessions (agent_name, last_active_at_ms);
+CREATE INDEX sessions_by_status ON sessions (status, last_active_at_ms);
+
+CREATE TABLE branches (
+  ref INTEGER PRIMARY KEY,
+  session TEXT NOT NULL REFERENCES sessions (id),
+  id TEXT NOT NULL,
+  parent INTEGER REFERENCES branches (ref),
+  -- Where it leaves its parent: everything below is the parent's.
+  position INTEGER NOT NULL,
+  -- The run that a conflict sent here; null for a branch that was asked for.
+  run TEXT,
+  -- End of the unbroken prefix, and the tokens of its own part of it.
+  length INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  UNIQUE (session, id)
+);
+CREATE INDEX branches_by_parent ON branches (parent, run, position) WHERE parent IS NOT NULL;
+
+CREATE TABLE entries (
+  branch INTEGER NOT NULL REFERENCES branches (ref),
+  position INTEGER NOT NULL,
+  -- The writer: the entry's key is {run}@{position}.
+  run TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  message_id TEXT,
+  tokens INTEGER NOT NULL,
+  -- Tokens of the branch's own entries before this one; null while one of them is missing.
+  tokens_before INTEGER,
+  -- The message as JSON, or the hash of that JSON in contents.
+  message TEXT,
+  content TEXT REFERENCES contents (hash),
+  UNIQUE (branch, position)
+);
+
+CREATE TABLE message_ids (
+  session TEXT NOT NULL,
+  id TEXT NOT NULL,
+  PRIMARY KEY (session, id)
+) WITHOUT ROWID;
+
+CREATE TABLE inbox (
+  sequence INTEGER PRIMARY KEY,
+  session TEXT NOT NULL,
+  id TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  -- A JSON string.
+  text TEXT NOT NULL,
+  UNIQUE (session, id)
+);
+
+CREATE TABLE loops (
+  ref INTEGER PRIMARY KEY,
+  loop_id TEXT NOT NULL UNIQUE,
+  session TEXT NOT NULL REFERENCES sessions (id),
+  segment TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  parent_loop_id TEXT,
+  kind TEXT NOT NULL,
+  definition_hash TEXT NOT NULL,
+  model TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  start INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  started_at_ms INTEGER NOT NULL,
+  ended_at_ms INTEGER,
+  outcome TEXT,
+  usage TEXT,
+  cost_usd REAL,
+  turns INTEGER
+);
+CREATE INDEX loops_by_session ON loops (session, segment, number);
+
+-- The runs that have written to a loop, in order of appearance.
+CREATE TABLE loop_runs (
+  loop INTEGER NOT NULL REFERENCES loops (ref),
+  ordinal INTEGER NOT NULL,
+  run TEXT NOT NULL,
+  -- The run's lowest sequence, and the end of its unbroken row of events from there; null before the first.
+  low INTEGER,
+  upto INTEGER,
+  PRIMARY KEY (loop, ordinal),
+  UNIQUE (loop, run)
+) WITHOUT ROWID;
+
+CREATE TABLE events (
+  loop INTEGER NOT NULL REFERENCES loops (ref),
+  ordinal INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  at_ms REAL NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (loop, ordinal, sequence)
+) WITHOUT ROWID;
+
+CREATE TABLE steps (
+  run TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  call INTEGER NOT NULL,
+  session TEXT NOT NULL,
+  loop_id TEXT,
+  kind TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  executions INTEGER NOT NULL,
+  process TEXT NOT NULL,
+  activity_id TEXT,
+  started_at_ms INTEGER NOT NULL,
+  released INTEGER NOT NULL,
+  group_pgid INTEGER,
+  group_start TEXT,
+  -- A JSON string.
+  note TEXT,
+  branch TEXT,
+  stored_at_ms INTEGER,
+  result TEXT,
+  UNIQUE (run, number, call)
+);
+CREATE INDEX steps_by_session ON steps (session);
+CREATE INDEX steps_open ON steps (process) WHERE stored_at_ms IS NULL AND released = 0;
+
+CREATE TABLE processes (
+  id TEXT PRIMARY KEY,
+  host TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  start_time TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  task_queue TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Which runs a process has worked on, and when last.
+CREATE TABLE process_runs (
+  process TEXT NOT NULL,
+  run TEXT NOT NULL,
+  session TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (process, run)
+) WITHOUT ROWID;
+CREATE INDEX process_runs_by_time ON process_runs (process, at_ms);
+`;

@@ -1,0 +1,62 @@
+import Database from "libsql";
+
+export type Value = string | number | null | Buffer;
+
+/** One connection with its prepared statements. Nothing here waits: who meets a lock is told at once. */
+export class Sql {
+  readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement<unknown[]>>();
+
+  /** @param location - A path or a `file:` URI. */
+  constructor(location: string) {
+    this.#db = new Database(location);
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.inTransaction;
+  }
+
+  get<Row>(text: string, ...values: Value[]): Row | undefined {
+    return this.#prepared(text).get(checked(values)) as Row | undefined;
+  }
+
+  all<Row>(text: string, ...values: Value[]): Row[] {
+    return this.#prepared(text).all(checked(values)) as Row[];
+  }
+
+  run(text: string, ...values: Value[]): void {
+    this.#prepared(text).run(checked(values));
+  }
+
+  /** For statements without values; several may be separated by semicolons. */
+  exec(text: string): void {
+    this.#db.exec(text);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #prepared(text: string): Database.Statement<unknown[]> {
+    const known = this.#statements.get(text);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare(text);
+    this.#statements.set(text, statement);
+    return statement;
+  }
+}
+
+export function json(value: unknown): string {
+  return JSON.stringify(value) ?? "null";
+}
+
+/** libsql ends the whole process when it is given a value of another type. */
+function checked(values: Value[]): Value[] {
+  for (const value of values) {
+    const fits =
+      typeof value === "string" || typeof value === "number" || value === null || Buffer.isBuffer(value);
+    if (!fits) throw new TypeError(`SQLite cannot hold a value of type ${typeof value}`);
+  }
+  return values;
+}

@@ -1,0 +1,30 @@
+import { FencedError, StoreError, type StoreFault } from "../transcript.ts";
+
+/** An error on its way between threads, where classes are lost. */
+export type Failure = {
+  readonly type: "fenced" | "store" | "bug";
+  readonly fault?: StoreFault;
+  readonly message: string;
+  readonly stack?: string | undefined;
+};
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof FencedError) return { type: "fenced", message: error.message };
+  if (error instanceof StoreError) return { type: "store", fault: error.fault, message: error.message };
+  if (error instanceof Error) return { type: "bug", message: error.message, stack: error.stack };
+  return { type: "bug", message: String(error) };
+}
+
+export function errorOf(failure: Failure): Error {
+  switch (failure.type) {
+    case "fenced":
+      return new FencedError(failure.message);
+    case "store":
+      return new StoreError(failure.fault ?? "other", failure.message);
+    case "bug": {
+      const error = new Error(failure.message);
+      if (failure.stack !== undefined) error.stack = failure.stack;
+      return error;
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LocalHub } from "../../src/stream/local-hub.ts";
+import { NullHub } from "../../src/stream/null-hub.ts";
+import { delta, hubContract, next } from "./contract.ts";
+
+hubContract("LocalHub", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "holdfast-stream-"));
+  const hub = new LocalHub(dir);
+  return {
+    hub,
+    second: async () => new LocalHub(dir),
+    dispose: async () => {
+      await hub.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+});
+
+describe("the files of LocalHub", () => {
+  let dir: string;
+  let hub: LocalHub;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "holdfast-stream-"));
+    hub = new LocalHub(dir);
+  });
+  afterEach(async () => {
+    await hub.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+  const file = () => join(dir, "live", "s.jsonl");
+
+  test("a line that a dying writer has cut off spoils no other", async () => {
+    hub.publish(delta(0));
+    await hub.flush();
+    await appendFile(file(), JSON.stringify(delta(1)).slice(0, 40));
+    const watching = next(hub, 2);
+    hub.publish(delta(2));
+    expect((await watching).sequences).toEqual([0, 2]);
+  });
+
+  test("a line that is not whole yet is seen once it is", async () => {
+    await mkdir(join(dir, "live"));
+    const line = `${JSON.stringify(delta(0, { body: { type: "text", text: "ä€😀" } }))}\n`;
+    const bytes = Buffer.from(line);
+    await writeFile(file(), bytes.subarray(0, bytes.length - 6));
+    const end = new AbortController();
+    const watching = (async () => {
+      for await (const { delta: seen } of hub.watch({ session: "s", signal: end.signal })) return seen.body;
+    })();
+    await appendFile(file(), bytes.subarray(bytes.length - 6));
+    expect(await watching).toEqual({ type: "text", text: "ä€😀" });
+    end.abort();
+  });
+
+  test("no session id leads out of the folder", async () => {
+    for (const session of ["../../x", "/etc/x", "a\0b", "..", "CON", "é".repeat(500)]) {
+      hub.publish(delta(0, { session }));
+    }
+    await hub.flush();
+    expect(await readdir(dir)).toEqual(["live"]);
+    expect(await readdir(join(dir, "live"))).toHaveLength(6);
+  });
+
+  test("what nobody takes in time is dropped, counted and announced at its place", async () => {
+    const small = new LocalHub(dir, { maxWaitingBytes: 2000 });
+    for (let sequence = 0; sequence < 50; sequence++) small.publish(delta(sequence));
+    await small.flush();
+    small.publish(delta(50));
+    await small.flush();
+    const lines = await linesOf(file());
+    const kept = lines.filter(({ body }) => body.type === "text").map(({ sequence }) => sequence);
+    const at = lines.findIndex(({ body }) => body.type === "dropped");
+    expect(kept).toEqual([...Array.from({ length: at }, (_, index) => index), 50]);
+    expect(lines[at]).toMatchObject({ sequence: at, body: { type: "dropped", count: 50 - at } });
+    await small.close();
+  });
+
+  test("a file that cannot be written fails nobody; what is missing is announced when it can be", async () => {
+    await mkdir(join(dir, "live"));
+    await mkdir(file());
+    hub.publish(delta(0));
+    hub.publish(delta(1));
+    await hub.flush();
+    await rm(file(), { recursive: true });
+    hub.publish(delta(2));
+    await hub.flush();
+    expect(await linesOf(file())).toMatchObject([
+      { sequence: 0, body: { type: "dropped", count: 2 } },
+      { sequence: 2, body: { type: "text" } },
+    ]);
+  });
+
+  test("publishing holds up nobody", async () => {
+    const text = "x".repeat(500);
+    const begin = performance.now();
+    for (let round = 0; round < 50; round++) {
+      for (let index = 0; index < 200; index++) {
+        hub.publish(delta(round, { session: `s${index}`, body: { type: "text", text } }));
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // 10,000 deltas in 50 turns of the main thread.
+    expect((performance.now() - begin) / 50).toBeLessThan(50);
+    await hub.flush();
+    expect(await readdir(join(dir, "live"))).toHaveLength(200);
+  });
+
+  test("SIGKILL of a publisher loses nothing that had reached the file, and tears no line of the next one", async () => {
+    const script = `
+      import { LocalHub } from ${JSON.stringify(new URL("../../dist/stream/local-hub.js", import.meta.url).href)};
+      const hub = new LocalHub(${JSON.stringify(dir)});
+      const base = ${JSON.stringify(delta(0))};
+      for (let sequence = 0; ; sequence++) {
+        hub.publish({ ...base, sequence, body: { type: "text", text: "y".repeat(2000) } });
+        if (sequence % 20 === 19) await hub.flush();
+        if (sequence === 199) console.log("ready");
+      }`;
+    const child: ChildProcess = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout!, "data");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    hub.publish(delta(1_000_000));
+    await hub.flush();
+    const { length } = await linesOf(file());
+    expect(length).toBeGreaterThan(200);
+    const { sequences } = await next(hub, length);
+    expect(sequences).toEqual([...Array.from({ length: length - 1 }, (_, index) => index), 1_000_000]);
+  });
+});
+
+test("NullHub keeps nothing and ends its watchers", async () => {
+  const hub = new NullHub();
+  hub.publish(delta(0));
+  await hub.flush();
+  expect(await hub.published()).toEqual([]);
+  for await (const _ of hub.watch({ session: "s", signal: AbortSignal.abort() })) expect.unreachable();
+});
+
+async function linesOf(path: string) {
+  const whole: ReturnType<typeof delta>[] = [];
+  for (const line of (await readFile(path, "utf8")).split("\n")) {
+    try {
+      whole.push(JSON.parse(line));
+    } catch {
+      // Empty, or cut off.
+    }
+  }
+  return whole;
+}

@@ -1,0 +1,201 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Place, Transcript } from "../../src/transcript/transcript.ts";
+import type { Bench } from "./contract.ts";
+import { entry, event, eventTexts, NOTHING, opening, step, texts, write } from "./story.ts";
+
+/** Positions, forks, resets, prefixes: I1 and I5. */
+export function branchContract(make: () => Promise<Bench>): void {
+  describe("branches and events", () => {
+    let bench: Bench;
+    let transcript: Transcript;
+    let place: Place;
+    beforeEach(async () => {
+      bench = await make();
+      transcript = bench.transcript;
+      const { loopId, branch } = await transcript.openLoop(opening());
+      place = { loopId, branch, base: 1 };
+    });
+    afterEach(() => bench.dispose());
+
+    /** One call of a unit: run, command, call, first position of the unit, text at `base + call`. */
+    const put = (run: string, number: number, call: number, base: number, text: string, branch = "main") =>
+      transcript.store(
+        write(
+          { ...place, branch, base },
+          { step: step({ run, number, call }), entries: [entry(base + call, text)] },
+        ),
+      );
+    const head = async () => (await transcript.session("s"))?.headBranch;
+
+    test("I5: an entry behind a gap is not shown until the gap is closed", async () => {
+      await put("r1", 1, 1, 1, "second");
+      expect(await transcript.length("s", "main")).toBe(1);
+      expect(await texts(transcript, "s", "main")).toEqual(["hello"]);
+      await put("r1", 1, 0, 1, "first");
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "first", "second"]);
+      expect(await transcript.entries("s", "main", 1, 2)).toHaveLength(1);
+      expect(await transcript.entries("s", "main", 3, 9)).toEqual([]);
+      expect(await transcript.entries("s", "nowhere", 0, 9)).toEqual([]);
+      expect(await transcript.length("s", "nowhere")).toBe(0);
+    });
+
+    test("I1: a position taken by another run is left alone; the run goes on in a fork at its base", async () => {
+      await put("r1", 1, 0, 1, "old one");
+      await put("r1", 2, 0, 2, "old two");
+      const { branch } = await put("r2", 2, 0, 2, "new two");
+      expect(branch).not.toBe("main");
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "old one", "old two"]);
+      expect(await texts(transcript, "s", branch)).toEqual(["hello", "old one", "new two"]);
+      expect(await transcript.branches("s")).toContainEqual({
+        id: branch,
+        parent: { branch: "main", position: 2 },
+      });
+      expect(await head()).toBe(branch);
+      expect((await transcript.loops("s"))[0]).toMatchObject({ branch });
+    });
+
+    test("siblings of one unit fork together, also when only one of them meets the conflict", async () => {
+      await put("r1", 1, 0, 1, "old a");
+      const b = await put("r2", 1, 1, 1, "new b");
+      const c = await put("r2", 1, 2, 1, "new c");
+      const a = await put("r2", 1, 0, 1, "new a");
+      expect(new Set([a.branch, b.branch, c.branch]).size).toBe(1);
+      expect(await texts(transcript, "s", a.branch)).toEqual(["hello", "new a", "new b", "new c"]);
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "old a"]);
+    });
+
+    test("a sibling that had written before the conflict came is taken along", async () => {
+      expect((await put("r2", 1, 1, 1, "new b")).branch).toBe("main");
+      expect((await put("r1", 4, 0, 5, "old, far ahead")).branch).toBe("main");
+      const a = await put("r2", 1, 0, 1, "new a");
+      expect(a.branch).not.toBe("main");
+      expect(await texts(transcript, "s", a.branch)).toEqual(["hello", "new a", "new b"]);
+    });
+
+    test("a claim says where it goes on, and a write that still names the old branch goes there too", async () => {
+      await put("r1", 1, 0, 1, "old one");
+      const claimed = await transcript.claim(step({ run: "r2" }), place, NOTHING, 1);
+      expect(claimed.branch).not.toBe("main");
+      const one = await put("r2", 1, 0, 1, "new one");
+      // Free on the old branch, but this run has left it.
+      const two = await put("r2", 2, 0, 2, "new two");
+      expect([one.branch, two.branch]).toEqual([claimed.branch, claimed.branch]);
+      expect(await texts(transcript, "s", claimed.branch)).toEqual(["hello", "new one", "new two"]);
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "old one"]);
+    });
+
+    test("an outbox forks like the entries of a result", async () => {
+      await put("r1", 1, 0, 1, "old one");
+      const outbox = { entries: [entry(1, "new steer")], events: [] };
+      const claimed = await transcript.claim(step({ run: "r2" }), place, outbox, 1);
+      const again = await transcript.claim(step({ run: "r2", generation: 2 }), place, outbox, 1);
+      expect(again.branch).toBe(claimed.branch);
+      expect(await texts(transcript, "s", claimed.branch)).toEqual(["hello", "new steer"]);
+    });
+
+    test("what was settled before a reset in the middle of a unit is found behind the fork", async () => {
+      await put("r1", 1, 0, 1, "a");
+      await put("r1", 1, 1, 1, "old b");
+      // r2 was reset after a and before b: it makes b again, and then goes on.
+      const b = await put("r2", 1, 1, 1, "new b");
+      const next = await transcript.claim(
+        step({ run: "r2", number: 2 }),
+        { ...place, branch: b.branch, base: 3 },
+        NOTHING,
+        1,
+      );
+      expect(next.branch).toBe(b.branch);
+      expect(await texts(transcript, "s", b.branch)).toEqual(["hello", "a", "new b"]);
+    });
+
+    test("a run that continues another goes on behind its entries", async () => {
+      await put("r1", 1, 0, 1, "one");
+      expect((await put("r2", 2, 0, 2, "two")).branch).toBe("main");
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "one", "two"]);
+    });
+
+    test("a run that a reset has left behind does not take the head along", async () => {
+      await put("r1", 1, 0, 1, "old one");
+      const { branch } = await put("r2", 1, 0, 1, "new one");
+      await put("r1", 2, 0, 2, "old two");
+      expect(await head()).toBe(branch);
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "old one", "old two"]);
+      const opened = await transcript.openLoop(
+        opening({ step: step({ run: "r2", number: 9 }), prompts: [message2()] }),
+      );
+      expect(opened).toMatchObject({ branch, from: 2 });
+    });
+    const message2 = () => ({ id: "m2", text: "next", atMs: 1 });
+
+    test("tokens before a position are counted along the ancestors", async () => {
+      const sums = [0, 6];
+      for (const [index, text] of ["one", "two hundred", "three"].entries()) {
+        await put("r1", index + 1, 0, index + 1, text);
+        sums.push(sums[sums.length - 1]! + Math.ceil(text.length / 4) + 4);
+      }
+      const { branch } = await put("r2", 3, 0, 3, "a fork of another size");
+      const at = async (name: string, position: number) => {
+        const key = step({ run: `q${name}${position}`, number: 0 });
+        const opened = await transcript.openLoop(
+          opening({ step: key, at: { branch: name, position }, prompts: [] }),
+        );
+        return opened.tokensBefore;
+      };
+      expect([await at("main", 0), await at("main", 1), await at("main", 3), await at("main", 4)]).toEqual([
+        sums[0],
+        sums[1],
+        sums[3],
+        sums[4],
+      ]);
+      expect([await at(branch, 2), await at(branch, 3), await at(branch, 4)]).toEqual([
+        sums[2],
+        sums[3],
+        sums[3]! + 6 + 4,
+      ]);
+    });
+
+    test("a write to a branch that is not there is refused", async () => {
+      await expect(put("r1", 1, 0, 1, "x", "nowhere")).rejects.toThrow(/nowhere/);
+      await expect(
+        transcript.store(write({ ...place, loopId: "x" }, { outbox: { entries: [], events: [event(0)] } })),
+      ).rejects.toThrow(/loop x/);
+    });
+
+    const tell = (run: string, number: number, ...events: ReturnType<typeof event>[]) =>
+      transcript.store(write(place, { step: step({ run, number }), outbox: { entries: [], events } }));
+    const seen = (from = 0) => eventTexts(transcript, place.loopId, from);
+
+    test("I5: events are shown up to the first gap, and written once", async () => {
+      await tell("r1", 1, event(0), event(2));
+      expect(await seen()).toEqual(["event 0"]);
+      expect(await seen(2)).toEqual([]);
+      await tell("r1", 2, event(0, "again"), event(1));
+      expect(await seen()).toEqual(["event 0", "event 1", "event 2"]);
+      expect(await seen(2)).toEqual(["event 2"]);
+      expect((await transcript.events(place.loopId, 0))[0]).toEqual({
+        loopId: place.loopId,
+        sequence: 0,
+        atMs: 1000,
+        body: event(0).body,
+      });
+      expect(await transcript.events("no such loop", 0)).toEqual([]);
+    });
+
+    test("a reset hides the events of earlier runs behind it, whoever writes afterwards", async () => {
+      await tell("r1", 1, event(0), event(1), event(2), event(3));
+      await tell("r2", 2, event(2, "new 2"));
+      expect(await seen()).toEqual(["event 0", "event 1", "new 2"]);
+      await tell("r1", 3, event(4));
+      expect(await seen()).toEqual(["event 0", "event 1", "new 2"]);
+      await tell("r2", 4, event(3, "new 3"));
+      await tell("r3", 5, event(1, "newest 1"));
+      expect(await seen()).toEqual(["event 0", "newest 1"]);
+    });
+
+    test("a run that continues another goes on with its events", async () => {
+      await tell("r1", 1, event(0), event(1));
+      await tell("r2", 2, event(2), event(3));
+      expect(await seen(1)).toEqual(["event 1", "event 2", "event 3"]);
+    });
+  });
+}

@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+
+const ENTRY = new URL("../../dist/transcript/sqlite/sqlite-transcript.js", import.meta.url).href;
+const SQL = new URL("../../dist/transcript/sqlite/sql.js", import.meta.url).href;
+
+/**
+ * Another process that runs a script with `SqliteTranscript`, `Sql` and `path` at hand; `say` prints a line.
+ *
+ * Its code is the compiled one.
+ */
+export function child(path: string, script: string): ChildProcess {
+  const source = `
+    import { SqliteTranscript } from ${JSON.stringify(ENTRY)};
+    import { Sql } from ${JSON.stringify(SQL)};
+    const path = ${JSON.stringify(path)};
+    const say = (line) => process.stdout.write(line + "\\n");
+    ${script}`;
+  return spawn(process.execPath, ["--input-type=module", "-e", source], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+}
+
+/** The next line or lines; throws when the process ends instead. */
+export async function said(process: ChildProcess): Promise<string> {
+  const gone = new AbortController();
+  const data = once(process.stdout!, "data", { signal: gone.signal });
+  const leave = (code: number | null) => gone.abort(new Error(`The process ended with code ${code}`));
+  process.once("close", leave);
+  try {
+    return String((await data)[0]).trim();
+  } finally {
+    process.off("close", leave);
+  }
+}
+
+export async function ended(process: ChildProcess): Promise<number | null> {
+  if (process.exitCode !== null || process.signalCode !== null) return process.exitCode;
+  const [code] = await once(process, "exit");
+  return code as number | null;
+}

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AgentDefinition } from "../../src/schema/definition.ts";
+import { FencedError, type Transcript } from "../../src/transcript/transcript.ts";
+import { branchContract } from "./branch-contract.ts";
+import { loopContract } from "./loop-contract.ts";
+import { propertyContract } from "./property-contract.ts";
+import { stepContract } from "./step-contract.ts";
+import { answer, entry, event, NOTHING, opening, step, texts, USAGE, write } from "./story.ts";
+
+/** A store for one test. `second` opens what `transcript` holds once more, as another process would. */
+export type Bench = {
+  readonly transcript: Transcript;
+  second(): Promise<Transcript>;
+  dispose(): Promise<void>;
+};
+
+/** What every implementation of `Transcript` keeps, whatever lies below it. */
+export function transcriptContract(name: string, make: () => Promise<Bench>): void {
+  describe(`${name} keeps the contract of transcripts`, () => {
+    stepContract(make);
+    branchContract(make);
+    loopContract(make);
+    contentContract(make);
+    processContract(make);
+    propertyContract(make);
+  });
+}
+
+function contentContract(make: () => Promise<Bench>): void {
+  describe("contents and definitions", () => {
+    let bench: Bench;
+    beforeEach(async () => {
+      bench = await make();
+    });
+    afterEach(() => bench.dispose());
+
+    test("a definition has the same hash whatever the order of its keys", async () => {
+      const { transcript } = bench;
+      const model = {
+        id: "m",
+        name: "m",
+        api: "anthropic_messages",
+        provider: "v",
+        baseUrl: "http://127.0.0.1:1",
+      };
+      const definition = { name: "a", model, tools: ["x"] } as unknown as AgentDefinition;
+      const turned = { tools: ["x"], model: Object.fromEntries(Object.entries(model).reverse()), name: "a" };
+      const hash = await transcript.saveDefinition(definition);
+      expect(hash).toMatch(/^[0-9a-f]{64}$/);
+      expect(await transcript.saveDefinition(turned as unknown as AgentDefinition)).toBe(hash);
+      expect(await transcript.definition(hash)).toEqual(definition);
+      expect(await transcript.definition("0".repeat(64))).toBeUndefined();
+    });
+
+    test.each([
+      ["an ordinary text", "hello"],
+      ["NUL and other controls", "a\0b\u0001\n"],
+      ["what is not ASCII", "ä€😀 "],
+      ["nothing", ""],
+      ["a megabyte", "xyz ".repeat(250_000)],
+    ])("a text comes back as it went in: %s", async (_, text) => {
+      const hash = await bench.transcript.putText(text, 1);
+      expect(await bench.transcript.putText(text, 2)).toBe(hash);
+      expect(await bench.transcript.text(hash)).toBe(text);
+    });
+
+    test.each([100, 3000, 3_000_000])("a message of %d characters comes back as it went in", async (size) => {
+      const { transcript } = bench;
+      const { loopId } = await transcript.openLoop(opening());
+      const spoken = answer(`\0"\ud83d\ude00\u2028${"ü".repeat(size)}`);
+      const place = { loopId, branch: "main", base: 1 };
+      await transcript.store(write(place, { entries: [{ position: 1, origin: "model", message: spoken }] }));
+      expect((await transcript.entries("s", "main", 1, 2))[0]?.message).toEqual(spoken);
+    });
+
+    test("another process sees what was answered here", async () => {
+      const { transcript } = bench;
+      const { loopId } = await transcript.openLoop(opening());
+      const other = await bench.second();
+      const place = { loopId, branch: "main", base: 1 };
+      await transcript.store(write(place, { entries: [entry(1, "one")] }));
+      expect(await texts(other, "s", "main")).toEqual(["hello", "one"]);
+      await other.store(
+        write(
+          { ...place, base: 2 },
+          { step: step({ number: 2, process: "p2" }), entries: [entry(2, "two")] },
+        ),
+      );
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "one", "two"]);
+      await other.close();
+    });
+  });
+}
+
+function processContract(make: () => Promise<Bench>): void {
+  describe("processes", () => {
+    let bench: Bench;
+    let transcript: Transcript;
+    beforeEach(async () => {
+      bench = await make();
+      transcript = bench.transcript;
+    });
+    afterEach(() => bench.dispose());
+
+    test("processes sign in by host and sign out", async () => {
+      const process = { id: "p1", host: "h", pid: 7, startTime: "99", namespace: "n", taskQueue: "q" };
+      await transcript.signIn(process);
+      await transcript.signIn({ ...process, id: "p2", host: "elsewhere" });
+      await transcript.signIn(process);
+      expect(await transcript.processes("h")).toEqual([process]);
+      await transcript.signOut("p1");
+      expect(await transcript.processes("h")).toEqual([]);
+    });
+
+    test("what a process left: claims without result, and the runs that may wait for it", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      const place = { loopId, branch: "main", base: 1 };
+      const claim = (number: number, of: object = {}) =>
+        transcript.claim(step({ number, activityId: `a${number}`, ...of }), place, NOTHING, number);
+      await claim(1);
+      await transcript.store(write(place, { step: step({ number: 1, activityId: "a1" }) }));
+      await claim(2);
+      await transcript.release(step({ number: 2 }));
+      await claim(3, { activityId: undefined });
+      await claim(4, { process: "p2" });
+      await claim(5);
+      expect(await transcript.remains("p1")).toEqual({
+        activities: [{ session: "s", run: "r1", number: 5, call: 0, activityId: "a5", executions: 1 }],
+        runs: [{ session: "s", run: "r1" }],
+      });
+      expect((await transcript.remains("p2")).activities).toMatchObject([{ number: 4 }]);
+      await transcript.closeLoop({
+        ...write(place, { step: step({ number: 9 }) }),
+        status: "completed",
+        outcome: { type: "stopped", reason: "" },
+        usage: USAGE,
+        costUsd: 0,
+        turns: 1,
+      });
+      expect(await transcript.remains("p1")).toEqual({
+        activities: [],
+        runs: [{ session: "s", run: "r1" }],
+      });
+      await transcript.signOut("p1");
+      expect((await transcript.remains("p1")).runs).toEqual([]);
+    });
+
+    test("a result that nothing followed may not have been answered", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      const place = { loopId, branch: "main", base: 1 };
+      await transcript.store(write(place));
+      expect((await transcript.remains("p1")).activities).toMatchObject([{ number: 1, activityId: "1" }]);
+      await transcript.claim(step({ number: 2, activityId: undefined }), place, NOTHING, 1);
+      expect((await transcript.remains("p1")).activities).toEqual([]);
+    });
+
+    test("steps tell who does what since when", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      const place = { loopId, branch: "main", base: 1 };
+      await transcript.claim(step(), place, { entries: [], events: [event(0)] }, 50);
+      await transcript.noteGroup(step(), { pgid: 44, startTime: "12" });
+      expect((await transcript.steps("s"))[1]).toEqual({
+        run: "r1",
+        number: 1,
+        call: 0,
+        session: "s",
+        kind: "model",
+        generation: 1,
+        executions: 1,
+        process: "p1",
+        startedAtMs: 50,
+        group: { pgid: 44, startTime: "12" },
+      });
+      await expect(transcript.release(step({ generation: 2 }))).rejects.toThrow(FencedError);
+    });
+  });
+}

@@ -1,0 +1,231 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Bench } from "./contract.ts";
+import { answer, entry, message, opening, step, texts, USAGE, write } from "./story.ts";
+
+/** Sessions, loops, inbox, prompts. */
+export function loopContract(make: () => Promise<Bench>): void {
+  describe("loops and sessions", () => {
+    let bench: Bench;
+    let transcript: Transcript;
+    beforeEach(async () => {
+      bench = await make();
+      transcript = bench.transcript;
+    });
+    afterEach(() => bench.dispose());
+
+    test("a first loop makes the session, the branch main and the prompt's entry", async () => {
+      const opened = await transcript.openLoop(opening());
+      expect(opened).toEqual({
+        loopId: "s.v.m.1",
+        kind: { type: "initial" },
+        branch: "main",
+        from: 0,
+        tokensBefore: 0,
+        entries: [{ origin: "prompt", messageId: "m1", tokens: 6 }],
+      });
+      expect(await transcript.entries("s", "main", 0, 9)).toEqual([
+        {
+          position: 0,
+          origin: "prompt",
+          messageId: "m1",
+          tokens: 6,
+          message: {
+            role: "user",
+            content: [{ type: "text", text: "hello" }],
+            timestamp: 7,
+            turnId: { loopId: "s.v.m.1", turnIndex: 0 },
+          },
+        },
+      ]);
+      expect(await transcript.session("s")).toEqual({
+        id: "s",
+        agentName: "agent",
+        definitionHash: "d",
+        model: "m",
+        createdAtMs: 100,
+        lastActiveAtMs: 100,
+        headBranch: "main",
+        loops: 1,
+        status: "running",
+      });
+      expect(await transcript.branches("s")).toEqual([{ id: "main" }]);
+    });
+
+    test("the same opening asked again gives the same answer and writes nothing", async () => {
+      const first = await transcript.openLoop(opening());
+      const again = await transcript.openLoop(
+        opening({ step: step({ number: 0, generation: 2, process: "p2" }) }),
+      );
+      expect(again).toEqual(first);
+      expect(await transcript.loops("s")).toHaveLength(1);
+      expect(await transcript.length("s", "main")).toBe(1);
+    });
+
+    test("loop numbers count per segment; each loop names the one before it", async () => {
+      const ids: unknown[] = [];
+      for (const [number, segment] of ["a", "a", "b"].entries()) {
+        const opened = await transcript.openLoop(
+          opening({ step: step({ number }), segment, prompts: [message(`m${number}`)] }),
+        );
+        ids.push([opened.loopId, opened.parentLoopId]);
+      }
+      expect(ids).toEqual([
+        ["s.a.1", undefined],
+        ["s.a.2", "s.a.1"],
+        ["s.b.1", "s.a.2"],
+      ]);
+      expect((await transcript.loops("s")).map((loop) => loop.loopId)).toEqual(["s.a.1", "s.a.2", "s.b.1"]);
+      expect((await transcript.session("s"))?.loops).toBe(3);
+    });
+
+    test("the inbox comes before the prompts, in order, and is empty afterwards", async () => {
+      const outside = { loopId: "", branch: "main", base: 0 };
+      await transcript.storeInbox(write(outside), [message("i1"), message("i2"), message("i1")]);
+      await transcript.storeInbox(write(outside, { step: step({ number: 2 }) }), [
+        message("i2"),
+        message("i3"),
+      ]);
+      expect((await transcript.inbox("s")).map(({ id }) => id)).toEqual(["i1", "i2", "i3"]);
+      expect(await transcript.session("s")).toBeUndefined();
+
+      const opened = await transcript.openLoop(opening({ step: step({ number: 3 }) }));
+      expect(opened.entries.map(({ origin, messageId }) => [origin, messageId])).toEqual([
+        ["inbox", "i1"],
+        ["inbox", "i2"],
+        ["inbox", "i3"],
+        ["prompt", "m1"],
+      ]);
+      expect(await transcript.inbox("s")).toEqual([]);
+    });
+
+    test("a message that is in the conversation is neither added nor put into the inbox again", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      const place = { loopId, branch: "main", base: 1 };
+      await transcript.storeInbox(write(place), [message("m1"), message("m2")]);
+      expect((await transcript.inbox("s")).map(({ id }) => id)).toEqual(["m2"]);
+      const steered = {
+        position: 1,
+        origin: "steering",
+        message: answer("x"),
+        messageId: "m3",
+      } as const;
+      await transcript.store(write(place, { step: step({ number: 2 }), entries: [steered] }));
+      const opened = await transcript.openLoop(
+        opening({ step: step({ number: 3 }), prompts: ["m2", "m3", "m1", "m4"].map((id) => message(id)) }),
+      );
+      expect(opened.entries.map(({ messageId }) => messageId)).toEqual(["m2", "m4"]);
+      expect(opened).toMatchObject({ from: 2, tokensBefore: 6 + 5 });
+    });
+
+    test("a prompt may stand in the record as something else", async () => {
+      const prompts = [{ ...message("m1"), origin: "follow-up" as const }, message("m2")];
+      const opened = await transcript.openLoop(opening({ prompts }));
+      expect(opened.entries.map(({ origin }) => origin)).toEqual(["follow-up", "prompt"]);
+      const entries = await transcript.entries("s", "main", 0, 9);
+      expect(entries.map(({ origin }) => origin)).toEqual(["follow-up", "prompt"]);
+    });
+
+    test("storeInbox done twice gives the stored result and the messages once", async () => {
+      const outside = { loopId: "", branch: "main", base: 0 };
+      await transcript.storeInbox(write(outside, { result: 1 }), [message("i1")]);
+      const again = await transcript.storeInbox(write(outside, { result: 2 }), [message("i2")]);
+      expect(again.result).toBe(1);
+      expect((await transcript.inbox("s")).map(({ id }) => id)).toEqual(["i1"]);
+    });
+
+    test("closing a loop sets its record and the session's status", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      await transcript.closeLoop({
+        ...write({ loopId, branch: "main", base: 1 }),
+        status: "completed",
+        outcome: { type: "answered", stopReason: "stop" },
+        usage: USAGE,
+        costUsd: 0.25,
+        turns: 3,
+      });
+      expect(await transcript.loops("s")).toEqual([
+        {
+          loopId,
+          session: "s",
+          kind: { type: "initial" },
+          definitionHash: "d",
+          model: "m",
+          branch: "main",
+          from: 0,
+          status: "completed",
+          startedAtMs: 100,
+          endedAtMs: 200,
+          outcome: { type: "answered", stopReason: "stop" },
+          usage: USAGE,
+          costUsd: 0.25,
+          turns: 3,
+        },
+      ]);
+      expect(await transcript.session("s")).toMatchObject({ status: "completed", lastActiveAtMs: 200 });
+    });
+
+    test("a loop that was left running is aborted when the next one opens", async () => {
+      await transcript.openLoop(opening());
+      await transcript.openLoop(opening({ step: step({ run: "r2", number: 0 }), atMs: 300 }));
+      expect(await transcript.loops("s")).toMatchObject([
+        { status: "aborted", endedAtMs: 300 },
+        { status: "running" },
+      ]);
+    });
+
+    test("a loop that begins before the end of a branch goes on in one of its own, each time", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, "one")] }));
+      const rerun = (number: number) =>
+        transcript.openLoop(
+          opening({
+            step: step({ number }),
+            kind: { type: "rerun", tag: "2026-01-01T00:00:00Z" },
+            at: { branch: "main", position: 1 },
+            prompts: [message(`again${number}`)],
+          }),
+        );
+      const first = await rerun(5);
+      const second = await rerun(6);
+      expect(first).toMatchObject({ from: 1, tokensBefore: 6 });
+      expect(new Set(["main", first.branch, second.branch]).size).toBe(3);
+      expect(await texts(transcript, "s", first.branch)).toEqual(["hello", "text of again5"]);
+      expect(await texts(transcript, "s", second.branch)).toEqual(["hello", "text of again6"]);
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"]);
+      expect(await transcript.session("s")).toMatchObject({ headBranch: second.branch });
+      expect((await transcript.branches("s"))[1]).toEqual({
+        id: first.branch,
+        parent: { branch: "main", position: 1 },
+      });
+    });
+
+    test("a loop cannot begin behind the end, nor on a branch that is not there", async () => {
+      await transcript.openLoop(opening());
+      const at = (branch: string, position: number) =>
+        transcript.openLoop(opening({ step: step({ number: 9 }), at: { branch, position } }));
+      await expect(at("main", 2)).rejects.toThrow(/1 entries/);
+      await expect(at("nowhere", 0)).rejects.toThrow(/nowhere/);
+      expect(await transcript.loops("s")).toHaveLength(1);
+    });
+
+    test("sessions come newest first and can be chosen by agent and status", async () => {
+      for (const [index, id] of ["a", "b", "c"].entries()) {
+        await transcript.openLoop(
+          opening({
+            step: step({ session: id, run: id }),
+            atMs: index,
+            agentName: id === "b" ? "other" : "agent",
+          }),
+        );
+      }
+      const ids = async (filter: Parameters<Transcript["sessions"]>[0]) =>
+        (await transcript.sessions(filter)).map((session) => session.id);
+      expect(await ids({ limit: 10 })).toEqual(["c", "b", "a"]);
+      expect(await ids({ limit: 1 })).toEqual(["c"]);
+      expect(await ids({ limit: 10, agentName: "agent" })).toEqual(["c", "a"]);
+      expect(await ids({ limit: 10, agentName: "other", status: "running" })).toEqual(["b"]);
+      expect(await ids({ limit: 10, status: "failed" })).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { FencedError, type Transcript } from "../../src/transcript/transcript.ts";
+import type { Bench } from "./contract.ts";
+import { SimulatedRun } from "./simulated-run.ts";
+import { eventTexts, opening, step, texts } from "./story.ts";
+
+/** What happens next, and to which run; numbers are taken modulo what there is. */
+type Move =
+  | { readonly type: "call"; readonly run: number; readonly call: number; readonly crash: boolean }
+  | { readonly type: "repeat"; readonly run: number }
+  | { readonly type: "reset"; readonly run: number };
+
+const move: fc.Arbitrary<Move> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      type: fc.constant("call" as const),
+      run: fc.nat(),
+      call: fc.nat(),
+      crash: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("repeat" as const), run: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("reset" as const), run: fc.nat() }) },
+);
+
+/** How many calls each unit of a run makes, and whether a message of a person comes before them. */
+const units = fc.array(fc.record({ calls: fc.integer({ min: 1, max: 3 }), steered: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+/** Several runs of one loop, each reset from another and none of them quiet: all five invariants. */
+export function propertyContract(make: () => Promise<Bench>): void {
+  describe("random interleavings of runs", () => {
+    let bench: Bench;
+    beforeEach(async () => {
+      bench = await make();
+    });
+    afterEach(() => bench.dispose());
+
+    test("I1 to I5 hold at every step, and each run ends with exactly its own conversation", async () => {
+      let sessions = 0;
+      await fc.assert(
+        fc.asyncProperty(units, fc.array(move, { minLength: 5, maxLength: 40 }), async (plan, moves) => {
+          await play(bench.transcript, `s${sessions++}`, plan, moves);
+        }),
+        { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? 60) },
+      );
+    }, 600_000);
+  });
+}
+
+async function play(
+  transcript: Transcript,
+  session: string,
+  plan: readonly { calls: number; steered: boolean }[],
+  moves: readonly Move[],
+): Promise<void> {
+  const first = step({ session, run: `${session}-0`, number: 0, kind: "open-loop" });
+  const { loopId } = await transcript.openLoop(opening({ step: first }));
+  const runs = [
+    SimulatedRun.first(transcript, { session, loopId, run: first.run, history: ["hello"], plan }),
+  ];
+  const seen = new Map<string, string[]>();
+  let newest = runs[0]!;
+  let inLine = true;
+
+  for (const next of moves) {
+    const run = runs[next.run % runs.length]!;
+    if (next.type === "call") await run.call(next.call, next.crash);
+    else if (next.type === "repeat") await repeat(run);
+    else if (runs.length < 4 && run.mayBeReset) {
+      inLine &&= run === newest;
+      newest = run.reset(`${session}-${runs.length}`);
+      runs.push(newest);
+      await newest.call(0, false);
+    }
+    await readersSeePrefixes(transcript, session, loopId, seen);
+  }
+  for (const run of runs) await run.finish();
+  await readersSeePrefixes(transcript, session, loopId, seen);
+  for (const run of runs) expect(await texts(transcript, session, run.branch)).toEqual(run.history);
+  if (inLine) expect(await eventTexts(transcript, loopId)).toEqual(newest.events);
+  expect((await transcript.session(session))?.headBranch).toBe(newest.branch);
+}
+
+/** I3 and I4. */
+async function repeat(run: SimulatedRun): Promise<void> {
+  const done = run.lastStored;
+  if (done === undefined) return;
+  const again = await run.transcript.store({
+    ...done.write,
+    result: "another",
+    outbox: { entries: [], events: [] },
+  });
+  expect(again.result).toBe(done.write.result);
+  const open = run.lastClaimed;
+  if (open === undefined) return;
+  const older = { ...open.step, generation: open.step.generation - 1 };
+  const late = { entries: open.write.entries, events: open.write.outbox.events };
+  await expect(run.transcript.claim(older, open.write, late, 1)).rejects.toThrow(FencedError);
+  await expect(run.transcript.store({ ...open.write, step: older })).rejects.toThrow(FencedError);
+}
+
+/** I1 and I5: what was seen once is seen for ever, in one piece from the beginning. */
+async function readersSeePrefixes(
+  transcript: Transcript,
+  session: string,
+  loopId: string,
+  seen: Map<string, string[]>,
+): Promise<void> {
+  for (const { id } of await transcript.branches(session)) {
+    const entries = await transcript.entries(session, id, 0, 1000);
+    expect(entries.map(({ position }) => position)).toEqual(entries.map((_, index) => index));
+    expect(await transcript.length(session, id)).toBe(entries.length);
+    const now = await texts(transcript, session, id);
+    const before = seen.get(id) ?? [];
+    expect(now.slice(0, before.length)).toEqual(before);
+    seen.set(id, now);
+  }
+  const events = await transcript.events(loopId, 0);
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
+}

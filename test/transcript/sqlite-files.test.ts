@@ -1,0 +1,235 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { LATEST, MIGRATIONS, migrate, versionOf } from "../../src/transcript/sqlite/migrations.ts";
+import { Sql } from "../../src/transcript/sqlite/sql.ts";
+import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import type { StoreFault } from "../../src/transcript/transcript.ts";
+import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
+import { answer, entry, event, NOTHING, opening, step, texts, write } from "./story.ts";
+
+const bench = SqliteBench.forEachTest();
+
+describe("files that must not be touched", () => {
+  async function untouched(fault: StoreFault, words: RegExp): Promise<void> {
+    const before = await readFile(bench.path);
+    for (const readOnly of [false, true]) {
+      const error = await storeErrorOf(SqliteTranscript.open({ path: bench.path, readOnly }));
+      expect(error.fault).toBe(fault);
+      expect(error.message).toMatch(words);
+      expect(error.message).toContain(bench.path);
+    }
+    expect((await readFile(bench.path)).equals(before)).toBe(true);
+  }
+
+  async function filled(): Promise<void> {
+    const transcript = await SqliteTranscript.open({ path: bench.path });
+    const { loopId } = await transcript.openLoop(opening());
+    const entries = Array.from({ length: 200 }, (_, index) => entry(index + 1, "text ".repeat(200)));
+    await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries }));
+    await transcript.close();
+    compact(bench.path);
+  }
+
+  test("a text file", async () => {
+    await writeFile(bench.path, "Dear diary, ".repeat(1000));
+    await untouched("damaged", /does not begin/);
+  });
+
+  test("a file that is cut short", async () => {
+    await filled();
+    await truncate(bench.path, 50_000);
+    await untouched("damaged", /cut short/);
+  });
+
+  test("a file with a broken page", async () => {
+    await filled();
+    const bytes = await readFile(bench.path);
+    bytes.fill(0xee, 100, 4096);
+    await writeFile(bench.path, bytes);
+    await untouched("damaged", /malformed/);
+  });
+
+  test("a file of a newer version", async () => {
+    await filled();
+    const sql = new Sql(bench.path);
+    sql.exec(`PRAGMA user_version = ${LATEST + 1}`);
+    sql.close();
+    await untouched("newer", new RegExp(`version ${LATEST + 1}.*up to ${LATEST}`));
+    compact(bench.path);
+    await untouched("newer", /Run the newer version/);
+  });
+
+  test("a database of another program", async () => {
+    execFileSync("python3", [
+      "-c",
+      `import sqlite3; c = sqlite3.connect(${JSON.stringify(bench.path)}); c.execute("create table t(a)"); c.commit()`,
+    ]);
+    const before = await readFile(bench.path);
+    const error = await storeErrorOf(SqliteTranscript.open({ path: bench.path }));
+    expect([error.fault, (await readFile(bench.path)).equals(before)]).toEqual(["other", true]);
+  });
+
+  test("a writer that is at work when the file becomes newer stops", async () => {
+    const transcript = await bench.opened();
+    await transcript.openLoop(opening());
+    const sql = new Sql(bench.path);
+    sql.exec(`PRAGMA user_version = ${LATEST + 1}`);
+    sql.close();
+    expect((await storeErrorOf(transcript.putText("x", 1))).fault).toBe("newer");
+  });
+
+  test("a folder, and a path that leads nowhere", async () => {
+    await mkdir(bench.path);
+    expect((await storeErrorOf(SqliteTranscript.open({ path: bench.path }))).fault).toBe("unreachable");
+    const below = join(bench.folder, "file", "x.db");
+    await writeFile(join(bench.folder, "file"), "");
+    expect((await storeErrorOf(SqliteTranscript.open({ path: below }))).fault).toBe("unreachable");
+    const absent = join(bench.folder, "absent.db");
+    expect((await storeErrorOf(SqliteTranscript.open({ path: absent, readOnly: true }))).fault).toBe(
+      "unreachable",
+    );
+    await expect(stat(absent)).rejects.toThrow();
+  });
+});
+
+/** Folds the log into the file, as when the last process has closed it. */
+function compact(file: string): void {
+  execFileSync("python3", [
+    "-c",
+    `import sqlite3; c = sqlite3.connect(${JSON.stringify(file)}); c.execute("pragma wal_checkpoint(truncate)"); c.close()`,
+  ]);
+}
+
+describe("migrations", () => {
+  test("an older file is raised, keeps its data and tells when", () => {
+    const sql = new Sql(bench.path);
+    const raise = (atMs: number, steps: readonly string[]) => {
+      sql.exec("BEGIN IMMEDIATE");
+      migrate(sql, bench.path, atMs, steps);
+      sql.exec("COMMIT");
+    };
+    raise(5, ["CREATE TABLE t (a)"]);
+    sql.run("INSERT INTO t VALUES (1)");
+    raise(6, ["CREATE TABLE t (a)", "ALTER TABLE t ADD COLUMN b DEFAULT 2", "CREATE TABLE u (c)"]);
+    expect(sql.get("SELECT a, b FROM t")).toMatchObject({ a: 1, b: 2 });
+    expect(sql.all<{ version: number; applied_at_ms: number }>("SELECT * FROM migrations")).toMatchObject([
+      { version: 1, applied_at_ms: 5 },
+      { version: 2, applied_at_ms: 6 },
+      { version: 3, applied_at_ms: 6 },
+    ]);
+    expect(versionOf(sql)).toBe(3);
+    sql.close();
+  });
+
+  test("pin: the newest version, and the mark of our files", async () => {
+    expect(MIGRATIONS).toHaveLength(1);
+    await bench.opened();
+    const sql = new Sql(bench.path);
+    expect(sql.get("PRAGMA application_id")).toMatchObject({ application_id: 1215261796 });
+    expect(sql.get("PRAGMA journal_mode")).toMatchObject({ journal_mode: "wal" });
+    sql.close();
+  });
+});
+
+describe("disks", () => {
+  /** Whether this process may mount file systems; on a machine where it may not, the tests below are skipped. */
+  const mounts = ((): boolean => {
+    try {
+      execFileSync("sh", ["-c", "d=$(mktemp -d) && mount -t tmpfs none $d && umount $d && rmdir $d"], {
+        stdio: "ignore",
+      });
+      return true;
+    } catch {
+      console.warn("SKIPPED: full and read-only disks need the right to mount");
+      return false;
+    }
+  })();
+
+  test.skipIf(!mounts)(
+    "a full disk is reported as full; with room the store goes on with all it had",
+    async () => {
+      const disk = join(bench.folder, "disk");
+      await mkdir(disk);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", disk]);
+      try {
+        const transcript = await bench.opened({ path: join(disk, "t.db") });
+        const { loopId } = await transcript.openLoop(opening());
+        let stored = 0;
+        let error: { fault: StoreFault; message: string } | undefined;
+        while (error === undefined) {
+          const key = step({ number: stored + 1 });
+          const spoken = answer(`${stored}`.padEnd(100_000, "x"));
+          const place = { loopId, branch: "main", base: stored + 1 };
+          const entries = [{ position: stored + 1, origin: "model" as const, message: spoken }];
+          await transcript.store(write(place, { step: key, entries })).then(
+            () => {
+              stored += 1;
+            },
+            (thrown) => {
+              error = thrown;
+            },
+          );
+        }
+        expect(error.fault).toBe("full");
+        expect(error.message).toMatch(/Make room/);
+        expect(await transcript.length("s", "main")).toBe(stored + 1);
+        execFileSync("mount", ["-o", "remount,size=16m", disk]);
+        const key = step({ number: stored + 1 });
+        await transcript.store(
+          write(
+            { loopId, branch: "main", base: stored + 1 },
+            { step: key, entries: [entry(stored + 1, "on")] },
+          ),
+        );
+        expect((await texts(transcript, "s", "main")).at(-1)).toBe("on");
+      } finally {
+        execFileSync("umount", ["-l", disk]);
+      }
+    },
+  );
+
+  test.skipIf(!mounts)(
+    "a read-only disk is reported as such, can be read, and the store goes on afterwards",
+    async () => {
+      const real = join(bench.folder, "real");
+      const disk = join(bench.folder, "disk");
+      await mkdir(real);
+      await mkdir(disk);
+      const before = await SqliteTranscript.open({ path: join(real, "t.db") });
+      await before.openLoop(opening());
+      await before.close();
+      execFileSync("mount", ["--bind", real, disk]);
+      execFileSync("mount", ["-o", "remount,ro,bind", disk]);
+      try {
+        const { fault, message } = await storeErrorOf(SqliteTranscript.open({ path: join(disk, "t.db") }));
+        expect(fault).toBe("read-only");
+        expect(message).toMatch(/writable/);
+        const reading = await bench.opened({ path: join(disk, "t.db"), readOnly: true });
+        expect(await texts(reading, "s", "main")).toEqual(["hello"]);
+        execFileSync("mount", ["-o", "remount,rw,bind", disk]);
+        const again = await bench.opened({ path: join(disk, "t.db") });
+        await again.putText("x", 1);
+      } finally {
+        execFileSync("umount", ["-l", disk]);
+      }
+    },
+  );
+
+  test("a transcript that was opened for reading sees what others write and writes nothing", async () => {
+    const writing = await bench.opened();
+    const { loopId } = await writing.openLoop(opening());
+    const reading = await bench.opened({ readOnly: true });
+    await writing.store(
+      write(
+        { loopId, branch: "main", base: 1 },
+        { entries: [entry(1, "one")], outbox: { entries: [], events: [event(0)] } },
+      ),
+    );
+    expect(await texts(reading, "s", "main")).toEqual(["hello", "one"]);
+    expect(
+      (await storeErrorOf(reading.claim(step(), { loopId, branch: "main", base: 1 }, NOTHING, 1))).fault,
+    ).toBe("read-only");
+  });
+});

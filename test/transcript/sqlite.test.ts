@@ -1,0 +1,191 @@
+import { describe, expect, test } from "vitest";
+import { LATEST } from "../../src/transcript/sqlite/migrations.ts";
+import { Sql } from "../../src/transcript/sqlite/sql.ts";
+import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { child, ended, said } from "./child.ts";
+import { transcriptContract } from "./contract.ts";
+import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
+import { entry, opening, step, write } from "./story.ts";
+
+const bench = SqliteBench.forEachTest();
+
+transcriptContract("SqliteTranscript", async () => ({
+  transcript: await bench.opened(),
+  second: () => SqliteTranscript.open({ path: bench.path }),
+  dispose: async () => undefined,
+}));
+
+describe("several processes on one file", () => {
+  test("four processes write at once: every step is claimed once, every entry is there", async () => {
+    const transcript = await bench.opened();
+    const { loopId } = await transcript.openLoop(opening());
+    const script = (name: string) => `
+      const transcript = await SqliteTranscript.open({ path });
+      let mine = 0;
+      await Promise.all(Array.from({ length: 100 }, async (_, number) => {
+        const step = { session: "s", run: "r1", number: number + 1, call: 0, kind: "t", generation: 1,
+          process: "${name}", activityId: "1" };
+        const place = { loopId: "${loopId}", branch: "main", base: number + 1 };
+        const claimed = await transcript.claim(step, place, { entries: [], events: [] }, 1);
+        if (claimed.type === "stored" || claimed.executions > 1) return;
+        mine += 1;
+        const message = { role: "user", content: [], timestamp: 1 };
+        await transcript.store({ ...place, step, atMs: 1, outbox: { entries: [], events: [] },
+          entries: [{ position: number + 1, origin: "tool", message }], result: 1 })
+          .catch((error) => { if (error.name !== "FencedError") throw error; });
+      }));
+      await transcript.close();
+      say(String(mine));`;
+    const children = ["a", "b", "c", "d"].map((name) => child(bench.path, script(name)));
+    const mine = await Promise.all(children.map(said));
+    expect(await Promise.all(children.map(ended))).toEqual([0, 0, 0, 0]);
+    expect(mine.map(Number).reduce((sum, count) => sum + count)).toBe(100);
+    expect((await transcript.steps("s")).filter(({ number }) => number > 0)).toHaveLength(100);
+  });
+
+  test("two processes that open a new file together find it made once", async () => {
+    const script =
+      "const t = await SqliteTranscript.open({ path }); await t.signOut('x'); await t.close(); say('ok');";
+    const children = Array.from({ length: 3 }, () => child(bench.path, script));
+    expect(await Promise.all(children.map(said))).toEqual(["ok", "ok", "ok"]);
+    await Promise.all(children.map(ended));
+    const sql = new Sql(bench.path);
+    expect(sql.all("SELECT version FROM migrations")).toHaveLength(LATEST);
+    sql.close();
+  });
+
+  test("SIGKILL in the middle of writing leaves all or nothing of each write", async () => {
+    const transcript = await bench.opened();
+    const { loopId } = await transcript.openLoop(opening());
+    for (let round = 0; round < 3; round++) {
+      const begin = await transcript.length("s", "main");
+      const writer = child(
+        bench.path,
+        `
+        const transcript = await SqliteTranscript.open({ path });
+        const message = { role: "user", content: [{ type: "text", text: "z".repeat(3000) }], timestamp: 1 };
+        for (let at = ${begin}, number = ${begin}; ; at += 3, number++) {
+          const step = { session: "s", run: "r1", number, call: 0, kind: "t", generation: 1, process: "p" };
+          const entries = [0, 1, 2].map((index) => ({ position: at + index, origin: "tool", message }));
+          const outbox = { entries: [], events: [{ sequence: at, atMs: 1, body: { type: "MessageStart", position: at } }] };
+          transcript.store({ loopId: "${loopId}", branch: "main", base: at, step, atMs: 1, outbox, entries, result: at })
+            .then(() => say(String(at)));
+          if (number % 5 === 4) await new Promise((resolve) => setImmediate(resolve));
+        }`,
+      );
+      let answered = -1;
+      for (let seen = 0; seen < 5; seen++) answered = Number((await said(writer)).split("\n").at(-1));
+      writer.kill("SIGKILL");
+      await ended(writer);
+      const length = await transcript.length("s", "main");
+      expect((length - begin) % 3).toBe(0);
+      expect(length).toBeGreaterThanOrEqual(answered + 3);
+      const steps = await transcript.steps("s");
+      expect(steps.filter(({ number }) => number >= begin)).toHaveLength((length - begin) / 3);
+    }
+  });
+
+  test("an idle transcript does not keep its process alive", async () => {
+    const idle = child(
+      bench.path,
+      "await SqliteTranscript.open({ path }).then((t) => t.signOut('x')); say('ok');",
+    );
+    expect(await said(idle)).toBe("ok");
+    idle.stdin?.end();
+    expect(await ended(idle)).toBe(0);
+  });
+
+  test("close lets pending writes finish, and refuses later ones", async () => {
+    const transcript = await bench.opened();
+    await transcript.openLoop(opening());
+    const writes = Promise.all(
+      Array.from({ length: 50 }, (_, index) => transcript.putText(`text ${index}`, 1)),
+    );
+    await transcript.close();
+    const hashes = await writes;
+    const again = await bench.opened();
+    expect(await again.text(hashes[49]!)).toBe("text 49");
+    await expect(transcript.putText("late", 1)).rejects.toThrow(/closed/);
+    await expect(transcript.session("s")).rejects.toThrow(/closed/);
+  });
+});
+
+describe("a locked file", () => {
+  const hold = `
+    const sql = new Sql(path);
+    sql.exec("PRAGMA locking_mode = NORMAL; BEGIN EXCLUSIVE");
+    say("held");
+    process.stdin.once("data", () => { sql.exec("COMMIT"); say("freed"); process.exit(0); });`;
+
+  test("a write waits for the lock, without holding up this process, and goes through", async () => {
+    const transcript = await bench.opened();
+    const holder = child(bench.path, hold);
+    expect(await said(holder)).toBe("held");
+    const heldUpMs = await turnMs(async () => {
+      const writing = Promise.all([transcript.openLoop(opening()), transcript.putText("x", 1)]);
+      expect(await transcript.session("s")).toBeUndefined();
+      holder.stdin!.write("go");
+      expect((await writing)[0].loopId).toBe("s.v.m.1");
+    });
+    expect(heldUpMs).toBeLessThan(50);
+    await ended(holder);
+  });
+
+  test("a lock that stays is reported as busy, and the store goes on afterwards", async () => {
+    const transcript = await bench.opened({ busyMs: 100 });
+    const holder = child(bench.path, hold);
+    await said(holder);
+    const { fault, message } = await storeErrorOf(transcript.openLoop(opening()));
+    expect(fault).toBe("busy");
+    expect(message).toContain(bench.path);
+    holder.stdin!.write("go");
+    await ended(holder);
+    expect((await transcript.openLoop(opening())).loopId).toBe("s.v.m.1");
+  });
+
+  test("a file that is locked whole is busy at the door too", async () => {
+    const maker = child(bench.path, "await (await SqliteTranscript.open({ path })).close(); say('made');");
+    await said(maker);
+    await ended(maker);
+    const holder = child(
+      bench.path,
+      `const sql = new Sql(path); sql.get("PRAGMA locking_mode = EXCLUSIVE"); sql.exec("BEGIN IMMEDIATE; COMMIT");
+       sql.run("DELETE FROM inbox"); say("held"); process.stdin.once("data", () => process.exit(0));`,
+    );
+    await said(holder);
+    expect((await storeErrorOf(SqliteTranscript.open({ path: bench.path, busyMs: 100 }))).fault).toBe("busy");
+    holder.stdin!.write("go");
+    await ended(holder);
+    await (await bench.opened()).openLoop(opening());
+  });
+});
+
+test("large reads and writes let the main thread go on", async () => {
+  const transcript = await bench.opened();
+  const { loopId } = await transcript.openLoop(opening());
+  const entries = Array.from({ length: 100 }, (_, index) => entry(index + 1, `${index} `.repeat(20_000)));
+  const heldUpMs = await turnMs(async () => {
+    for (let at = 0; at < entries.length; at += 10) {
+      const part = entries.slice(at, at + 10);
+      const place = { loopId, branch: "main", base: at + 1 };
+      await transcript.store(write(place, { step: step({ number: at + 1 }), entries: part }));
+    }
+    expect(await transcript.entries("s", "main", 0, 1000)).toHaveLength(101);
+  });
+  expect(heldUpMs).toBeLessThan(50);
+});
+
+/** How long on average others had to wait for their turn: a busy machine delays one turn, not all of them. */
+async function turnMs(work: () => Promise<void>): Promise<number> {
+  let turns = 0;
+  let over = false;
+  const count = (): void => {
+    turns += 1;
+    if (!over) setImmediate(count);
+  };
+  const begin = performance.now();
+  setImmediate(count);
+  await work();
+  over = true;
+  return (performance.now() - begin) / (turns + 1);
+}

@@ -1,0 +1,91 @@
+import type { AssistantMessage } from "../../src/schema/message.ts";
+import type { EventBody } from "../../src/schema/record.ts";
+import type {
+  LoopOpening,
+  NewEntry,
+  NewEvent,
+  NewMessage,
+  Outbox,
+  Place,
+  Step,
+  StoreWrite,
+  Transcript,
+} from "../../src/transcript/transcript.ts";
+
+// Small words for tests: what activities would hand to a transcript.
+
+export const NOTHING: Outbox = { entries: [], events: [] };
+
+export const USAGE = { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 2 };
+
+export function step(of: Partial<Step> = {}): Step {
+  return {
+    session: "s",
+    run: "r1",
+    number: 1,
+    call: 0,
+    kind: "model",
+    generation: 1,
+    process: "p1",
+    activityId: "1",
+    ...of,
+  };
+}
+
+export function answer(text: string): AssistantMessage {
+  return {
+    role: "assistant",
+    content: [{ type: "text", text }],
+    stopReason: "stop",
+    model: "m",
+    provider: "v",
+    usage: USAGE,
+    timestamp: 5,
+  };
+}
+
+export function entry(position: number, text: string): NewEntry {
+  return { position, origin: "model", message: answer(text) };
+}
+
+export function event(sequence: number, text = `event ${sequence}`): NewEvent {
+  const body: EventBody = { type: "ProgressMessage", toolCallId: "c", toolName: "t", text };
+  return { sequence, atMs: 1000 + sequence, body };
+}
+
+export function message(id: string, text = `text of ${id}`): NewMessage {
+  return { id, text, atMs: 7 };
+}
+
+export function opening(of: Partial<LoopOpening> = {}): LoopOpening {
+  return {
+    step: step({ number: 0, kind: "open-loop" }),
+    atMs: 100,
+    definitionHash: "d",
+    agentName: "agent",
+    model: "m",
+    segment: "v.m",
+    kind: { type: "initial" },
+    prompts: [message("m1", "hello")],
+    ...of,
+  };
+}
+
+export function write(place: Place, of: Partial<StoreWrite> = {}): StoreWrite {
+  return { ...place, step: step(), atMs: 200, outbox: NOTHING, entries: [], result: { done: true }, ...of };
+}
+
+/** What a reader sees of a branch, as texts. */
+export async function texts(transcript: Transcript, session: string, branch: string): Promise<string[]> {
+  const entries = await transcript.entries(session, branch, 0, Number.MAX_SAFE_INTEGER);
+  return entries.map(({ message: spoken }) => {
+    const first = "content" in spoken ? spoken.content[0] : undefined;
+    return first?.type === "text" ? first.text : JSON.stringify(spoken);
+  });
+}
+
+/** What a reader sees of a loop's events, as texts. */
+export async function eventTexts(transcript: Transcript, loopId: string, from = 0): Promise<string[]> {
+  const events = await transcript.events(loopId, from);
+  return events.map(({ body }) => (body.type === "ProgressMessage" ? body.text : body.type));
+}
