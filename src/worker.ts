@@ -95,14 +95,51 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
   const address = options.address ?? config.connectionOptions.address ?? "localhost:7233";
   const namespace = options.namespace ?? config.namespace ?? "default";
   const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
-  const home = homeAt(options.home);
-  const transcript = options.transcript ?? (await SqliteTranscript.open({ path: home.transcript }));
-  const hub = options.hub ?? new LocalHub(home.folder);
   const connection = await NativeConnection.connect({
     ...config.connectionOptions,
     ...options.connection,
     address,
   });
+  const opened: (() => Promise<void>)[] = [() => connection.close()];
+  const closeOwn = async () => {
+    for (const close of opened.reverse()) await close();
+  };
+  try {
+    await connection.workflowService.describeNamespace({ namespace });
+    const home = homeAt(options.home);
+    const transcript = options.transcript ?? (await SqliteTranscript.open({ path: home.transcript }));
+    if (options.transcript === undefined) opened.push(() => transcript.close());
+    const hub = options.hub ?? new LocalHub(home.folder);
+    if (options.hub === undefined) opened.push(() => hub.close());
+    return await assemble(options, {
+      connection,
+      address,
+      namespace,
+      taskQueue,
+      transcript,
+      hub,
+      log,
+      closeOwn,
+    });
+  } catch (error) {
+    await closeOwn();
+    throw error;
+  }
+}
+
+type Parts = {
+  readonly connection: NativeConnection;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly transcript: Transcript;
+  readonly hub: StreamHub;
+  readonly log: Logger;
+  readonly closeOwn: () => Promise<void>;
+};
+
+async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<HoldfastWorker> {
+  const { connection, address, namespace, taskQueue, transcript, hub, log, closeOwn } = parts;
   const self = thisProcess({ namespace, taskQueue });
   const providers = ProviderRegistry.default();
   for (const provider of options.providers ?? []) providers.register(provider);
@@ -143,9 +180,7 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
         await worker.run();
       } finally {
         await watch?.stop();
-        if (options.hub === undefined) await hub.close();
-        if (options.transcript === undefined) await transcript.close();
-        await connection.close();
+        await closeOwn();
       }
     },
     shutdown: () => worker.shutdown(),

@@ -1,3 +1,4 @@
+import type { StopReason } from "../schema/message.ts";
 import type { Outcome, TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
 import { startCalls } from "./calls.ts";
@@ -114,15 +115,25 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
   );
   return digest.calls.length === 0
     ? { ...heard, phase: { type: "turn-over", position, results: 0 } }
-    : startCalls(heard, position, digest.calls, digest.stopReason === "length");
+    : startCalls(heard, position, digest.calls, isCutShort(digest.stopReason));
 }
 
-/** The turn's last word; then another turn, or the end of the loop (LOOP-20, LOOP-21). */
+/** At the output limit, or by the vendor's filter: no call of such an answer can be trusted (PHI-13m). */
+function isCutShort(stopReason: StopReason): boolean {
+  return stopReason === "length" || stopReason === "guardRail";
+}
+
+/**
+ * The turn's last word; then another turn, or the end of the loop (LOOP-20, LOOP-21).
+ *
+ * A filtered answer is not sent again, so that asking on would ask the same.
+ */
 export function endTurn(state: State, position: number, results: number): State {
   const loop = loopOf(state);
   const said = emit(state, { type: "TurnEnd", turn: loop.turn, position, usage: loop.turnUsage, results });
   const ended = { ...said, loop: { ...loopOf(said), turn: loop.turn + 1 } };
-  if (results > 0 || ended.queues.steering.length > 0) return turnDue(ended, "tools");
+  const asksOn = results > 0 && loop.lastStop !== "guardRail";
+  if (asksOn || ended.queues.steering.length > 0) return turnDue(ended, "tools");
   if (ended.queues.followUps.length > 0) return turnDue(ended, "follow-up");
   if (ended.stop !== undefined) return closeLoop(ended, { type: "stopped", reason: ended.stop.reason });
   return closeLoop(ended, { type: "answered", stopReason: loop.lastStop ?? "stop" });

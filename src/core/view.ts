@@ -1,4 +1,4 @@
-import type { AgentMessage, Message, ToolResultMessage } from "../schema/message.ts";
+import type { AgentMessage, Message, StopReason, ToolResultMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 
 /**
@@ -43,15 +43,16 @@ export function extendView(view: View, entry: { position: number; tokens: number
 
 function joinOldest(spans: readonly Span[]): readonly Span[] {
   if (spans.length <= MAX_SPANS) return spans;
-  const [first, second, ...rest] = spans as [Span, Span, ...Span[]];
-  if (first.to !== second.from) return spans;
+  const at = spans.findIndex((span, index) => span.to === spans[index + 1]?.from);
+  const [first, second] = spans.slice(at, at + 2);
+  if (first === undefined || second === undefined) return spans;
   const joined = {
     from: first.from,
     to: second.to,
     turns: first.turns + second.turns,
     tokens: first.tokens + second.tokens,
   };
-  return [joined, ...rest];
+  return [...spans.slice(0, at), joined, ...spans.slice(at + 2)];
 }
 
 /** A view as it travels to an activity: the ranges to be read, neighbours joined. */
@@ -77,7 +78,7 @@ export const UNANSWERED_CALL =
 /**
  * The messages that a model sees, in order of position.
  *
- * Failed and aborted answers stay in the record and out of the view (X-09), extension messages too. A call without
+ * Failed, aborted and filtered answers stay in the record and out of the view (X-09), extension messages too. A call without
  * a result gets one that says so: vendors refuse an orphan.
  *
  * @param entries - In order of position; those outside the view are left out.
@@ -89,9 +90,12 @@ export function materialise({ ranges }: ViewRanges, entries: readonly Entry[]): 
   return answerOrphans(seen.map(({ message }) => message).filter(isSent));
 }
 
+/** A vendor refuses a conversation that holds what it has refused to say. */
+const NEVER_SENT: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
+
 function isSent(message: AgentMessage): message is Message {
   if (message.role === "extension") return false;
-  return message.role !== "assistant" || (message.stopReason !== "error" && message.stopReason !== "aborted");
+  return message.role !== "assistant" || !NEVER_SENT.has(message.stopReason);
 }
 
 /** Gives every call its result right behind its answer, and drops results that no answer asked for. */

@@ -89,7 +89,12 @@ export const EventBody = z.discriminatedUnion("type", [
     isError: z.boolean(),
     childLoopId: z.string().optional(),
   }),
-  z.object({ type: z.literal("ProgressMessage"), toolCallId: z.string(), toolName: z.string(), text: z.string() }),
+  z.object({
+    type: z.literal("ProgressMessage"),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    text: z.string(),
+  }),
   z.object({ type: z.literal("InputRejected"), reason: z.string() }),
 ]);
 export type EventBody = z.infer<typeof EventBody>;
