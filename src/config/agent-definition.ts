@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { nearestName } from "../core/nearest-name.ts";
 import { AgentDefinition } from "../schema/definition.ts";
-import { nearestName } from "./nearest-name.ts";
 
 export type DefinitionCheck =
   | { readonly ok: true; readonly definition: AgentDefinition }

@@ -1,0 +1,74 @@
+import type { SearchAttributeName } from "../core/search-attributes.ts";
+
+/** What went wrong, as code reads it. */
+export type HoldfastErrorCode =
+  /** Nothing answers at the address. */
+  | "unreachable"
+  /** The server answers and refuses us, or cannot do what was asked. */
+  | "server-refused"
+  | "namespace-unknown"
+  /** A Temporal profile or `TEMPORAL_*` cannot be used. */
+  | "configuration-invalid"
+  | "search-attributes-missing"
+  | "definition-invalid"
+  | "workspace-invalid"
+  | "input-invalid"
+  | "input-too-large"
+  /** A loop of the session is running. */
+  | "session-busy"
+  | "session-unknown"
+  /** The run was ended before it took the message. */
+  | "session-ended"
+  /** No worker took the request in time. */
+  | "no-worker"
+  /** The run was ended from outside: there is no result. */
+  | "run-terminated"
+  | "run-timed-out"
+  /** The run failed in a way that is not an outcome of ours. */
+  | "run-broken"
+  /** The transcript cannot be read or written. */
+  | "store-failed";
+
+/** The facts of an error; which of them are there depends on its code. */
+export type HoldfastErrorFacts = {
+  readonly address?: string;
+  readonly namespace?: string;
+  /** The namespaces that the server has. */
+  readonly namespaces?: readonly string[];
+  readonly taskQueue?: string;
+  readonly session?: string;
+  readonly runId?: string;
+  readonly problems?: readonly string[];
+  readonly missing?: readonly SearchAttributeName[];
+  readonly wrongType?: readonly SearchAttributeName[];
+  /** What to type. */
+  readonly command?: string;
+  readonly bytes?: number;
+  readonly maxBytes?: number;
+};
+
+/** Everything that the client refuses or fails at. The message is for a person; code reads `code` and `facts`. */
+export class HoldfastError extends Error {
+  override readonly name = "HoldfastError";
+  readonly code: HoldfastErrorCode;
+  readonly facts: HoldfastErrorFacts;
+
+  constructor(
+    code: HoldfastErrorCode,
+    message: string,
+    facts: HoldfastErrorFacts & { readonly cause?: unknown } = {},
+  ) {
+    const { cause, ...rest } = facts;
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.facts = rest;
+  }
+}
+
+/** The last sentence that something says about itself, for the middle of ours. */
+export function saidBy(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const details = (error as { details?: unknown }).details;
+  if (typeof details === "string" && details !== "") return details;
+  return error.cause instanceof Error ? saidBy(error.cause) : error.message;
+}

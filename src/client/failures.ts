@@ -1,0 +1,99 @@
+import {
+  isGrpcDeadlineError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from "@temporalio/client";
+import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
+import { StoreError } from "../transcript/transcript.ts";
+import { HoldfastError, saidBy } from "./error.ts";
+import { GRPC, grpcCode } from "./grpc-status.ts";
+import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
+
+/** STEER-12, as a run says it too. */
+export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";
+
+/** Types of the failures that a run refuses an update with. */
+const BUSY = "holdfast/busy";
+const INVALID_MESSAGE = "holdfast/invalid-message";
+
+/** Turns what the SDK throws into one of ours; what is ours already passes. */
+export function translated(error: unknown, link: Link, session: string): HoldfastError {
+  const { address, namespace, taskQueue } = link;
+  if (error instanceof HoldfastError) return error;
+  if (error instanceof StoreError) {
+    return new HoldfastError("store-failed", error.message, { session, cause: error });
+  }
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return busy(session, error);
+  if (isGone(error)) return unknownSession(link, session, error);
+  if (error instanceof WorkflowUpdateFailedError) return refusedUpdate(error, session);
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) {
+    return noWorker(link, session, error);
+  }
+  if (grpcCode(error) === GRPC.unavailable) {
+    return new HoldfastError(
+      "unreachable",
+      `The Temporal server at ${address} stopped answering: ${saidBy(error)}. ` +
+        "Running agents are not lost; they go on when it is back.",
+      { address, cause: error },
+    );
+  }
+  return new HoldfastError(
+    "server-refused",
+    `The Temporal server at ${address} (namespace "${namespace}") refused the request for session ${session}: ${saidBy(error)}`,
+    { address, namespace, taskQueue, session, cause: error },
+  );
+}
+
+/** No run of this id is open, or none ever was. */
+export function isGone(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || grpcCode(error) === GRPC.notFound;
+}
+
+/** The run ended between taking an update and answering it. */
+export function endedMeanwhile(error: unknown): boolean {
+  if (isGone(error)) return true;
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === "AcceptedUpdateCompletedWorkflow";
+}
+
+export function busy(session: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("session-busy", `Session ${session} is running. ${BUSY_TEXT}`, {
+    session,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+export function unknownSession(
+  { address, namespace }: Link,
+  session: string,
+  cause?: unknown,
+): HoldfastError {
+  return new HoldfastError(
+    "session-unknown",
+    `There is no session ${session} in namespace "${namespace}" at ${address}. \`holdfast list\` shows those there are.`,
+    { session, address, namespace, ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+export function noWorker({ taskQueue, namespace }: Link, session: string, cause?: unknown): HoldfastError {
+  return new HoldfastError(
+    "no-worker",
+    `No worker answered for session ${session} within ${ANSWER_TIMEOUT_MS / 1000} s (task queue "${taskQueue}", ` +
+      `namespace "${namespace}"). Start one with \`holdfast worker\`, or look with \`holdfast doctor\`.`,
+    { session, taskQueue, namespace, command: "holdfast worker", ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+function refusedUpdate(error: WorkflowUpdateFailedError, session: string): HoldfastError {
+  const { cause } = error;
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (type === BUSY) return busy(session, error);
+  const said = saidBy(error);
+  return type === INVALID_MESSAGE
+    ? new HoldfastError("input-invalid", said, { session, cause: error })
+    : new HoldfastError("session-ended", `Session ${session} did not take the message: ${said}`, {
+        session,
+        cause: error,
+      });
+}

@@ -1,0 +1,22 @@
+// Numbers of gRPC: https://grpc.io/docs/guides/status-codes/
+
+export const GRPC = {
+  cancelled: 1,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  failedPrecondition: 9,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** The code that a gRPC service answered with, looked for in the error and its causes. */
+export function grpcCode(error: unknown): number | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code } = at as { code?: unknown };
+    if (typeof code === "number") return code;
+  }
+  return undefined;
+}

@@ -1,0 +1,99 @@
+import type { QueueMode } from "../schema/definition.ts";
+import type { Entry } from "../schema/record.ts";
+import type { RunResult } from "../workflows/result.ts";
+import { type Health, type HealthOptions, health } from "./health.ts";
+import type { Link } from "./link.ts";
+import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
+import type { Prompted, PromptOptions } from "./prompt.ts";
+import type { LoopHistory, MessagesOptions } from "./read.ts";
+import type { SendOptions, Sent } from "./send.ts";
+import { Session } from "./session.ts";
+import { sessionId } from "./session-id.ts";
+import { type StartOptions, startRun } from "./start.ts";
+import type { SessionStatus } from "./status.ts";
+import type { WatchItem, WatchOptions } from "./watch.ts";
+
+/** An open connection to where agents run. Made by `connect`. */
+export class Holdfast {
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly #link: Link;
+
+  constructor(link: Link) {
+    this.#link = link;
+    this.address = link.address;
+    this.namespace = link.namespace;
+    this.taskQueue = link.taskQueue;
+  }
+
+  /** Starts a run in a new session, or the next run of one at rest. */
+  async start(options: StartOptions): Promise<Session> {
+    const { session, runId } = await startRun(this.#link, options);
+    return new Session(this.#link, session, runId);
+  }
+
+  /** A handle; asks nobody whether the session is there. */
+  session(id: string): Session {
+    return new Session(this.#link, sessionId(id));
+  }
+
+  prompt(session: string, text: string, options?: PromptOptions): Promise<Prompted> {
+    return this.session(session).prompt(text, options);
+  }
+
+  steer(session: string, text: string, options?: SendOptions): Promise<Sent> {
+    return this.session(session).steer(text, options);
+  }
+
+  followUp(session: string, text: string, options?: SendOptions): Promise<Sent> {
+    return this.session(session).followUp(text, options);
+  }
+
+  stop(session: string, reason?: string): Promise<boolean> {
+    return this.session(session).stop(reason);
+  }
+
+  status(session: string): Promise<SessionStatus> {
+    return this.session(session).status();
+  }
+
+  result(session: string, options?: { readonly signal?: AbortSignal }): Promise<RunResult> {
+    return this.session(session).result(options);
+  }
+
+  list(options?: ListOptions): Promise<readonly SessionSummary[]> {
+    return listSessions(this.#link, options);
+  }
+
+  messages(session: string, options?: MessagesOptions): Promise<readonly Entry[]> {
+    return this.session(session).messages(options);
+  }
+
+  events(session: string): Promise<readonly LoopHistory[]> {
+    return this.session(session).events();
+  }
+
+  watch(session: string, options?: WatchOptions): AsyncIterable<WatchItem> {
+    return this.session(session).watch(options);
+  }
+
+  setQueueMode(session: string, queue: "steering" | "follow-up", mode: QueueMode): Promise<void> {
+    return this.session(session).setQueueMode(queue, mode);
+  }
+
+  clearQueues(session: string, queue?: "steering" | "follow-up" | "all"): Promise<void> {
+    return this.session(session).clearQueues(queue);
+  }
+
+  /** What an operator wants to know before anything is started. */
+  health(options?: HealthOptions): Promise<Health> {
+    return health(this.#link, options);
+  }
+
+  /** Runs go on; only this connection ends. */
+  async close(): Promise<void> {
+    await this.#link.storage.close();
+    await this.#link.connection.close();
+  }
+}

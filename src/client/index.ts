@@ -1,0 +1,30 @@
+export {
+  anthropic,
+  local,
+  ModelNameError,
+  type ModelOptions,
+  openai,
+  openrouter,
+  parseModel,
+} from "../config/model-names.ts";
+export type { StatusWord } from "../core/status.ts";
+export type { AgentDefinition, AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
+export type { AgentMessage } from "../schema/message.ts";
+export type { Entry, LoopEvent, Outcome } from "../schema/record.ts";
+export type { Delta } from "../stream/stream.ts";
+export type { LoopRecord } from "../transcript/transcript.ts";
+export type { RunSettings } from "../workflows/input.ts";
+export type { RunResult } from "../workflows/result.ts";
+export { type ConnectOptions, connect } from "./connect.ts";
+export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "./error.ts";
+export type { Health, HealthOptions } from "./health.ts";
+export { Holdfast } from "./holdfast.ts";
+export type { ListOptions, SessionSummary } from "./list.ts";
+export type { PendingActivity } from "./pending-activity.ts";
+export type { Prompted, PromptOptions } from "./prompt.ts";
+export type { LoopHistory, MessagesOptions } from "./read.ts";
+export type { SendOptions, Sent } from "./send.ts";
+export { Session } from "./session.ts";
+export type { RunMode, StartOptions } from "./start.ts";
+export type { SessionStatus } from "./status.ts";
+export type { WatchItem, WatchOptions } from "./watch.ts";

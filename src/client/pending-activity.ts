@@ -1,0 +1,49 @@
+import type { WorkflowExecutionDescription } from "@temporalio/client";
+
+/** A step that the server waits for: what an operator reads when nothing seems to happen. */
+export type PendingActivity = {
+  /** `model`, or a tool's name. */
+  readonly type: string;
+  readonly id: string;
+  /** From 1; above 1 the vendor is asked again. */
+  readonly attempt: number;
+  readonly maxAttempts: number | undefined;
+  readonly state: "scheduled" | "started" | "cancel-requested" | "paused" | "unknown";
+  readonly lastFailure: string | undefined;
+  readonly nextAttemptAt: Date | undefined;
+  readonly startedAt: Date | undefined;
+  /** The worker process that has it. */
+  readonly worker: string | undefined;
+};
+
+/** Numbers of `temporal.api.enums.v1.PendingActivityState`, part of the wire protocol. */
+const STATES: Readonly<Record<number, PendingActivity["state"]>> = {
+  1: "scheduled",
+  2: "started",
+  3: "cancel-requested",
+  4: "paused",
+  5: "paused",
+};
+
+type Raw = NonNullable<WorkflowExecutionDescription["raw"]["pendingActivities"]>[number];
+
+export function pendingActivities(description: WorkflowExecutionDescription): readonly PendingActivity[] {
+  return (description.raw.pendingActivities ?? []).map((raw: Raw) => ({
+    type: raw.activityType?.name ?? "",
+    id: raw.activityId ?? "",
+    attempt: raw.attempt ?? 1,
+    maxAttempts: raw.maximumAttempts || undefined,
+    state: STATES[Number(raw.state)] ?? "unknown",
+    lastFailure: raw.lastFailure?.message ?? undefined,
+    nextAttemptAt: Number(raw.state) === 1 ? dateOf(raw.scheduledTime) : undefined,
+    startedAt: dateOf(raw.lastStartedTime),
+    worker: raw.lastWorkerIdentity || undefined,
+  }));
+}
+
+type Stamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
+
+function dateOf(stamp: Stamp): Date | undefined {
+  const seconds = Number(stamp?.seconds ?? 0);
+  return seconds === 0 ? undefined : new Date(seconds * 1000 + (stamp?.nanos ?? 0) / 1e6);
+}

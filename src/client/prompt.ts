@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { AgentDefinitionInput } from "../schema/definition.ts";
+import { promptUpdate } from "../workflows/messages.ts";
+import { HoldfastError } from "./error.ts";
+import { endedMeanwhile, translated } from "./failures.ts";
+import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
+import { type RunMode, type Started, startByHash, startRun } from "./start.ts";
+import { pack } from "./words.ts";
+
+export type PromptOptions = {
+  /** For a session at rest; the definition that it had last when absent. */
+  readonly agent?: AgentDefinitionInput;
+  /** For a session at rest; `run` when absent. */
+  readonly mode?: RunMode;
+  readonly idleTimeoutMs?: number | null;
+  /** Makes a repeated send harmless: the same id is taken once. */
+  readonly messageId?: string;
+};
+
+export type Prompted = { readonly session: string; readonly messageId: string; readonly runId?: string };
+
+/** The next prompt of a session: to the run that waits for one, else to a new run of the session. */
+export async function promptSession(
+  link: Link,
+  session: string,
+  text: string,
+  options: PromptOptions = {},
+): Promise<Prompted> {
+  const messageId = options.messageId ?? randomUUID();
+  const message = await pack(link, text, "prompt", messageId);
+  try {
+    const accepted = await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+      link.client.workflow
+        .getHandle(session)
+        .executeUpdate(promptUpdate, { args: [message], updateId: messageId }),
+    );
+    return { session, messageId: accepted.id };
+  } catch (error) {
+    if (!endedMeanwhile(error)) throw translated(error, link, session);
+  }
+  const { runId } = await startAgain(link, session, text, { ...options, messageId });
+  return { session, messageId, runId };
+}
+
+async function startAgain(
+  link: Link,
+  session: string,
+  prompt: string,
+  { agent, mode, idleTimeoutMs, messageId }: PromptOptions & { messageId: string },
+): Promise<Started> {
+  const options = {
+    session,
+    prompt,
+    messageId,
+    ...(mode === undefined ? {} : { mode }),
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+  };
+  if (agent !== undefined) return startRun(link, { ...options, agent });
+  const known = await (await link.storage.existing())?.session(session);
+  if (known === undefined) {
+    throw new HoldfastError(
+      "session-unknown",
+      `Session ${session} is not running and the transcript in ${link.storage.home.folder} does not know it: ` +
+        "give the agent's definition with the prompt to begin it.",
+      { session },
+    );
+  }
+  return startByHash(link, options, known.definitionHash);
+}

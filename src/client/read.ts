@@ -1,0 +1,52 @@
+import type { Entry, LoopEvent } from "../schema/record.ts";
+import type { LoopRecord, SessionRecord, Transcript } from "../transcript/transcript.ts";
+import { translated, unknownSession } from "./failures.ts";
+import type { Link } from "./link.ts";
+
+export type MessagesOptions = {
+  /** The first position; 0 unless said. */
+  readonly from?: number;
+  /** The session's head unless said. */
+  readonly branch?: string;
+};
+
+/** A loop and what happened in it. */
+export type LoopHistory = { readonly loop: LoopRecord; readonly events: readonly LoopEvent[] };
+
+/** The conversation of a session, ancestors' entries included. */
+export async function readMessages(
+  link: Link,
+  session: string,
+  options: MessagesOptions = {},
+): Promise<readonly Entry[]> {
+  return reading(link, session, async (transcript, record) => {
+    const branch = options.branch ?? record.headBranch;
+    const to = await transcript.length(session, branch);
+    return transcript.entries(session, branch, options.from ?? 0, to);
+  });
+}
+
+/** All loops of a session in order of start, with their events. */
+export async function readEvents(link: Link, session: string): Promise<readonly LoopHistory[]> {
+  return reading(link, session, async (transcript) => {
+    const loops = await transcript.loops(session);
+    return Promise.all(
+      loops.map(async (loop) => ({ loop, events: await transcript.events(loop.loopId, 0) })),
+    );
+  });
+}
+
+async function reading<T>(
+  link: Link,
+  session: string,
+  read: (transcript: Transcript, record: SessionRecord) => Promise<T>,
+): Promise<T> {
+  try {
+    const transcript = await link.storage.existing();
+    const record = await transcript?.session(session);
+    if (transcript === undefined || record === undefined) throw unknownSession(link, session);
+    return await read(transcript, record);
+  } catch (error) {
+    throw translated(error, link, session);
+  }
+}

@@ -1,0 +1,146 @@
+import type { AgentMessage } from "../schema/message.ts";
+import type { EventBody, LoopEvent } from "../schema/record.ts";
+import type { Delta } from "../stream/stream.ts";
+import type { LoopRecord, Transcript } from "../transcript/transcript.ts";
+import type { WatchItem } from "./watch.ts";
+
+/** What a watcher has read of one loop. */
+type Followed = {
+  readonly record: LoopRecord;
+  /** The number of the next event. */
+  next: number;
+  ended: boolean;
+  /** Turns whose answer is recorded. */
+  readonly answered: Set<number>;
+  /** The turn that the newest events belong to. */
+  turn: number;
+  /** Calls, as `turn/id`, whose result is recorded. */
+  readonly results: Set<string>;
+};
+
+/** Follows the recorded events of a session from one loop on. */
+export class Recorded {
+  readonly #open: () => Promise<Transcript | undefined>;
+  readonly #session: string;
+  readonly #loops = new Map<string, Followed>();
+  #skipped: ReadonlySet<string> = new Set();
+
+  constructor(open: () => Promise<Transcript | undefined>, session: string) {
+    this.#open = open;
+    this.#session = session;
+  }
+
+  /** Chooses where to begin. @param openSince - When the open run began; absent: no run is open. */
+  async begin(from: "loop" | "session" | "now", openSince: Date | undefined): Promise<void> {
+    const loops = await this.#records();
+    if (from === "session") return;
+    const newest = loops.at(-1);
+    const over =
+      newest?.endedAtMs !== undefined && openSince !== undefined && newest.endedAtMs < openSince.getTime();
+    const skipped = from === "now" || over ? loops : loops.slice(0, -1);
+    this.#skipped = new Set(skipped.map(({ loopId }) => loopId));
+    const running = from === "now" && newest?.status === "running" ? newest : undefined;
+    if (running === undefined) return;
+    // The loop that runs is followed from its next event on.
+    this.#skipped = new Set(skipped.slice(0, -1).map(({ loopId }) => loopId));
+    for await (const _ of this.news());
+  }
+
+  /** What was recorded since the last call. */
+  async *news(): AsyncGenerator<WatchItem, void, void> {
+    const transcript = await this.#open();
+    if (transcript === undefined) return;
+    for (const record of await this.#records()) {
+      if (this.#skipped.has(record.loopId)) continue;
+      const loop = this.#follow(record);
+      if (loop.ended) continue;
+      const events = await transcript.events(record.loopId, loop.next);
+      const messages = await this.#messages(transcript, record.branch, events);
+      for (const event of events) {
+        const message = messages.get(positionOf(event.body) ?? -1);
+        note(loop, event, message);
+        yield { type: "event", event, ...(message === undefined ? {} : { message }) };
+      }
+    }
+  }
+
+  /** Whether what a delta is a part of is still to be recorded. */
+  async isOpen(delta: Delta): Promise<boolean> {
+    if (this.#skipped.has(delta.loopId)) return false;
+    const loop = this.#loops.get(delta.loopId);
+    if (loop === undefined) return true;
+    if (loop.ended) return false;
+    const { body, turn } = delta;
+    switch (body.type) {
+      case "text":
+      case "thinking":
+      case "tool-call":
+        return !loop.answered.has(turn);
+      case "tool-start":
+      case "tool-output":
+      case "progress":
+        return !loop.results.has(`${turn}/${body.toolCallId}`);
+      case "attempt":
+      case "dropped":
+        return turn >= loop.turn;
+      case "recorded":
+        return false;
+    }
+  }
+
+  async #records(): Promise<readonly LoopRecord[]> {
+    return (await (await this.#open())?.loops(this.#session)) ?? [];
+  }
+
+  #follow(record: LoopRecord): Followed {
+    const known = this.#loops.get(record.loopId);
+    if (known !== undefined) return known;
+    const followed: Followed = {
+      record,
+      next: 0,
+      ended: false,
+      answered: new Set(),
+      turn: 0,
+      results: new Set(),
+    };
+    this.#loops.set(record.loopId, followed);
+    return followed;
+  }
+
+  /** The messages that the events name, read in one go. */
+  async #messages(
+    transcript: Transcript,
+    branch: string,
+    events: readonly LoopEvent[],
+  ): Promise<ReadonlyMap<number, AgentMessage>> {
+    const positions = events.flatMap(({ body }) => positionOf(body) ?? []);
+    if (positions.length === 0) return new Map();
+    const from = positions.reduce((least, position) => Math.min(least, position));
+    const to = positions.reduce((most, position) => Math.max(most, position)) + 1;
+    const entries = await transcript.entries(this.#session, branch, from, to);
+    return new Map(entries.map(({ position, message }) => [position, message]));
+  }
+}
+
+function note(loop: Followed, event: LoopEvent, message: AgentMessage | undefined): void {
+  const { body } = event;
+  loop.next = event.sequence + 1;
+  switch (body.type) {
+    case "TurnStart":
+      loop.turn = body.turn;
+      break;
+    case "MessageEnd":
+      if (message?.role === "assistant") loop.answered.add(message.turnId?.turnIndex ?? loop.turn);
+      break;
+    case "ToolExecutionEnd":
+      loop.results.add(`${loop.turn}/${body.toolCallId}`);
+      break;
+    case "AgentEnd":
+      loop.ended = true;
+      break;
+  }
+}
+
+function positionOf(body: EventBody): number | undefined {
+  return "position" in body ? body.position : undefined;
+}

@@ -1,0 +1,37 @@
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { RunSettings } from "../workflows/input.ts";
+import { attributesAtStart, detailsOf, summaryOf } from "./labels.ts";
+import type { Link } from "./link.ts";
+
+/** A kill during a local step waits for the workflow task's time-out (design 3.18). */
+const WORKFLOW_TASK_TIMEOUT = "5 seconds";
+
+/** How every run is started, whoever starts it. */
+export function runOptions(
+  link: Link,
+  session: string,
+  shown: {
+    readonly definition?: AgentDefinition | undefined;
+    readonly prompt?: string | undefined;
+    readonly summary?: string;
+  },
+) {
+  return {
+    workflowId: session,
+    taskQueue: link.taskQueue,
+    workflowIdReusePolicy: "ALLOW_DUPLICATE" as const,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+    staticSummary: shown.summary ?? summaryOf(shown.prompt),
+    staticDetails: detailsOf(shown.definition, shown.prompt),
+    ...(link.searchAttributes ? { typedSearchAttributes: attributesAtStart(session, shown.definition) } : {}),
+  };
+}
+
+/** The settings that travel with a start; none when all are the usual ones. */
+export function settingsOf(link: Link): { settings?: Partial<RunSettings> } {
+  const settings: Partial<RunSettings> = {
+    ...link.settings,
+    ...(link.searchAttributes ? {} : { searchAttributes: false }),
+  };
+  return Object.keys(settings).length === 0 ? {} : { settings };
+}

@@ -1,0 +1,74 @@
+import type { QueueMode } from "../schema/definition.ts";
+import type { Entry } from "../schema/record.ts";
+import type { RunResult } from "../workflows/result.ts";
+import type { Link } from "./link.ts";
+import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
+import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
+import { awaitResult } from "./result.ts";
+import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
+import { type SessionStatus, sessionStatus } from "./status.ts";
+import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
+
+/** One session: a conversation that goes on over any number of runs. */
+export class Session {
+  readonly id: string;
+  /** The run that this handle has started; `result` and `watch` are about it. Else about the newest. */
+  readonly runId: string | undefined;
+  readonly #link: Link;
+
+  constructor(link: Link, id: string, runId?: string) {
+    this.#link = link;
+    this.id = id;
+    this.runId = runId;
+  }
+
+  prompt(text: string, options?: PromptOptions): Promise<Prompted> {
+    return promptSession(this.#link, this.id, text, options);
+  }
+
+  /** Words that the agent reads before its next answer. */
+  steer(text: string, options?: SendOptions): Promise<Sent> {
+    return sendWords(this.#link, "steer", this.id, text, options);
+  }
+
+  /** Words that the agent reads when it would stop. */
+  followUp(text: string, options?: SendOptions): Promise<Sent> {
+    return sendWords(this.#link, "follow-up", this.id, text, options);
+  }
+
+  /** Ends the run: the request to the vendor, the tools, then the loop. Gives whether a run was open. */
+  stop(reason?: string): Promise<boolean> {
+    return stopSession(this.#link, this.id, reason);
+  }
+
+  status(): Promise<SessionStatus> {
+    return sessionStatus(this.#link, this.id);
+  }
+
+  result(options: { readonly signal?: AbortSignal } = {}): Promise<RunResult> {
+    return awaitResult(this.#link, this.id, { runId: this.runId, ...options });
+  }
+
+  messages(options?: MessagesOptions): Promise<readonly Entry[]> {
+    return readMessages(this.#link, this.id, options);
+  }
+
+  events(): Promise<readonly LoopHistory[]> {
+    return readEvents(this.#link, this.id);
+  }
+
+  watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
+    return watchSession(this.#link, this.id, {
+      ...(this.runId === undefined ? {} : { runId: this.runId }),
+      ...options,
+    });
+  }
+
+  setQueueMode(queue: "steering" | "follow-up", mode: QueueMode): Promise<void> {
+    return setQueueMode(this.#link, this.id, queue, mode);
+  }
+
+  clearQueues(queue: "steering" | "follow-up" | "all" = "all"): Promise<void> {
+    return clearQueues(this.#link, this.id, queue);
+  }
+}

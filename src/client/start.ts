@@ -1,0 +1,100 @@
+import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition.ts";
+import type { StartRequest } from "../workflows/input.ts";
+import { AGENT_WORKFLOW } from "../workflows/messages.ts";
+import { HoldfastError } from "./error.ts";
+import { translated } from "./failures.ts";
+import type { Link } from "./link.ts";
+import {
+  checkWorkspace,
+  type PinnedDefinition,
+  pinDefinition,
+  validDefinition,
+} from "./pinned-definition.ts";
+import { checkSearchAttributes } from "./registered.ts";
+import { runOptions, settingsOf } from "./run-options.ts";
+import { sessionId } from "./session-id.ts";
+import { pack } from "./words.ts";
+
+export type RunMode = "run" | "interactive";
+
+export type StartOptions = {
+  readonly agent: AgentDefinitionInput;
+  /** May be left out by an interactive run, which then waits for one. */
+  readonly prompt?: string;
+  /** Goes on in this session; a new one when absent. */
+  readonly session?: string;
+  /** A `run` ends when there is nothing left to do; an `interactive` one waits for the next prompt. */
+  readonly mode?: RunMode;
+  /** How long an interactive run waits before it ends; for ever unless said. */
+  readonly idleTimeoutMs?: number | null;
+  /** Makes a repeated start harmless for the conversation: the same prompt is taken once. */
+  readonly messageId?: string;
+};
+
+export type Started = { readonly session: string; readonly runId: string; readonly messageId?: string };
+
+/** All that can be known to be wrong is found before anything is written or started. */
+export async function startRun(link: Link, options: StartOptions): Promise<Started> {
+  const definition = validDefinition(options.agent);
+  await checkWorkspace(definition);
+  return launch(link, options, definition, () => pinDefinition(link, definition));
+}
+
+/** Goes on with a definition that is stored already. */
+export async function startByHash(
+  link: Link,
+  options: Omit<StartOptions, "agent">,
+  definitionHash: string,
+): Promise<Started> {
+  const definition = await (await link.storage.transcript()).definition(definitionHash);
+  return launch(link, options, definition, async () => ({ definitionHash }));
+}
+
+async function launch(
+  link: Link,
+  options: Omit<StartOptions, "agent">,
+  definition: AgentDefinition | undefined,
+  pin: () => Promise<PinnedDefinition>,
+): Promise<Started> {
+  const { prompt, mode = "run", idleTimeoutMs } = options;
+  const session = sessionId(options.session);
+  checkIdleTimeout(idleTimeoutMs);
+  if (prompt === undefined && mode === "run") {
+    throw new HoldfastError(
+      "input-invalid",
+      "A run needs a prompt; only an interactive one can wait for it.",
+    );
+  }
+  await checkSearchAttributes(link);
+  const message = prompt === undefined ? undefined : await pack(link, prompt, "prompt", options.messageId);
+  const request: StartRequest = {
+    ...(await pin()),
+    ...(message === undefined ? {} : { prompt: message }),
+    mode,
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    ...settingsOf(link),
+  };
+  try {
+    const handle = await link.client.workflow.start(AGENT_WORKFLOW, {
+      ...runOptions(link, session, { definition, prompt }),
+      workflowIdConflictPolicy: "FAIL",
+      args: [request],
+    });
+    return {
+      session,
+      runId: handle.firstExecutionRunId,
+      ...(message === undefined ? {} : { messageId: message.id }),
+    };
+  } catch (error) {
+    throw translated(error, link, session);
+  }
+}
+
+function checkIdleTimeout(idleTimeoutMs: number | null | undefined): void {
+  if (idleTimeoutMs === undefined || idleTimeoutMs === null) return;
+  if (Number.isFinite(idleTimeoutMs) && idleTimeoutMs > 0) return;
+  throw new HoldfastError(
+    "input-invalid",
+    `idleTimeoutMs is ${idleTimeoutMs}; it must be a number of milliseconds above 0, or null to wait for ever.`,
+  );
+}

@@ -1,0 +1,147 @@
+import type { WorkflowExecutionDescription } from "@temporalio/client";
+import type { Status, StatusWord } from "../core/status.ts";
+import type { LoopStatus, Outcome } from "../schema/record.ts";
+import type { LoopRecord } from "../transcript/transcript.ts";
+import { statusQuery } from "../workflows/messages.ts";
+import { isGone, translated, unknownSession } from "./failures.ts";
+import { KEYS } from "./labels.ts";
+import type { Link } from "./link.ts";
+import { type PendingActivity, pendingActivities } from "./pending-activity.ts";
+
+export type SessionStatus = Partial<Omit<Status, "session" | "status">> & {
+  readonly session: string;
+  readonly status: StatusWord;
+  /** Who said so: the run itself, what the server shows of it, or the transcript alone. */
+  readonly source: "run" | "server" | "transcript";
+  /** A run of the session is open. */
+  readonly open: boolean;
+  readonly runId?: string;
+  readonly startedAt?: Date;
+  readonly closedAt?: Date;
+  readonly pending: readonly PendingActivity[];
+};
+
+/** How long a worker may take to say where a run stands; what the server knows is shown then. */
+const QUERY_TIMEOUT_MS = 3_000;
+
+export async function sessionStatus(link: Link, session: string): Promise<SessionStatus> {
+  const description = await describe(link, session);
+  if (description === undefined) return fromTranscript(link, session);
+  const shown = { ...shownBy(description, session), pending: pendingActivities(description) };
+  if (!shown.open) return { ...shown, ...(await lastLoop(link, session)) };
+  const told = await ask(link, session);
+  return told === undefined ? shown : { ...shown, ...told, source: "run" };
+}
+
+/** `undefined` when the server has no run of this session, or has forgotten it. */
+async function describe(link: Link, session: string): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await link.client.workflow.getHandle(session).describe();
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw translated(error, link, session);
+  }
+}
+
+/** Silence is an answer too: there may be no worker. */
+async function ask(link: Link, session: string): Promise<Status | undefined> {
+  return link.connection
+    .withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
+      link.client.workflow.getHandle(session).query(statusQuery),
+    )
+    .catch(() => undefined);
+}
+
+type Shown = Omit<SessionStatus, "pending">;
+
+function shownBy(description: WorkflowExecutionDescription, session: string): Shown {
+  const { typedSearchAttributes: attributes, startTime, closeTime, runId, status } = description;
+  const open = status.name === "RUNNING" || status.name === "PAUSED";
+  const agent = attributes.get(KEYS.agent);
+  const model = attributes.get(KEYS.model);
+  return {
+    session,
+    status: statusWordOf(status.name, attributes.get(KEYS.status)),
+    source: "server",
+    open,
+    runId,
+    startedAt: startTime,
+    ...(closeTime === undefined ? {} : { closedAt: closeTime }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    turns: attributes.get(KEYS.turns) ?? 0,
+    costUsd: attributes.get(KEYS.costUsd) ?? 0,
+  };
+}
+
+const WORDS = ["running", "waiting", "stopping", "completed", "limit-reached", "failed", "stopped"] as const;
+
+/** The run's own word, unless it was ended from outside and could not change it any more. */
+export function statusWordOf(
+  temporal: WorkflowExecutionDescription["status"]["name"],
+  attribute: string | undefined,
+): StatusWord {
+  const own = WORDS.find((word) => word === attribute);
+  switch (temporal) {
+    case "RUNNING":
+    case "PAUSED":
+    case "CONTINUED_AS_NEW":
+      return own ?? "running";
+    case "FAILED":
+    case "TIMED_OUT":
+      return "failed";
+    case "TERMINATED":
+    case "CANCELLED":
+      return "stopped";
+    default:
+      return own === undefined || own === "running" || own === "waiting" || own === "stopping"
+        ? "completed"
+        : own;
+  }
+}
+
+async function lastLoop(link: Link, session: string): Promise<{ outcome?: Outcome; loopId?: string }> {
+  const loops = (await (await link.storage.existing())?.loops(session)) ?? [];
+  const last = loops.at(-1);
+  return { ...(last === undefined ? {} : { loopId: last.loopId }), ...outcomeOf(last) };
+}
+
+async function fromTranscript(link: Link, session: string): Promise<SessionStatus> {
+  const transcript = await link.storage.existing();
+  const record = await transcript?.session(session);
+  if (transcript === undefined || record === undefined) throw unknownSession(link, session);
+  const loops = await transcript.loops(session);
+  const last = loops.at(-1);
+  return {
+    session,
+    status: statusWordOfLoop(record.status, last?.outcome),
+    source: "transcript",
+    open: false,
+    agent: record.agentName,
+    model: record.model,
+    turns: loops.reduce((sum, { turns = 0 }) => sum + turns, 0),
+    costUsd: loops.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
+    startedAt: new Date(record.createdAtMs),
+    closedAt: new Date(record.lastActiveAtMs),
+    pending: [],
+    ...(last === undefined ? {} : { loopId: last.loopId }),
+    ...outcomeOf(last),
+  };
+}
+
+function outcomeOf(last: LoopRecord | undefined): { outcome?: Outcome } {
+  return last?.outcome === undefined ? {} : { outcome: last.outcome };
+}
+
+const WORD_OF_LOOP = {
+  // No run of it is open: it was cut off from outside.
+  running: "stopped",
+  completed: "completed",
+  rejected: "stopped",
+  aborted: "stopped",
+  failed: "failed",
+} as const satisfies Record<LoopStatus, StatusWord>;
+
+export function statusWordOfLoop(status: LoopStatus, outcome: Outcome | undefined): StatusWord {
+  return outcome?.type === "limit-reached" ? "limit-reached" : WORD_OF_LOOP[status];
+}

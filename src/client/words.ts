@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { StoreError } from "../transcript/transcript.ts";
+import type { Words } from "../workflows/messages.ts";
+import { HoldfastError } from "./error.ts";
+import type { Link } from "./link.ts";
+
+/** Words up to this many bytes of UTF-8 travel inline; longer ones are stored first (design 3.2). */
+export const INLINE_BYTES = 32 * 1024;
+
+/** The longest message that is taken, in bytes of UTF-8: more than any model reads. */
+export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+export type Message = Exclude<Words, string> & { readonly id: string };
+
+/** A person's words as they travel, under an id that makes a repeated send harmless. */
+export async function pack(
+  link: Link,
+  text: string,
+  what: string,
+  id: string = randomUUID(),
+): Promise<Message> {
+  if (typeof text !== "string" || text.trim() === "") {
+    throw new HoldfastError("input-invalid", `The ${what} is empty. Give it some words.`);
+  }
+  const bytes = Buffer.byteLength(text, "utf8");
+  if (bytes > MAX_MESSAGE_BYTES) {
+    throw new HoldfastError(
+      "input-too-large",
+      `The ${what} has ${megabytes(bytes)} MB; at most ${megabytes(MAX_MESSAGE_BYTES)} MB are taken. ` +
+        "Put the text into a file of the workspace and name the file instead.",
+      { bytes, maxBytes: MAX_MESSAGE_BYTES },
+    );
+  }
+  if (bytes <= INLINE_BYTES) return { id, text };
+  return { id, ref: await stored(link, text) };
+}
+
+async function stored(link: Link, text: string): Promise<string> {
+  const transcript = await link.storage.transcript();
+  try {
+    return await transcript.putText(text, Date.now());
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new HoldfastError("store-failed", `A long text could not be stored: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / (1024 * 1024)).toFixed(1);
+}
