@@ -1,0 +1,157 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { type AgentDefinitionInput, ModelNameError, type ModelOptions, parseModel } from "../client/index.ts";
+import { nearestName } from "../core/nearest-name.ts";
+import { UsageError } from "./usage-error.ts";
+
+export type AgentFlags = {
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly prices?: string;
+  readonly workspace?: string;
+  readonly tools?: string;
+  readonly system?: string;
+  readonly name?: string;
+  readonly thinking?: string;
+  readonly maxTurns?: string;
+  readonly maxCost?: string;
+};
+
+/** What every worker offers. */
+export const BUILT_IN_TOOLS = [
+  "bash",
+  "read_file",
+  "write_file",
+  "edit_file",
+  "list_files",
+  "search",
+] as const;
+
+export function addAgentFlags(command: Command): Command {
+  return command
+    .option("-m, --model <name>", "anthropic/ID, openai/ID, openrouter/VENDOR/ID or local/ID@URL")
+    .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
+    .option("--prices <in,out>", "dollars per million input and output tokens; --max-cost needs them")
+    .option("-w, --workspace <dir>", "the folder that the agent works in (default: the current one)")
+    .option("-t, --tools <a,b>", `tools by name, or "none" (default: ${BUILT_IN_TOOLS.join(",")})`)
+    .option("-s, --system <text>", "the system prompt, or @FILE")
+    .option("--name <name>", "the agent's name, as lists show it")
+    .option("--thinking <level>", "off, minimal, low, medium or high")
+    .option("--max-turns <n>", "end after so many answers of the model")
+    .option("--max-cost <usd>", "end when this many dollars are spent");
+}
+
+/** @returns The definition, and what is worth a warning. */
+export function definitionFrom(
+  flags: AgentFlags,
+  surroundings: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): { readonly agent: AgentDefinitionInput; readonly warnings: readonly string[] } {
+  const workspace = resolve(surroundings.cwd, flags.workspace ?? ".");
+  const { tools, warnings } = toolsFrom(flags.tools);
+  const model = modelFrom(flags, surroundings.env);
+  if (flags.maxCost !== undefined && flags.prices === undefined) {
+    throw new UsageError(
+      `--max-cost cannot be kept: the prices of ${model.id} are not known. Add --prices IN,OUT (dollars per million tokens).`,
+    );
+  }
+  const limits = {
+    ...(flags.maxTurns === undefined ? {} : { maxTurns: wholeNumber("--max-turns", flags.maxTurns) }),
+    ...(flags.maxCost === undefined ? {} : { maxCostUsd: positive("--max-cost", flags.maxCost) }),
+  };
+  const agent = {
+    ...(flags.name === undefined ? {} : { name: flags.name }),
+    model,
+    systemPrompt:
+      flags.system === undefined ? usualSystemPrompt(workspace) : systemFrom(flags.system, surroundings.cwd),
+    ...(flags.thinking === undefined ? {} : { thinking: flags.thinking as "low" }),
+    tools,
+    workspace,
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+  };
+  return { agent, warnings };
+}
+
+function usualSystemPrompt(workspace: string): string {
+  return (
+    `You work in the folder ${workspace}. Use your tools to look before you change anything, ` +
+    "make the smallest change that does what was asked, check that it works, and say briefly what you did."
+  );
+}
+
+function modelFrom({ model, baseUrl, prices }: AgentFlags, env: NodeJS.ProcessEnv) {
+  const name = model ?? env["HOLDFAST_MODEL"];
+  if (name === undefined || name === "") {
+    throw new UsageError(
+      "Name a model: --model anthropic/ID, openai/ID, openrouter/VENDOR/ID or local/ID@URL (or set HOLDFAST_MODEL).",
+    );
+  }
+  const options: ModelOptions = {
+    ...(baseUrl === undefined ? {} : { baseUrl: urlFrom(baseUrl) }),
+    ...(prices === undefined ? {} : { cost: pricesFrom(prices) }),
+  };
+  try {
+    return parseModel(name, options);
+  } catch (error) {
+    if (error instanceof ModelNameError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function urlFrom(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new UsageError(`--base-url "${text}" is not a URL such as https://HOST/v1`);
+  }
+  return text.replace(/\/+$/, "");
+}
+
+function pricesFrom(text: string) {
+  const parts = text.split(",").map((part) => Number(part.trim() === "" ? Number.NaN : part));
+  const [input, output] = parts;
+  if (parts.length !== 2 || !(input! >= 0) || !(output! >= 0)) {
+    throw new UsageError(`--prices "${text}" must be two numbers, as in --prices 3,15`);
+  }
+  return { input: input!, output: output!, cacheRead: input!, cacheWrite: input! };
+}
+
+function toolsFrom(text: string | undefined): { tools: string[]; warnings: string[] } {
+  if (text === undefined) return { tools: [...BUILT_IN_TOOLS], warnings: [] };
+  if (text === "none") return { tools: [], warnings: [] };
+  const tools = text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const warnings = tools
+    .filter((name) => !(BUILT_IN_TOOLS as readonly string[]).includes(name))
+    .map((name) => {
+      const near = nearestName(name, BUILT_IN_TOOLS);
+      const hint =
+        near === undefined ? `Built in are ${BUILT_IN_TOOLS.join(", ")}.` : `Did you mean "${near}"?`;
+      return `Tool "${name}" is not built in; it is left out unless the worker has it. ${hint}`;
+    });
+  return { tools, warnings };
+}
+
+function systemFrom(text: string, cwd: string): string {
+  if (!text.startsWith("@")) return text;
+  const file = resolve(cwd, text.slice(1));
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(
+      `--system names the file ${file}, which cannot be read: ${(error as Error).message}`,
+    );
+  }
+}
+
+export function wholeNumber(flag: string, text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new UsageError(`${flag} "${text}" must be a whole number above 0`);
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new UsageError(`${flag} "${text}" must be a number above 0`);
+}

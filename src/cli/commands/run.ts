@@ -1,0 +1,132 @@
+import { text as readAll } from "node:stream/consumers";
+import type { Command } from "commander";
+import type { Holdfast, RunResult, Session } from "../../client/index.ts";
+import { type AgentFlags, addAgentFlags, definitionFrom } from "../agent-flags.ts";
+import type { Context } from "../context.ts";
+import { EXIT, EXIT_OF_OUTCOME } from "../exit-codes.ts";
+import { onInterrupts } from "../interrupts.ts";
+import { openStack, type Stack } from "../local-stack.ts";
+import { Renderer } from "../render.ts";
+import { UsageError } from "../usage-error.ts";
+import { count, describeCost, describeOutcome } from "../words.ts";
+
+type Flags = AgentFlags & { readonly session?: string; readonly detach?: boolean };
+
+export function runCommand(
+  program: Command,
+  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+): void {
+  const command = program
+    .command("run")
+    .description("Give an agent a task and watch it until it is done")
+    .argument("<task>", 'what to do; "-" reads it from standard input')
+    .option("--session <id>", "go on in this session (default: a new one)")
+    .option("--detach", "start it, print the session and leave it to the server and its workers");
+  addAgentFlags(command)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5 --workspace ~/project
+  $ git diff | holdfast run - --model openai/gpt-5 --system "Review this change." --tools none
+  $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
+
+Uses a server that is running (holdfast dev, --address, TEMPORAL_ADDRESS). Where none answers and none was named, a
+server and a worker are started for the time of the run. Ctrl-C stops the run; a second one leaves.`,
+    )
+    .action(async (task: string, flags: Flags) => act((context) => run(context, task, flags)));
+}
+
+async function run(context: Context, task: string, flags: Flags): Promise<number> {
+  const { streams } = context;
+  const { agent, warnings } = definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
+  const prompt = task === "-" ? await readAll(streams.stdin) : task;
+  if (prompt.trim() === "") throw new UsageError("The task is empty.");
+  for (const warning of warnings) context.tell(context.err.yellow(warning));
+  const stack = await openStack(context);
+  try {
+    if (flags.detach === true && stack.own.length > 0) {
+      throw new UsageError(
+        `--detach needs a ${stack.own.join(" and a ")} that stays. Start them with \`holdfast dev\` in another terminal.`,
+      );
+    }
+    const session = await stack.holdfast.start({
+      agent,
+      prompt,
+      ...(flags.session === undefined ? {} : { session: flags.session }),
+    });
+    if (flags.detach === true) return detached(context, session);
+    context.tell(
+      context.err.dim(`session ${session.id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),
+    );
+    return await follow(context, stack, session, prompt);
+  } finally {
+    await stack.close();
+  }
+}
+
+function detached(context: Context, { id, runId }: Session): number {
+  if (context.json) context.printJson({ type: "started", session: id, runId });
+  else {
+    context.print(id);
+    context.tell(context.err.dim(`Look at it with \`holdfast status ${id}\` and \`holdfast show ${id}\`.`));
+  }
+  return EXIT.ok;
+}
+
+async function follow(context: Context, stack: Stack, session: Session, prompt: string): Promise<number> {
+  const leave = new AbortController();
+  const off = onInterrupts(
+    context.streams.signals,
+    () => {
+      context.tell(context.err.yellow("\nStopping the run … Ctrl-C again leaves it."));
+      session.stop("interrupted at the terminal").catch((error: Error) => context.tell(error.message));
+    },
+    () => leave.abort(),
+  );
+  const renderer = new Renderer({
+    write: (text) => context.streams.stdout.write(text),
+    paint: context.out,
+    ownWords: new Set([prompt]),
+  });
+  try {
+    const result = session.result({ signal: leave.signal });
+    result.catch(() => undefined);
+    for await (const item of session.watch({ signal: leave.signal })) {
+      if (context.json) context.printJson(item);
+      else renderer.show(item);
+    }
+    renderer.endLine();
+    if (leave.signal.aborted) {
+      context.tell(context.err.yellow(left(session, stack)));
+      return EXIT.interrupted;
+    }
+    return await conclude(context, stack.holdfast, session, await result);
+  } finally {
+    off();
+  }
+}
+
+function left({ id }: Session, { own }: Stack): string {
+  return own.length === 0
+    ? `Left. The run goes on; \`holdfast status ${id}\` shows it.`
+    : `Left. The run goes on when a server and a worker are there again: \`holdfast dev\`, then \`holdfast show ${id}\`.`;
+}
+
+async function conclude(
+  context: Context,
+  holdfast: Holdfast,
+  session: Session,
+  result: RunResult,
+): Promise<number> {
+  const { turns = 0, costUsd = 0 } = await holdfast
+    .status(session.id)
+    .catch(() => ({ turns: 0, costUsd: 0 }));
+  const exitCode = EXIT_OF_OUTCOME[result.outcome.type];
+  if (context.json) context.printJson({ type: "result", ...result, turns, costUsd, exitCode });
+  else {
+    const words = `${describeOutcome(result.outcome)} · ${count(turns, "turn")} · ${describeCost(costUsd)} · session ${session.id}`;
+    context.tell(exitCode === EXIT.ok ? context.err.dim(words) : context.err.red(words));
+  }
+  return exitCode;
+}

@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import type { AgentMessage, Entry } from "../../client/index.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printable } from "../palette.ts";
+import { callSummary, describeOutcome, textOf } from "../words.ts";
+
+type Flags = { readonly events?: boolean; readonly branch?: string };
+
+export function showCommand(
+  program: Command,
+  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+): void {
+  program
+    .command("show")
+    .description("Print a session's conversation from the transcript")
+    .argument("<session>", "the session's id")
+    .option("--events", "its loops and their events instead of its messages")
+    .option("--branch <id>", "another branch than the session's head")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast show 5f0c…
+  $ holdfast show 5f0c… --events --json`,
+    )
+    .action(async (session: string, flags: Flags) => act((context) => show(context, session, flags)));
+}
+
+async function show(context: Context, session: string, { events = false, branch }: Flags): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    if (!events) {
+      const entries = await holdfast.messages(session, branch === undefined ? {} : { branch });
+      for (const entry of entries) {
+        if (context.json) context.printJson(entry);
+        else for (const line of entryLines(entry, context.out)) context.print(line);
+      }
+      return EXIT.ok;
+    }
+    for (const { loop, events } of await holdfast.events(session)) {
+      if (context.json) for (const event of events) context.printJson(event);
+      else {
+        const ended = loop.outcome === undefined ? loop.status : describeOutcome(loop.outcome);
+        context.print(context.out.bold(`${loop.loopId} · ${loop.model} · ${ended}`));
+        for (const { sequence, atMs, body } of events) {
+          const { type, ...facts } = body;
+          const at = new Date(atMs).toISOString();
+          context.print(
+            `  ${String(sequence).padStart(4)}  ${at}  ${type.padEnd(18)} ${context.out.dim(printable(JSON.stringify(facts)))}`,
+          );
+        }
+      }
+    }
+    return EXIT.ok;
+  });
+}
+
+function entryLines({ position, origin, message }: Entry, paint: Context["out"]): readonly string[] {
+  const head = paint.bold(`#${position} ${message.role === "user" ? origin : roleOf(message)}`);
+  const body = bodyOf(message).trimEnd();
+  return body === "" ? [head, ""] : [head, printable(body), ""];
+}
+
+function roleOf(message: AgentMessage): string {
+  switch (message.role) {
+    case "assistant":
+      return `assistant (${message.model}, ${message.stopReason})`;
+    case "toolResult":
+      return `result of ${message.toolName}${message.isError ? " (error)" : ""}`;
+    default:
+      return message.role;
+  }
+}
+
+function bodyOf(message: AgentMessage): string {
+  if (message.role === "extension") return JSON.stringify(message.data) ?? "";
+  const calls = message.content.flatMap((part) =>
+    part.type === "toolCall" ? [`● ${part.name} ${callSummary(part.arguments)}`] : [],
+  );
+  const images = message.content.filter((part) => part.type === "image").map(() => "[image]");
+  const error =
+    message.role === "assistant" && message.errorMessage !== undefined ? [message.errorMessage] : [];
+  return [textOf(message), ...images, ...calls, ...error].filter((text) => text !== "").join("\n");
+}

@@ -1,0 +1,71 @@
+import type { Command } from "commander";
+import type { PendingActivity, SessionStatus } from "../../client/index.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { describeCost, describeOutcome, shortened } from "../words.ts";
+
+export function statusCommand(
+  program: Command,
+  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+): void {
+  program
+    .command("status")
+    .description("Say where a session stands, and what it waits for")
+    .argument("<session>", "the session's id")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast status 5f0c…
+  $ holdfast status 5f0c… --json | jq .pending`,
+    )
+    .action(async (session: string) => act((context) => status(context, session)));
+}
+
+async function status(context: Context, session: string): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    const found = await holdfast.status(session);
+    if (context.json) context.printJson(found);
+    else
+      for (const [name, value] of rowsOf(found))
+        context.print(`${context.out.bold(name.padEnd(9))} ${value}`);
+    return EXIT.ok;
+  });
+}
+
+export function rowsOf(status: SessionStatus): readonly (readonly [string, string])[] {
+  const { queued, outcome, source, open } = status;
+  const rows: (readonly [string, string | undefined])[] = [
+    ["session", status.session],
+    [
+      "status",
+      `${status.status}${open && source !== "run" ? " (no worker answers; this is what the server shows)" : ""}`,
+    ],
+    ["doing", status.doing],
+    ["goal", status.goal === undefined ? undefined : shortened(status.goal, 200)],
+    ["agent", status.agent],
+    ["model", status.model],
+    ["turns", status.turns === undefined ? undefined : `${status.turns}`],
+    ["cost", status.costUsd === undefined ? undefined : describeCost(status.costUsd)],
+    [
+      "queued",
+      queued === undefined ? undefined : `${queued.steering} steering, ${queued.followUps} follow-up`,
+    ],
+    ["outcome", outcome === undefined ? undefined : describeOutcome(outcome)],
+    ["last", status.lastText === undefined ? undefined : shortened(status.lastText, 200)],
+    ["started", status.startedAt?.toISOString()],
+    ["closed", status.closedAt?.toISOString()],
+    ...status.pending.map((activity) => ["pending", describePending(activity)] as const),
+  ];
+  return rows.filter((row): row is readonly [string, string] => row[1] !== undefined && row[1] !== "");
+}
+
+function describePending(activity: PendingActivity): string {
+  const { type, state, attempt, maxAttempts, lastFailure, nextAttemptAt } = activity;
+  const of = maxAttempts === undefined ? "" : ` of ${maxAttempts}`;
+  const again =
+    nextAttemptAt === undefined || attempt === 1 ? "" : `, next at ${nextAttemptAt.toISOString()}`;
+  const failure = lastFailure === undefined ? "" : `; last failure: ${shortened(lastFailure, 300)}`;
+  return `${type}: ${state}, attempt ${attempt}${of}${again}${failure}`;
+}

@@ -1,0 +1,53 @@
+/** Paints words for one stream, or leaves them as they are. */
+export type Palette = Readonly<
+  Record<"dim" | "bold" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
+>;
+
+/** Codes of ECMA-48, "select graphic rendition": on and off. */
+const CODES = {
+  dim: [2, 22],
+  bold: [1, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const satisfies Record<keyof Palette, readonly [number, number]>;
+
+/** Colours on a terminal; `NO_COLOR` and `FORCE_COLOR` say otherwise (https://no-color.org). */
+export function paletteFor(
+  stream: { readonly isTTY?: boolean | undefined },
+  env: NodeJS.ProcessEnv,
+): Palette {
+  const coloured = isColoured(stream, env);
+  const paint =
+    ([on, off]: readonly [number, number]) =>
+    (text: string): string =>
+      coloured && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return {
+    dim: paint(CODES.dim),
+    bold: paint(CODES.bold),
+    red: paint(CODES.red),
+    green: paint(CODES.green),
+    yellow: paint(CODES.yellow),
+    cyan: paint(CODES.cyan),
+  };
+}
+
+function isColoured(stream: { readonly isTTY?: boolean | undefined }, env: NodeJS.ProcessEnv): boolean {
+  if ((env["NO_COLOR"] ?? "") !== "") return false;
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";
+  return stream.isTTY === true && env["TERM"] !== "dumb";
+}
+
+const ESCAPE = String.fromCodePoint(27);
+/** Colours and cursor movements: ECMA-48, "control sequences". */
+const CONTROL_SEQUENCE = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, "g");
+
+/** Text of a model or a tool must not steer the terminal: control characters but line feeds and tabs go. */
+export function printable(text: string): string {
+  return text
+    .replace(/\r\n?/g, "\n")
+    .replace(CONTROL_SEQUENCE, "")
+    .replace(/\p{Cc}/gu, (character) => (character === "\n" || character === "\t" ? character : ""));
+}

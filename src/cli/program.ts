@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { HoldfastError } from "../client/index.ts";
+import { chatCommand } from "./commands/chat.ts";
+import { devCommand } from "./commands/dev.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { listCommand } from "./commands/list.ts";
+import { runCommand } from "./commands/run.ts";
+import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
+import { showCommand } from "./commands/show.ts";
+import { statusCommand } from "./commands/status.ts";
+import { workerCommand } from "./commands/worker.ts";
+import { Context, type GlobalOptions, type Streams } from "./context.ts";
+import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
+import { UsageError } from "./usage-error.ts";
+
+type Work = (context: Context) => Promise<number>;
+export type Act = (work: Work) => Promise<void>;
+
+const COMMANDS = [
+  devCommand,
+  runCommand,
+  chatCommand,
+  listCommand,
+  statusCommand,
+  showCommand,
+  steerCommand,
+  followUpCommand,
+  stopCommand,
+  workerCommand,
+  doctorCommand,
+] as const;
+
+/** Runs one command line. @returns The exit code; nothing is thrown. */
+export async function main(argv: readonly string[], streams: Streams): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const program = buildProgram(streams, async (work) => {
+    exitCode = await work(new Context(streams, program.opts<GlobalOptions>()));
+  });
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    return report(error, streams, argv.includes("--json"));
+  }
+}
+
+export function buildProgram(streams: Streams, act: Act): Command {
+  const program = new Command("holdfast")
+    .description("AI agents that cannot be lost: durable agent loops on Temporal.")
+    .version(packageVersion(), "--version", "print the version")
+    .option("--address <host:port>", "the Temporal server")
+    .option("--namespace <name>", "its namespace")
+    .option("--task-queue <name>", "the queue that the workers poll")
+    .option("--home <dir>", "where transcript and live output lie (default: ~/.holdfast)")
+    .option("--profile <name>", "of Temporal's configuration file")
+    .option("--json", "one JSON object a line on standard output")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast dev
+  $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5
+  $ holdfast doctor
+${EXIT_CODES_HELP}`,
+    );
+  for (const command of COMMANDS) command(program, act);
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .configureHelp({ showGlobalOptions: true })
+      .configureOutput({
+        writeOut: (text) => void streams.stdout.write(text),
+        writeErr: (text) => void streams.stderr.write(text),
+        getOutHelpWidth: () => streams.stdout.columns ?? 100,
+        getErrHelpWidth: () => streams.stderr.columns ?? 100,
+      });
+  }
+  return program.showHelpAfterError("(--help says more)");
+}
+
+/** An error as a person reads it: no stack, unless `HOLDFAST_DEBUG` is set. */
+function report(error: unknown, streams: Streams, json: boolean): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const code = exitCodeOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (json) {
+    const facts = error instanceof HoldfastError ? { code: error.code, ...error.facts } : {};
+    streams.stdout.write(`${JSON.stringify({ type: "error", message, ...facts, exitCode: code })}\n`);
+  }
+  streams.stderr.write(`holdfast: ${message}\n`);
+  if (streams.env["HOLDFAST_DEBUG"] === "1" && error instanceof Error) {
+    for (let at: unknown = error; at instanceof Error; at = at.cause) streams.stderr.write(`${at.stack}\n`);
+  }
+  return code;
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return EXIT.usage;
+  return error instanceof HoldfastError ? EXIT_OF_ERROR[error.code] : EXIT.failed;
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,145 @@
+import { clearLine, createInterface, cursorTo, type Interface } from "node:readline";
+import { Writable } from "node:stream";
+import type { Input, Output } from "./context.ts";
+
+// Invariants
+//   I1. What is typed is never torn apart by output: while a line is being typed, output appears above it, whole
+//       lines at a time.
+//   I2. While nothing is typed, output appears as it comes.
+
+const PROMPT = "> ";
+const USUAL_COLUMNS = 80;
+
+export type ScreenListeners = {
+  readonly onLine: (text: string) => void;
+  readonly onInterrupt: () => void;
+  readonly onEnd: () => void;
+};
+
+/** A terminal that is written to and typed on at the same time. Without a terminal: lines in, text out. */
+export class TypingScreen {
+  readonly #stdout: Output;
+  readonly #terminal: boolean;
+  readonly #lines: Interface;
+  /** The prompt and the line under way are on the screen. */
+  #shown = false;
+  /** Output ended in the middle of a line. */
+  #midLine = false;
+  /** The beginning of a line of output that waits for its end. */
+  #held = "";
+  #busy = false;
+
+  constructor(stdin: Input, stdout: Output, listeners: ScreenListeners) {
+    this.#stdout = stdout;
+    this.#terminal = stdin.isTTY === true && stdout.isTTY === true;
+    this.#lines = createInterface({
+      input: stdin,
+      output: this.#terminal ? this.#echo() : undefined,
+      terminal: this.#terminal,
+      prompt: PROMPT,
+    });
+    this.#lines.on("line", (text) => {
+      this.#shown = false;
+      this.#midLine = false;
+      this.#release();
+      listeners.onLine(text);
+    });
+    this.#lines.on("SIGINT", listeners.onInterrupt);
+    this.#lines.on("close", listeners.onEnd);
+    if (this.#terminal) stdin.on("keypress", this.#typed);
+  }
+
+  write(text: string): void {
+    if (!this.#shown) {
+      this.#put(text);
+      return;
+    }
+    this.#held += text;
+    const end = this.#held.lastIndexOf("\n") + 1;
+    if (end === 0) return;
+    this.#hideLine();
+    this.#put(this.#held.slice(0, end));
+    this.#held = this.#held.slice(end);
+    this.#showLine();
+  }
+
+  /** Asks for the next line when nothing runs; while something does, the prompt appears with the first key. */
+  ready(): void {
+    this.#busy = false;
+    if (!this.#terminal) return;
+    this.#release();
+    this.#freshLine();
+    this.#showLine();
+  }
+
+  busy(): void {
+    this.#busy = true;
+    if (!this.#shown || this.#lines.line !== "") return;
+    this.#hideLine();
+    this.#shown = false;
+  }
+
+  close(): void {
+    this.#lines.removeAllListeners("close");
+    this.#release();
+    this.#freshLine();
+    this.#lines.close();
+  }
+
+  readonly #typed = (): void => {
+    if (this.#shown || !this.#busy || this.#lines.line === "") return;
+    this.#freshLine();
+    this.#showLine();
+  };
+
+  /** What readline draws, while the line is on the screen. */
+  #echo(): Writable {
+    const echo = new Writable({
+      write: (chunk, _encoding, done) => {
+        if (this.#shown) this.#stdout.write(chunk);
+        done();
+      },
+    });
+    Object.defineProperty(echo, "columns", { get: () => this.#columns });
+    return echo;
+  }
+
+  /** Some terminals say that they have no columns at all. */
+  get #columns(): number {
+    return this.#stdout.columns || USUAL_COLUMNS;
+  }
+
+  #put(text: string): void {
+    if (text === "") return;
+    this.#stdout.write(text);
+    this.#midLine = !text.endsWith("\n");
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = "";
+    if (held === "") return;
+    if (this.#shown) this.#hideLine();
+    this.#shown = false;
+    this.#put(held);
+  }
+
+  #freshLine(): void {
+    if (this.#midLine) this.#put("\n");
+  }
+
+  #hideLine(): void {
+    const rows = Math.floor((PROMPT.length + this.#lines.line.length) / this.#columns);
+    for (let row = 0; row < rows; row += 1) {
+      clearLine(this.#stdout, 0);
+      this.#stdout.write("\u001b[1A");
+    }
+    clearLine(this.#stdout, 0);
+    cursorTo(this.#stdout, 0);
+  }
+
+  #showLine(): void {
+    this.#shown = true;
+    this.#lines.prompt(true);
+  }
+}

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** What a worker polls. */
+export type WorkerTarget = {
+  readonly home?: string | undefined;
+  readonly address?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly taskQueue?: string | undefined;
+  readonly profile?: string | undefined;
+  /** Modules whose default export is a tool or a list of tools. */
+  readonly tools?: readonly string[] | undefined;
+  readonly recognition?: boolean | undefined;
+};
+
+/** The first line that a worker prints. */
+export type WorkerReady = {
+  readonly type: "ready";
+  readonly id: string;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly pid: number;
+};
+
+export type WorkerEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/** A worker process of ours. A Ctrl-C at the terminal does not reach it: whoever started it says when it ends. */
+export type WorkerChild = {
+  readonly process: ChildProcess;
+  /** Resolves when it polls; `undefined` when it ended before. */
+  readonly ready: Promise<WorkerReady | undefined>;
+  readonly ended: Promise<WorkerEnd>;
+};
+
+export function workerArguments(target: WorkerTarget): string[] {
+  const { home, address, namespace, taskQueue, tools = [], recognition } = target;
+  return [
+    ...(home === undefined ? [] : ["--home", home]),
+    ...(address === undefined ? [] : ["--address", address]),
+    ...(namespace === undefined ? [] : ["--namespace", namespace]),
+    ...(taskQueue === undefined ? [] : ["--task-queue", taskQueue]),
+    ...tools.flatMap((file) => ["--tools", file]),
+    ...(recognition === false ? ["--no-recognition"] : []),
+  ];
+}
+
+/** @param onLog - Takes what it writes on standard error; inherited when absent. */
+export function spawnWorker(
+  target: WorkerTarget,
+  options: {
+    readonly env: NodeJS.ProcessEnv;
+    readonly onLog?: (chunk: Buffer) => void;
+    readonly program?: readonly string[];
+  },
+): WorkerChild {
+  const leash = new URL("./leash.js", import.meta.url);
+  const program = options.program ?? [
+    ...(existsSync(fileURLToPath(leash)) ? ["--import", leash.href] : []),
+    fileURLToPath(new URL("../worker.js", import.meta.url)),
+  ];
+  const child = spawn(process.execPath, [...program, ...workerArguments(target)], {
+    stdio: ["pipe", "pipe", options.onLog === undefined ? "inherit" : "pipe"],
+    detached: true,
+    env: {
+      ...options.env,
+      ...(target.profile === undefined ? {} : { TEMPORAL_PROFILE: target.profile }),
+    },
+  });
+  child.stdin?.on("error", () => undefined);
+  if (options.onLog !== undefined) child.stderr?.on("data", options.onLog);
+  const ended = new Promise<WorkerEnd>((resolve) => {
+    child.once("error", () => resolve({ code: 1, signal: null }));
+    child.once("close", (code, signal) => resolve({ code, signal }));
+  });
+  const said = new Promise<WorkerReady>((resolve) => {
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      const ready = readyFrom(line);
+      if (ready !== undefined) resolve(ready);
+    });
+  });
+  return { process: child, ready: Promise.race([said, ended.then(() => undefined)]), ended };
+}
+
+function readyFrom(line: string): WorkerReady | undefined {
+  try {
+    const value = JSON.parse(line) as WorkerReady;
+    return value.type === "ready" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A worker drains for 10 s; what hangs longer is killed. */
+const PATIENCE_MS = 20_000;
+
+export async function endWorker(child: WorkerChild, patienceMs = PATIENCE_MS): Promise<WorkerEnd> {
+  child.process.kill("SIGTERM");
+  const timer = setTimeout(() => child.process.kill("SIGKILL"), patienceMs);
+  const end = await child.ended;
+  clearTimeout(timer);
+  return end;
+}

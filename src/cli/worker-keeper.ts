@@ -1,0 +1,72 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { endWorker, type WorkerChild, type WorkerEnd, type WorkerReady } from "./worker-child.ts";
+
+export type KeeperEvent =
+  | { readonly type: "worker-ready"; readonly ready: WorkerReady }
+  | { readonly type: "worker-died"; readonly end: WorkerEnd; readonly restartInMs: number };
+
+/** A worker that polled for this long is started again at once when it dies. */
+const HEALTHY_MS = 10_000;
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 10_000;
+/** A worker that never gets ready will not by being started again. */
+const TRIES_BEFORE_READY = 3;
+
+/** The wait before the next start: none after a healthy life, doubled after each short one. */
+export function restartDelayMs(shortLives: number): number {
+  return shortLives === 0 ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (shortLives - 1));
+}
+
+/** Keeps one worker alive. */
+export class WorkerKeeper {
+  readonly #spawn: () => WorkerChild;
+  readonly #tell: (event: KeeperEvent) => void;
+  readonly #stopping = new AbortController();
+  #child: WorkerChild | undefined;
+  #loop: Promise<void> | undefined;
+
+  constructor(spawn: () => WorkerChild, tell: (event: KeeperEvent) => void) {
+    this.#spawn = spawn;
+    this.#tell = tell;
+  }
+
+  /** Resolves when the worker polls; `undefined` when it ended each time before it did. */
+  start(): Promise<WorkerReady | undefined> {
+    return new Promise((resolve) => {
+      this.#loop = this.#keep(resolve);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#child !== undefined) await endWorker(this.#child);
+    await this.#loop;
+  }
+
+  async #keep(first: (ready: WorkerReady | undefined) => void): Promise<void> {
+    let shortLives = 0;
+    let wasReady = false;
+    while (!this.#stopping.signal.aborted) {
+      const child = this.#spawn();
+      this.#child = child;
+      const ready = await child.ready;
+      const readyAt = ready === undefined ? undefined : Date.now();
+      if (ready !== undefined) {
+        wasReady = true;
+        this.#tell({ type: "worker-ready", ready });
+        first(ready);
+      }
+      const end = await child.ended;
+      this.#child = undefined;
+      if (this.#stopping.signal.aborted) break;
+      const healthy = readyAt !== undefined && Date.now() - readyAt >= HEALTHY_MS;
+      shortLives = healthy ? 0 : shortLives + 1;
+      if (!wasReady && shortLives >= TRIES_BEFORE_READY) break;
+      // The first death is answered at once: most are of a kind that does not repeat.
+      const restartInMs = restartDelayMs(Math.max(0, shortLives - 1));
+      this.#tell({ type: "worker-died", end, restartInMs });
+      await delay(restartInMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    }
+    first(undefined);
+  }
+}
