@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import { ModelScript } from "../../src/testing/model-server/script.ts";
 
-const FIXTURES = new URL("../fixtures/", import.meta.url).pathname;
+const DEMO = new URL("../../demo/", import.meta.url).pathname;
 let workspace: string;
 let replies: Reply[];
 
 beforeAll(async () => {
   workspace = await mkdtemp(join(tmpdir(), "holdfast-demo-project-"));
-  await cp(join(FIXTURES, "demo-project"), workspace, { recursive: true });
-  const script = ModelScript.parse(JSON.parse(await readFile(join(FIXTURES, "demo-script.json"), "utf8")));
+  await cp(join(DEMO, "project"), workspace, { recursive: true });
+  const script = ModelScript.parse(JSON.parse(await readFile(join(DEMO, "script.json"), "utf8")));
   replies = script.conversations![0]!.replies as Reply[];
 });
 
@@ -22,8 +22,8 @@ afterAll(() => rm(workspace, { recursive: true, force: true }));
 /** Counts of the project's own test run. */
 function runTests(): Promise<{ code: number; pass: number; fail: number }> {
   return new Promise((resolve) => {
-    execFile("npm", ["test", "--", "--test-reporter=tap"], { cwd: workspace }, (error, stdout) => {
-      const count = (word: string) => Number(stdout.match(new RegExp(`^# ${word} (\\d+)`, "m"))?.[1]);
+    execFile("npm", ["test"], { cwd: workspace }, (error, stdout) => {
+      const count = (word: string) => Number(stdout.match(new RegExp(`^ℹ ${word} (\\d+)`, "m"))?.[1]);
       resolve({ code: error === null ? 0 : Number(error.code), pass: count("pass"), fail: count("fail") });
     });
   });

@@ -1,0 +1,95 @@
+// Everything the demo promises is counted from what was written down: the transcript, the model server's own
+// ledger, the file of the unsafe command. Pure, so that a test can show that each count can be other than 0.
+
+/** @param sent - `{ id, text }` of each message that a person has sent. */
+export function countMessages({ sent, entries, length, forked }) {
+  const ids = tally(entries.flatMap(({ messageId }) => messageId ?? []));
+  const positions = tally(entries.map(({ position }) => position));
+  const { unanswered, answeredTwice } = countResults(entries);
+  return {
+    lost:
+      sent.filter(({ id }) => !ids.has(id)).length +
+      Array.from({ length }, (_, position) => position).filter((position) => !positions.has(position))
+        .length +
+      unanswered,
+    duplicated:
+      sent.reduce((sum, { id }) => sum + Math.max(0, (ids.get(id) ?? 0) - 1), 0) +
+      excess(positions) +
+      answeredTwice +
+      forked,
+  };
+}
+
+/** Each call of an answer has one result before the next answer. */
+function countResults(entries) {
+  let unanswered = 0;
+  let answeredTwice = 0;
+  const messages = entries.map(({ message }) => message).filter(({ role }) => role !== "user");
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== "assistant") continue;
+    const next = messages.findIndex(({ role }, at) => at > index && role === "assistant");
+    const results = messages.slice(index + 1, next === -1 ? undefined : next);
+    for (const call of message.content.filter(({ type }) => type === "toolCall")) {
+      const found = results.filter(({ toolCallId }) => toolCallId === call.id).length;
+      if (found === 0) unanswered += 1;
+      answeredTwice += Math.max(0, found - 1);
+    }
+  }
+  return { unanswered, answeredTwice };
+}
+
+/** What the model itself was shown last, held against what was sent and what the transcript holds. */
+export function countShown({ sent, entries, body }) {
+  const blocks = body.messages.flatMap(({ content }) =>
+    typeof content === "string" ? [{ type: "text", text: content }] : content,
+  );
+  const said = blocks.filter(({ type }) => type === "text").map(({ text }) => text);
+  const texts = sent.map(({ text }) => said.filter((one) => one === text).length);
+  const results = tally(blocks.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : [])));
+  const uses = tally(blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])));
+  const held = new Set(
+    entries.flatMap(({ message }) => (message.role === "toolResult" ? [message.toolCallId] : [])),
+  );
+  return {
+    lost:
+      texts.filter((times) => times === 0).length +
+      [...held].filter((id) => !results.has(id) || !uses.has(id)).length,
+    duplicated:
+      texts.reduce((sum, times) => sum + Math.max(0, times - 1), 0) + excess(results) + excess(uses),
+  };
+}
+
+/**
+ * How often an unsafe command has run without having been asked for.
+ *
+ * @param lines - Of the file that each start appends to; a line names the call.
+ * @param asked - How many tool calls of the transcript ask for the command.
+ */
+export function countUnsafe(lines, asked) {
+  return Math.max(excess(tally(lines)), lines.length - asked, 0);
+}
+
+/**
+ * Paid: delivered completely. Repaid: delivered completely once more. Asked again: every further request of a turn,
+ * with what had become of the one before it.
+ */
+export function countAnswers({ answersPaid, answersRepaid, requests }) {
+  const last = new Map();
+  const again = [];
+  for (const { conversation, turn, outcome, fault } of requests) {
+    const key = `${turn} ${conversation}`;
+    if (last.has(key)) again.push({ turn, before: last.get(key) });
+    last.set(key, fault ?? outcome);
+  }
+  return { paid: answersPaid, repaid: answersRepaid, again };
+}
+
+function tally(values) {
+  const counts = new Map();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+function excess(counts) {
+  return [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
+}

@@ -1,0 +1,107 @@
+import { HELP, readOptions, UsageError } from "./options.mjs";
+import { play } from "./play.mjs";
+import { Stage } from "./stage.mjs";
+import { Teller } from "./teller.mjs";
+import { broken, jsonOf, rowsOf, UNFINISHED } from "./verdict.mjs";
+
+/** The scripted job takes half a minute; a vendor's model thinks longer. */
+const LIMIT_MS = 120_000;
+const VENDOR_LIMIT_MS = 600_000;
+
+const EXIT = { ok: 0, broken: 1, usage: 2, interrupted: 130 };
+
+class Interrupted extends Error {}
+
+/** Resolves at Ctrl-C and its like; a second one ends at once. */
+const interrupted = new Promise((resolve) => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.once(signal, () => {
+      resolve();
+      process.once(signal, () => process.exit(EXIT.interrupted));
+    });
+  }
+});
+
+process.exit(await main(process.argv.slice(2)));
+
+async function main(args) {
+  let options;
+  try {
+    options = readOptions(args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n\n${HELP}`);
+    return EXIT.usage;
+  }
+  if (options.help) {
+    process.stdout.write(HELP);
+    return EXIT.ok;
+  }
+  const teller = new Teller(options.json ? process.stderr : process.stdout);
+  const stage = await Stage.make();
+  const code = await perform(stage, options, teller);
+  if (code === EXIT.broken) teller.plain(`Transcript, logs and project stay in ${stage.folder}`);
+  await stage.end({ keepFolder: code === EXIT.broken });
+  return code;
+}
+
+async function perform(stage, options, teller) {
+  const limitMs = options.model === undefined ? LIMIT_MS : VENDOR_LIMIT_MS;
+  try {
+    const report = await within(limitMs, play(stage, options, teller));
+    tell(report, options, teller);
+    if (options.json) process.stdout.write(`${JSON.stringify(jsonOf(report))}\n`);
+    if (options.keep) await interrupted;
+    return broken(report).length === 0 ? EXIT.ok : EXIT.broken;
+  } catch (error) {
+    if (error instanceof Interrupted) {
+      teller.plain("\nInterrupted: ending server, workers and model.");
+      return EXIT.interrupted;
+    }
+    teller.plain(`\n${teller.paint("red", `The demo failed: ${error.stack ?? error}`)}`);
+    for (const [name, tail] of await stage.tails())
+      teller.plain(`\n--- the end of the ${name}'s log\n${tail}`);
+    teller.plain();
+    if (options.json) process.stdout.write(`${JSON.stringify(jsonOf(UNFINISHED))}\n`);
+    return EXIT.broken;
+  }
+}
+
+/** @throws Interrupted at Ctrl-C; an `Error` that says so when the time is over. */
+async function within(limitMs, work) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it was not done after ${limitMs / 1000} s`)), limitMs);
+  });
+  const stopped = interrupted.then(() => {
+    throw new Interrupted();
+  });
+  try {
+    return await Promise.race([work, late, stopped]);
+  } finally {
+    clearTimeout(timer);
+    stopped.catch(() => {});
+  }
+}
+
+function tell(report, { keep }, teller) {
+  const wrong = new Set(broken(report));
+  teller.plain();
+  for (const [what, value, field] of rowsOf(report)) {
+    const mark = wrong.has(field) ? teller.paint("red", "✗") : teller.paint("green", "✓");
+    const unknown = field === undefined || (report[field] === null && !wrong.has(field));
+    teller.plain(`  ${unknown ? " " : mark} ${what.padEnd(29)} ${value}`);
+  }
+  teller.plain();
+  teller.plain(
+    wrong.size === 0
+      ? teller.paint("green", "Everything is as promised.")
+      : teller.paint("red", `NOT as promised: ${[...wrong].join(", ")}.`),
+  );
+  teller.plain(`The run in the Temporal UI: ${report.page}`);
+  teller.plain(
+    keep
+      ? "Server and worker stay until you press Ctrl-C."
+      : "The server ends with this demo, and the page with it; `npm run demo -- --keep` leaves it running until Ctrl-C.",
+  );
+}

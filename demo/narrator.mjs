@@ -1,0 +1,118 @@
+const LIVE_LINES = 8;
+const RESULT_LINES = 2;
+
+/** What a test runner or npm prints beside the point. */
+const NOISE = /^\s*$|^>|^npm (?:warn|notice)|^✔|^▶|^\s|^ℹ (?!pass|fail)|^✖ failing tests/;
+const LAST_WORD = /^ℹ fail/;
+
+/** Tells what a watched session does: answers as they stream, tool calls, what they print, what became of them. */
+export class Narrator {
+  #teller;
+  #turn = "";
+  /** Streamed text of the open answer that is not told yet, and whether any was told. */
+  #text = "";
+  #streamed = false;
+  /** By tool call: the line that is not whole yet, and how many were told. */
+  #calls = new Map();
+
+  constructor(teller) {
+    this.#teller = teller;
+  }
+
+  take(item) {
+    if (item.type === "delta") this.#live(item.delta);
+    else this.#recorded(item.event.body, item.message);
+  }
+
+  /** The stream was cut here. */
+  cut() {
+    if (this.#text !== "") this.#teller.line(this.#turn, `${this.#text}…`);
+    this.#text = "";
+    this.#streamed = false;
+  }
+
+  #live({ body, turn }) {
+    switch (body.type) {
+      case "attempt":
+        this.cut();
+        break;
+      case "text":
+        this.#turn = `turn ${turn}`;
+        this.#stream(body.text);
+        break;
+      case "tool-output":
+        this.#print(body);
+        break;
+    }
+  }
+
+  #recorded(body, message) {
+    if (body.type === "TurnStart") this.#turn = `turn ${body.turn}`;
+    if (body.type !== "MessageEnd" || message === undefined) return;
+    if (message.role === "user") this.#teller.say("you", textOf(message), "cyan");
+    if (message.role === "assistant") this.#answered(message);
+    if (message.role === "toolResult") this.#result(message);
+  }
+
+  #stream(text) {
+    this.#streamed = true;
+    const lines = `${this.#text}${text}`.split("\n");
+    this.#text = lines.pop();
+    for (const line of lines) this.#teller.say(this.#turn, line);
+    while (this.#text.length > this.#teller.width) {
+      const space = this.#text.lastIndexOf(" ", this.#teller.width);
+      const end = space > 0 ? space : this.#teller.width;
+      this.#teller.line(this.#turn, this.#text.slice(0, end));
+      this.#text = this.#text.slice(end).trimStart();
+    }
+  }
+
+  #answered(message) {
+    if (!this.#streamed) this.#stream(textOf(message));
+    if (this.#text !== "") this.#teller.line(this.#turn, this.#text);
+    this.#text = "";
+    this.#streamed = false;
+    for (const part of message.content) {
+      if (part.type === "toolCall")
+        this.#teller.line(this.#turn, `→ ${part.name} ${gist(part.arguments)}`, "blue");
+    }
+  }
+
+  #print({ toolCallId, text }) {
+    const call = this.#calls.get(toolCallId) ?? { rest: "", told: 0, done: false };
+    this.#calls.set(toolCallId, call);
+    const lines = `${call.rest}${text}`.split("\n");
+    call.rest = lines.pop();
+    for (const line of lines) {
+      if (call.done || call.told >= LIVE_LINES || NOISE.test(line)) continue;
+      this.#teller.line(this.#turn, `│ ${line}`, "grey");
+      call.told += 1;
+      call.done = LAST_WORD.test(line);
+    }
+  }
+
+  #result(message) {
+    const live = this.#calls.get(message.toolCallId);
+    this.#calls.delete(message.toolCallId);
+    const text = textOf(message).trimEnd();
+    if (/outcome of this call is unknown/.test(text)) {
+      for (const line of text.split("\n"))
+        if (!NOISE.test(line)) this.#teller.say(this.#turn, `← ${line}`, "yellow");
+      return;
+    }
+    const lines = text.split("\n");
+    const shown = lines.slice(0, live === undefined ? RESULT_LINES : 1).map((line) => line.trim());
+    const more = live === undefined && lines.length > RESULT_LINES ? `  … ${lines.length} lines` : "";
+    const colour = message.isError ? "yellow" : "grey";
+    this.#teller.line(this.#turn, `← ${message.toolName}: ${shown.join(" ⏎ ")}${more}`, colour);
+  }
+}
+
+function textOf(message) {
+  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}
+
+function gist(args) {
+  if (typeof args !== "object" || args === null) return String(args ?? "");
+  return String(args.command ?? args.path ?? args.pattern ?? JSON.stringify(args));
+}
