@@ -1,3 +1,4 @@
+import { vendorModel } from "./model.mjs";
 import { HELP, readOptions, UsageError } from "./options.mjs";
 import { play } from "./play.mjs";
 import { Stage } from "./stage.mjs";
@@ -28,9 +29,9 @@ async function main(args) {
   let options;
   try {
     options = readOptions(args);
+    if (options.model !== undefined) vendorModel(options.model);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`${error.message}\n\n${HELP}`);
+    process.stderr.write(`${error.message}\n${error instanceof UsageError ? `\n${HELP}` : ""}`);
     return EXIT.usage;
   }
   if (options.help) {

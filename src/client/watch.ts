@@ -1,6 +1,7 @@
 import type { AgentMessage } from "../schema/message.ts";
 import type { LoopEvent } from "../schema/record.ts";
 import type { Delta, OffsetDelta } from "../stream/stream.ts";
+import { HoldfastError } from "./error.ts";
 import { isGone } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -37,7 +38,9 @@ const LOOK_AGAIN_MS = 1_000;
 type Mail =
   | { readonly type: "live"; readonly item: OffsetDelta }
   | { readonly type: "look" }
-  | { readonly type: "closed" };
+  | { readonly type: "closed" }
+  /** Whether the run has ended cannot be known any more. */
+  | { readonly type: "failed"; readonly error: HoldfastError };
 
 /** What happens in a session, as it happens; ends when the run has ended, or with the signal. */
 export async function* watchSession(
@@ -55,8 +58,8 @@ export async function* watchSession(
   try {
     await recorded.begin(options.from ?? "loop", await startedAt(link, session));
     const live = listen(link, session, options, signal, mail);
-    const ended = untilEnd(link, session, options.runId, signal).then(() => mail.post({ type: "closed" }));
-    mail.post({ type: "look" });
+    const ended = untilEnd(link, session, options.runId, signal).then((end) => mail.post(end));
+    yield* recorded.news();
     for (;;) {
       const next = await mail.take();
       if (next.type !== "live") yield* recorded.news();
@@ -64,6 +67,7 @@ export async function* watchSession(
       else if (await recorded.isOpen(next.item.delta)) {
         yield { type: "delta", offset: next.item.offset, delta: next.item.delta };
       }
+      if (next.type === "failed") throw next.error;
       if (next.type === "closed") break;
     }
     stop.abort();
@@ -91,8 +95,15 @@ async function untilEnd(
   session: string,
   runId: string | undefined,
   signal: AbortSignal,
-): Promise<void> {
-  await awaitResult(link, session, { runId, signal }).catch(() => undefined);
+): Promise<Mail> {
+  try {
+    await awaitResult(link, session, { runId, signal });
+  } catch (error) {
+    const lost =
+      error instanceof HoldfastError && (error.code === "unreachable" || error.code === "server-refused");
+    if (lost && !signal.aborted) return { type: "failed", error };
+  }
+  return { type: "closed" };
 }
 
 /** Live output is a comfort: when it cannot be had, what is recorded still comes. */

@@ -1,7 +1,7 @@
 import { advance } from "./advance.ts";
 import { assertNever } from "./assert-never.ts";
 import { toolFinished, toolSetBack } from "./calls.ts";
-import { loopClosed } from "./close.ts";
+import { closeLoop, loopClosed } from "./close.ts";
 import type { Failure } from "./digest.ts";
 import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { loopOpened, openLoop } from "./open.ts";
@@ -10,8 +10,8 @@ import { ProtocolError } from "./protocol-error.ts";
 import { clearQueues, enqueue, poll, remember } from "./queues.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { RunEvent, Setback } from "./run-event.ts";
-import { type PersonMessage, type Resume, RULES, type State } from "./state.ts";
-import { endWithoutAnswer, modelReplied } from "./turn.ts";
+import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
+import { endWithoutAnswer, goOn, modelReplied } from "./turn.ts";
 
 /**
  * Folds what happened into the state. Total over what can happen; a late answer to a step that is over changes
@@ -26,7 +26,8 @@ function fold(state: State, event: RunEvent): State {
     case "begun":
       return begin(state);
     case "loop-opened":
-      return loopOpened(state, inPhase(state, "opening", event.type), event.digest);
+      inPhase(state, "opening", event.type);
+      return loopOpened(state, event.digest);
     case "open-set-back":
       return setBack(state, inPhase(state, "opening", event.type), event.setback, couldNotOpen);
     case "model-replied":
@@ -40,15 +41,11 @@ function fold(state: State, event: RunEvent): State {
     case "loop-closed":
       return loopClosed(state, inPhase(state, "closing", event.type), event.digest);
     case "close-set-back":
-      return setBack(state, inPhase(state, "closing", event.type), event.setback, (failed) =>
-        loopClosed(failed, inPhase(failed, "closing", event.type), { branch: failed.branch }),
-      );
+      return setBack(state, inPhase(state, "closing", event.type), event.setback, couldNotClose);
     case "recorded":
       return recorded(state, inPhase(state, "recording", event.type), event.digest.branch);
     case "record-set-back":
-      return setBack(state, inPhase(state, "recording", event.type), event.setback, (failed) =>
-        recorded(failed, inPhase(failed, "recording", event.type), failed.branch),
-      );
+      return setBack(state, inPhase(state, "recording", event.type), event.setback, couldNotRecord);
     case "prompted":
       return prompted(state, event.message);
     case "steered":
@@ -74,6 +71,11 @@ function fold(state: State, event: RunEvent): State {
 
 function begin(state: State): State {
   const { phase } = state;
+  if (state.version > STATE_VERSION || state.rules > RULES) {
+    throw new ProtocolError(
+      `This state is newer (version ${state.version}, rules ${state.rules}) than this release: use a newer worker`,
+    );
+  }
   if (phase.type === "rotating") return resume({ ...state, rules: RULES, rotate: false }, phase.resume);
   if (phase.type !== "starting") throw new ProtocolError(`"begun" while ${phase.type}`);
   if (phase.prompts.length === 0) return { ...state, phase: LOOP_OVER };
@@ -81,8 +83,14 @@ function begin(state: State): State {
 }
 
 function resume(state: State, point: Resume): State {
-  if (point.type === "turn") return { ...state, phase: { type: "turn-due", source: point.source } };
-  return arrived({ ...state, phase: { ...point, type: "waiting" } });
+  if (point.type === "turn" && point.source === "opening") {
+    return { ...state, phase: { type: "turn-due", source: "opening" } };
+  }
+  // Words that the turn was to begin with may have been cleared since, and others have come.
+  if (point.type === "turn") return goOn(state, point.source === "calls");
+  return state.stop === undefined
+    ? { ...state, phase: { ...point, type: "waiting" } }
+    : { ...state, phase: LOOP_OVER };
 }
 
 /** What was queued before a prompt comes before it (LOOP-08). */
@@ -155,22 +163,38 @@ function couldNotOpen(state: State, { fault, message }: Failure): State {
   return { ...state, queues, mode: "run", last: { outcome }, phase: LOOP_OVER };
 }
 
+/** The loop is over, but its record is not: nobody may take it for answered. */
+function couldNotClose(state: State, { fault, message }: Failure): State {
+  const phase = inPhase(state, "closing", "close-set-back");
+  const outcome = { type: "failed" as const, fault, message };
+  return loopClosed(state, { ...phase, outcome }, { branch: state.branch });
+}
+
+/** What could not be written is missing: a loop does not go on over a hole, and a run says that it failed. */
+function couldNotRecord(state: State, { fault, message }: Failure): State {
+  const outcome = { type: "failed" as const, fault, message };
+  if (state.loop !== undefined) return closeLoop(state, outcome);
+  return { ...state, mode: "run", last: { ...state.last, outcome }, phase: LOOP_OVER };
+}
+
+/** Behind a stop, whatever happened to the call counts as its end (PHI-13c). */
 function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setback: Setback): State {
+  if (state.stop !== undefined) return abort(state, state.stop.reason);
   switch (setback.type) {
-    case "cancelled": {
-      const reason = state.stop?.reason ?? "cancelled";
-      return endWithoutAnswer(state, "aborted", reason, { type: "stopped", reason });
-    }
+    case "cancelled":
+      return abort(state, "cancelled");
     case "failed": {
       const { fault, message } = setback.failure;
       return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
     }
     case "elsewhere":
     case "lost":
-      return state.stop === undefined
-        ? askAgain(state, phase, setback)
-        : modelSetBack(state, phase, { type: "cancelled" });
+      return askAgain(state, phase, setback);
   }
+}
+
+function abort(state: State, reason: string): State {
+  return endWithoutAnswer(state, "aborted", reason, { type: "stopped", reason });
 }
 
 /** What kills three workers in a row will kill the fourth. */

@@ -1,7 +1,7 @@
 import { estimateBody, messageEvents, placeAt } from "./append.ts";
 import type { CallDigest, ToolDigest } from "./digest.ts";
 import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
-import { emit, type OutboxBody } from "./outbox.ts";
+import { baseOf, emit, type OutboxBody } from "./outbox.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
 import type { Call, CallStatus, State } from "./state.ts";
@@ -33,7 +33,7 @@ export function startCalls(
     issue: given.issue,
     position,
     calls: pending,
-    unit: { from: 0, to: 0, carrier: 0 },
+    unit: { from: 0, to: 0, carrier: -1, base: position + 1 },
   };
   const started = { ...given.state, phase };
   return cutOff ? finishCalls(refuseRest(started, phase, CUT_OFF_TEXT)) : nextUnit(started, phase);
@@ -75,8 +75,9 @@ function nextUnit(state: State, phase: Calling): State {
   }
   const running = calls.some((call) => call.status.type === "running");
   const carrier = calls.findIndex(({ status }) => status.type === "running" && !status.local);
+  const base = baseOf(next.outbox, phase.position + 1 + from);
   const given = issue(next);
-  const unit: Calling = { ...phase, issue: given.issue, calls, unit: { from, to, carrier } };
+  const unit: Calling = { ...phase, issue: given.issue, calls, unit: { from, to, carrier, base } };
   const started = { ...given.state, phase: unit };
   return running ? started : nextUnit(started, unit);
 }
@@ -95,7 +96,7 @@ function unitSize(state: State, calls: number): number {
 
 /** Why a call is answered without being run. */
 function refusalOf(state: State, call: Call): string | undefined {
-  if (pinnedOf(state).tools[call.name] === undefined) return `Tool ${call.name} not found`;
+  if (!Object.hasOwn(pinnedOf(state).tools, call.name)) return `Tool ${call.name} not found`;
   return call.invalid === undefined ? undefined : `Invalid arguments: ${call.invalid}`;
 }
 
@@ -156,6 +157,7 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
 export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {
   const call = runningCall(phase, index);
   if (call === undefined) return state;
+  if (state.stop !== undefined) return giveUp(state, phase, call, index, CANCELLED_TEXT);
   const status = call.status as Extract<CallStatus, { type: "running" }>;
   switch (setback.type) {
     case "lost":

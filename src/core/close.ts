@@ -61,9 +61,16 @@ function leaveInInbox(state: State): State {
   return {
     ...given.state,
     queues: { ...state.queues, steering: [], followUps: [] },
-    last: state.last ?? { outcome: { type: "delivered", messages: inbox.length } },
+    last: delivered(state.last, inbox.length),
     phase: { type: "recording", issue: given.issue, inbox, afterwards: { type: "end" } },
   };
+}
+
+/** A run that only delivers counts what it has delivered; any other keeps how its loop ended. */
+function delivered(last: LastLoop | undefined, more: number): LastLoop {
+  if (last !== undefined && last.outcome.type !== "delivered") return last;
+  const before = last?.outcome.type === "delivered" ? last.outcome.messages : 0;
+  return { ...last, outcome: { type: "delivered", messages: before + more } };
 }
 
 function answerQueued(state: State): State {

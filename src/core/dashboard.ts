@@ -1,6 +1,10 @@
 import { dollars } from "./limits.ts";
+import { truncateForPreview } from "./preview.ts";
 import type { State } from "./state.ts";
 import { statusOf } from "./status.ts";
+
+/** Nine rows stay under 2 KiB. */
+const ROW_BYTES = 350;
 
 /** The run as an operator reads it in the Temporal UI: Markdown, under 2 KiB (the server's bound is 20,000 bytes). */
 export function dashboard(state: State): string {
@@ -21,5 +25,5 @@ export function dashboard(state: State): string {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ");
+  return truncateForPreview(text.replace(/\s+/g, " "), ROW_BYTES);
 }

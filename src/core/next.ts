@@ -1,6 +1,6 @@
 import { assertNever } from "./assert-never.ts";
 import type { CallToolCommand, Command } from "./command.ts";
-import { cargo, EMPTY_OUTBOX, type Outbox } from "./outbox.ts";
+import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import type { Issue, State } from "./state.ts";
@@ -87,16 +87,11 @@ function writing(state: State, issue: Issue, ownPosition: number) {
   return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox };
 }
 
-function baseOf(outbox: Outbox, ownPosition: number): number {
-  return Math.min(ownPosition, ...outbox.entries.map(({ position }) => position));
-}
-
 /** The calls of the unit that have no result yet; all of them share one base, so that they would fork alike. */
 function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly CallToolCommand[] {
   const loop = loopOf(state);
   const { definitionHash, tools, toolQueue } = pinnedOf(state);
   const outbox = cargo(state.outbox, phase.issue.carries);
-  const base = baseOf(outbox, phase.position + 1 + phase.unit.from);
   const commands: CallToolCommand[] = [];
   phase.calls.forEach((call, index) => {
     if (call.status.type !== "running") return;
@@ -106,7 +101,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       generation: call.status.generation,
       local: call.status.local,
       branch: state.branch,
-      base,
+      base: phase.unit.base,
       outbox: index === phase.unit.carrier ? outbox : EMPTY_OUTBOX,
       session: state.session,
       loopId: loop.loopId,

@@ -1,8 +1,8 @@
 import type { LoopDigest } from "./digest.ts";
 import { issue } from "./issue.ts";
 import { emit } from "./outbox.ts";
-import type { PhaseOf } from "./phase.ts";
 import { truncateForPreview } from "./preview.ts";
+import { redact } from "./redact.ts";
 import type { Prompt, State } from "./state.ts";
 import { NO_USAGE } from "./usage.ts";
 import { extendView, type View } from "./view.ts";
@@ -12,20 +12,22 @@ const GOAL_BYTES = 256;
 
 export function openLoop(state: State, prompts: readonly Prompt[]): State {
   const given = issue(state);
-  const goal = state.goal === "" ? truncateForPreview(prompts[0]?.text ?? "", GOAL_BYTES) : state.goal;
+  const goal =
+    state.goal === "" ? truncateForPreview(redact(prompts[0]?.text ?? ""), GOAL_BYTES) : state.goal;
   return { ...given.state, goal, phase: { type: "opening", issue: given.issue, prompts } };
 }
 
-export function loopOpened(state: State, phase: PhaseOf<"opening">, digest: LoopDigest): State {
+export function loopOpened(state: State, digest: LoopDigest): State {
   const { loopId, kind, from, branch, definitionHash } = digest;
   const opened: State = {
     ...state,
     asked: { hash: definitionHash },
+    last: undefined,
     pinned: pinnedFrom(digest),
     branch,
     length: from + digest.entries.length,
     view: viewFrom(state, digest),
-    goal: state.goal === "" ? `${phase.prompts.length + digest.entries.length} messages` : state.goal,
+    goal: state.goal === "" ? `${digest.entries.length} messages` : state.goal,
     loop: {
       loopId,
       kind,

@@ -49,6 +49,11 @@ export function cargo(outbox: Outbox, carries: { entries: number; events: number
   };
 }
 
+/** The first position that a command may write: its own, or that of a message which it takes along. */
+export function baseOf(outbox: Outbox, ownPosition: number): number {
+  return Math.min(ownPosition, ...outbox.entries.map(({ position }) => position));
+}
+
 /** The outbox after that part was written. */
 export function delivered(outbox: Outbox, carries: { entries: number; events: number }): Outbox {
   return { entries: outbox.entries.slice(carries.entries), events: outbox.events.slice(carries.events) };

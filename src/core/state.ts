@@ -98,15 +98,21 @@ export type Passing =
   | { readonly type: "loop-over" };
 
 /** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
-export type Unit = { readonly from: number; readonly to: number; readonly carrier: number };
+export type Unit = {
+  readonly from: number;
+  readonly to: number;
+  readonly carrier: number;
+  /** The first position that the unit may write: where all of its calls would fork. */
+  readonly base: number;
+};
 
 /** What a run that continued as new goes on with. */
 export type Resume =
   | { readonly type: "turn"; readonly source: TurnSource }
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
 
-/** What a turn takes up besides steering. */
-export type TurnSource = "opening" | "tools" | "follow-up";
+/** What a turn begins with. */
+export type TurnSource = "opening" | "calls" | "steering" | "follow-up";
 
 /** What a small `record` step was needed for. */
 export type AfterRecord = Resume | { readonly type: "end" };

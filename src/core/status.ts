@@ -1,7 +1,12 @@
 import type { Outcome } from "../schema/record.ts";
 import { assertNever } from "./assert-never.ts";
+import { truncateForPreview } from "./preview.ts";
+import { redact } from "./redact.ts";
 import type { State } from "./state.ts";
 import { viewTokens } from "./view.ts";
+
+/** What is shown of a text. */
+const SHOWN_BYTES = 256;
 
 /** One word for the state of a run, as the search attribute `HoldfastStatus` has it. */
 export type StatusWord =
@@ -46,9 +51,13 @@ export function statusOf(state: State): Status {
     costUsd: state.totals.costUsd + (state.loop?.costUsd ?? 0),
     contextTokens: viewTokens(state.view),
     queued: { steering: state.queues.steering.length, followUps: state.queues.followUps.length },
-    lastText: state.loop?.lastText?.preview ?? state.last?.text?.slice(0, 256),
+    lastText: state.loop?.lastText?.preview ?? lastWords(state),
     outcome: state.last?.outcome,
   };
+}
+
+function lastWords({ last }: State): string | undefined {
+  return last?.text === undefined ? undefined : truncateForPreview(redact(last.text), SHOWN_BYTES);
 }
 
 export function statusWord(state: State): StatusWord {

@@ -66,10 +66,11 @@ function takeUpFor(source: TurnSource, state: State): State {
   switch (source) {
     case "opening":
       return state;
-    case "tools":
+    case "calls":
+    case "steering":
       return takeUp(state, "steering");
     case "follow-up":
-      return takeUp(takeUp(state, "steering"), "followUps");
+      return takeUp(state, "followUps");
   }
 }
 
@@ -113,7 +114,8 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
     },
     position,
   );
-  return digest.calls.length === 0
+  const failed = digest.stopReason === "error" || digest.stopReason === "aborted";
+  return digest.calls.length === 0 || failed
     ? { ...heard, phase: { type: "turn-over", position, results: 0 } }
     : startCalls(heard, position, digest.calls, isCutShort(digest.stopReason));
 }
@@ -132,11 +134,32 @@ export function endTurn(state: State, position: number, results: number): State 
   const loop = loopOf(state);
   const said = emit(state, { type: "TurnEnd", turn: loop.turn, position, usage: loop.turnUsage, results });
   const ended = { ...said, loop: { ...loopOf(said), turn: loop.turn + 1 } };
-  const asksOn = results > 0 && loop.lastStop !== "guardRail";
-  if (asksOn || ended.queues.steering.length > 0) return turnDue(ended, "tools");
-  if (ended.queues.followUps.length > 0) return turnDue(ended, "follow-up");
-  if (ended.stop !== undefined) return closeLoop(ended, { type: "stopped", reason: ended.stop.reason });
-  return closeLoop(ended, { type: "answered", stopReason: loop.lastStop ?? "stop" });
+  return goOn(ended, results > 0 && loop.lastStop !== "guardRail");
+}
+
+/**
+ * Another turn, for the results of calls or for words that wait; else the end of the loop.
+ *
+ * @param asksOn - The model has asked for results and gets them.
+ */
+export function goOn(state: State, asksOn: boolean): State {
+  const loop = loopOf(state);
+  if (loop.lastStop === "error") return closeLoop(state, failedAnswer(loop));
+  if (loop.lastStop === "aborted")
+    return closeLoop(state, { type: "stopped", reason: "the answer was aborted" });
+  if (asksOn) return turnDue(state, "calls");
+  if (state.queues.steering.length > 0) return turnDue(state, "steering");
+  if (state.queues.followUps.length > 0) return turnDue(state, "follow-up");
+  if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
+  return closeLoop(state, { type: "answered", stopReason: loop.lastStop ?? "stop" });
+}
+
+function failedAnswer({ lastText }: OpenLoop): Outcome {
+  return {
+    type: "failed",
+    fault: "api",
+    message: lastText?.preview || "the vendor's answer says that it failed",
+  };
 }
 
 function turnDue(state: State, source: TurnSource): State {

@@ -1,0 +1,261 @@
+import {
+  type Arbitrary,
+  array,
+  boolean,
+  constant,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  option,
+  record,
+} from "fast-check";
+import type { QueueMode } from "../../src/schema/definition.ts";
+import { calls, type Play, play, type Reached, type Reply, type Setting, says, usageOf } from "./play.ts";
+
+// Random scripts: how the world answers and what people do, in any order that is legal.
+
+export type Action =
+  | { readonly type: "step" }
+  | { readonly type: "tool"; readonly pick: number; readonly isError: boolean }
+  | { readonly type: "lose"; readonly pick: number; readonly reached: Reached; readonly attempts: number }
+  | { readonly type: "elsewhere"; readonly pick: number; readonly reached: Reached }
+  | { readonly type: "cancelled" | "failed"; readonly pick: number; readonly reached: Reached }
+  | { readonly type: "steer" | "follow-up" | "prompt" | "rotation" | "stop" | "intrude" }
+  | { readonly type: "again"; readonly pick: number; readonly steering: boolean }
+  | { readonly type: "mode"; readonly queue: "steering" | "follow-up"; readonly mode: QueueMode }
+  | { readonly type: "clear"; readonly queue: "steering" | "follow-up" | "all" }
+  | { readonly type: "time"; readonly ms: number };
+
+const pick = nat(7);
+const reached = constantFrom<Reached>("nothing", "claimed", "stored");
+const mode = constantFrom<QueueMode>("one-at-a-time", "all");
+
+const step = constant<Action>({ type: "step" });
+const tool: Arbitrary<Action> = record({ type: constant("tool" as const), pick, isError: boolean() });
+/** What a tool answers must not hang on when it is asked, where a script is played twice. */
+const works: Arbitrary<Action> = record({ type: constant("tool" as const), pick, isError: constant(false) });
+const lose: Arbitrary<Action> = record({ type: constant("lose" as const), pick, reached, attempts: nat(3) });
+const elsewhere: Arbitrary<Action> = record({ type: constant("elsewhere" as const), pick, reached });
+const broken: Arbitrary<Action> = record({
+  type: constantFrom("cancelled" as const, "failed" as const),
+  pick,
+  reached,
+});
+const words = constantFrom<Action>({ type: "steer" }, { type: "follow-up" }, { type: "prompt" });
+const again: Arbitrary<Action> = record({ type: constant("again" as const), pick, steering: boolean() });
+const setting: Arbitrary<Action> = oneof(
+  record({
+    type: constant("mode" as const),
+    queue: constantFrom("steering" as const, "follow-up" as const),
+    mode,
+  }),
+  record({
+    type: constant("clear" as const),
+    queue: constantFrom("steering" as const, "follow-up" as const, "all" as const),
+  }),
+);
+const rotation = constant<Action>({ type: "rotation" });
+const stop = constant<Action>({ type: "stop" });
+const intrude = constant<Action>({ type: "intrude" });
+const time: Arbitrary<Action> = record({ type: constant("time" as const), ms: nat(2000) });
+
+/** Everything that can happen. */
+export const anyActions = array(
+  oneof(
+    { arbitrary: step, weight: 10 },
+    { arbitrary: tool, weight: 6 },
+    { arbitrary: words, weight: 6 },
+    { arbitrary: lose, weight: 3 },
+    { arbitrary: elsewhere, weight: 1 },
+    { arbitrary: broken, weight: 1 },
+    { arbitrary: again, weight: 1 },
+    { arbitrary: setting, weight: 1 },
+    { arbitrary: rotation, weight: 1 },
+    { arbitrary: stop, weight: 1 },
+    { arbitrary: intrude, weight: 1 },
+    { arbitrary: time, weight: 1 },
+  ),
+  { maxLength: 60 },
+);
+
+/** What people and the world do, without crashes: those are put in by the test. */
+export const calmActions = array(
+  oneof(
+    { arbitrary: step, weight: 8 },
+    { arbitrary: works, weight: 6 },
+    { arbitrary: words, weight: 6 },
+    { arbitrary: setting, weight: 1 },
+    { arbitrary: rotation, weight: 1 },
+  ),
+  { maxLength: 50 },
+);
+
+/** A worker dies before the action at this place, or a local step goes elsewhere. */
+export type Crash = {
+  readonly at: number;
+  readonly pick: number;
+  readonly reached: Reached;
+  readonly elsewhere: boolean;
+};
+
+export const crashes: Arbitrary<Crash[]> = array(
+  record({ at: nat(50), pick, reached, elsewhere: boolean() }),
+  {
+    maxLength: 12,
+  },
+);
+
+const name = constantFrom("bash", "edit", "read", "bash", "edit", "read", "unknown", "toString");
+const call = record({ name, invalid: option(constant("wrong"), { freq: 6, nil: undefined }) }).map(
+  ({ name, invalid }) => (invalid === undefined ? { name } : { name, invalid }),
+);
+const reply: Arbitrary<Reply> = oneof(
+  {
+    arbitrary: record({
+      names: array(call, { minLength: 1, maxLength: 5 }),
+      stopReason: constantFrom("toolUse", "toolUse", "toolUse", "toolUse", "length", "guardRail"),
+      tokens: nat(100),
+    }).map(
+      ({ names, stopReason, tokens }): Reply => ({
+        ...calls(...names),
+        stopReason: stopReason as "toolUse",
+        usage: usageOf(tokens, 1),
+        costUsd: tokens / 128,
+      }),
+    ),
+    weight: 3,
+  },
+  {
+    arbitrary: nat(100).map((tokens) => says("words", { usage: usageOf(tokens, 1), costUsd: tokens / 128 })),
+    weight: 2,
+  },
+);
+
+export const settings: Arbitrary<Setting> = record({
+  replies: array(reply, { maxLength: 12 }),
+  mode: constantFrom("run" as const, "interactive" as const),
+  idleTimeoutMs: constantFrom(null, 1000),
+  strategy: oneof(
+    constant({ type: "sequential" as const }),
+    constant({ type: "parallel" as const }),
+    record({ type: constant("batched" as const), size: integer({ min: 1, max: 3 }) }),
+  ),
+  limits: record({
+    maxTurns: option(integer({ min: 1, max: 6 }), { nil: null }),
+    maxTotalTokens: option(integer({ min: 1, max: 400 }), { freq: 2, nil: null }),
+    maxCostUsd: option(integer({ min: 1, max: 4 }), { freq: 2, nil: null }),
+    maxDurationMs: option(integer({ min: 1, max: 4000 }), { freq: 2, nil: null }),
+  }),
+  steeringMode: mode,
+  followUpMode: mode,
+  localSteps: boolean(),
+  prompts: constantFrom(["hi"], ["hi", "there"], []),
+  held: boolean(),
+});
+
+/** Does one thing, where it is legal; says whether it was. */
+export function act(run: Play, action: Action): boolean {
+  if (
+    run.phase === "starting" &&
+    action.type !== "steer" &&
+    action.type !== "follow-up" &&
+    action.type !== "stop"
+  ) {
+    run.tell({ type: "begun" });
+    return true;
+  }
+  const { command } = run;
+  const idle = command.type === "wait" || command.type === "finish";
+  switch (action.type) {
+    case "step":
+      if (!idle) run.step();
+      return !idle;
+    case "tool": {
+      const call = run.running[action.pick % Math.max(1, run.running.length)];
+      if (call === undefined) return act(run, { type: "step" });
+      run.tool(call, action.isError);
+      return true;
+    }
+    case "lose":
+      return setBack(run, action.pick, { type: "lost", attempts: action.attempts }, action.reached);
+    case "elsewhere":
+      return setBack(run, action.pick, { type: "elsewhere" }, action.reached);
+    case "cancelled":
+      if (run.state.stop === undefined && command.type !== "call-model") return false;
+      return setBack(run, action.pick, { type: "cancelled" }, action.reached);
+    case "failed": {
+      // Steps that only write are tried until they are done.
+      if (command.type !== "call-model" && command.type !== "call-tools") return false;
+      const failure = { fault: "other", message: "it failed" };
+      return setBack(
+        run,
+        action.pick,
+        { type: "failed", failure },
+        action.reached === "stored" ? "claimed" : action.reached,
+      );
+    }
+    case "steer":
+      run.steer("steering words");
+      return true;
+    case "follow-up":
+      run.followUp("follow-up words");
+      return true;
+    case "prompt":
+      if (run.phase !== "waiting") return false;
+      run.prompt("prompt words");
+      return true;
+    case "again": {
+      const known = run.accepted[action.pick % Math.max(1, run.accepted.length)];
+      if (known === undefined) return false;
+      if (action.steering) run.steer("sent again", known.id);
+      else run.followUp("sent again", known.id);
+      return true;
+    }
+    case "mode":
+      run.setMode(action.queue, action.mode);
+      return true;
+    case "clear":
+      run.clear(action.queue);
+      return true;
+    case "rotation":
+      run.rotationDue();
+      return true;
+    case "stop":
+      run.stop();
+      return true;
+    case "intrude":
+      if (run.state.loop === undefined || idle) return false;
+      run.transcript.intrude(run.state.branch, run.transcript.entries(run.state.branch).length);
+      return true;
+    case "time":
+      run.pass(action.ms).timePassed();
+      return true;
+  }
+}
+
+function setBack(
+  run: Play,
+  pick: number,
+  setback: Parameters<Play["setBack"]>[0],
+  reached: Reached,
+): boolean {
+  const { command } = run;
+  if (command.type === "wait" || command.type === "finish" || command.type === "rotate") return false;
+  run.setBack(setback, reached, run.running[pick % Math.max(1, run.running.length)]);
+  return true;
+}
+
+/** Plays a script to its end: what waits for ever is stopped. */
+export function playAll(setting: Setting, actions: readonly Action[]): Play {
+  const run = play(setting);
+  for (const action of actions) act(run, action);
+  return finish(run);
+}
+
+export function finish(run: Play): Play {
+  if (run.phase === "starting") run.tell({ type: "begun" });
+  run.settle();
+  if (run.command.type === "wait") run.stop().settle();
+  return run;
+}

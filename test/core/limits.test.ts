@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { limitReached } from "../../src/core/limits.ts";
+import { calls, NO_LIMITS, play, says, usageOf } from "./play.ts";
+
+const forever = Array.from({ length: 60 }, () => calls("bash"));
+
+describe("limits", () => {
+  test("two turns stop after exactly two model calls, and the last message says so [LIM-03, LOOP-12, X-38]", () => {
+    const run = play({ limits: { maxTurns: 2 }, replies: forever }).settle();
+    expect(run.asked).toHaveLength(2);
+    expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (2/2)]");
+    expect(run.state.last?.outcome).toEqual({ type: "limit-reached", reason: "Max turns reached (2/2)" });
+    expect(run.eventLines().slice(-4)).toEqual([
+      "TurnEnd 1 at 3 with 1",
+      "MessageStart 5",
+      "MessageEnd 5",
+      "AgentEnd limit-reached 0..6",
+    ]);
+  });
+
+  test("an answer in the last turn that is allowed is no limit [LIM-03]", () => {
+    const run = play({ limits: { maxTurns: 1 } }).settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("tokens are input and output of all turns [LOOP-19, LIM-02]", () => {
+    const usage = { ...usageOf(60, 40), reasoning: 30, cacheRead: 1000, cacheWrite: 1000, totalTokens: 9999 };
+    const replies = forever.map((reply) => ({ ...reply, usage }));
+    const run = play({ limits: { maxTotalTokens: 250 }, replies }).settle();
+    expect(run.asked).toHaveLength(3);
+    expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max tokens reached (300/250)]");
+    expect(play({ limits: { maxTotalTokens: 200 }, replies }).settle().asked).toHaveLength(2);
+  });
+
+  test("time counts from the opening of the loop [LIM-02]", () => {
+    const run = play({ limits: { maxDurationMs: 10_000 }, replies: forever })
+      .pass(50_000)
+      .until("call-model");
+    expect(run.pass(9_000).step().phase).toBe("calling-tools");
+    run.step();
+    expect(run.phase).toBe("calling-model");
+    run.pass(2_500).step().settle();
+    expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max duration reached (11s/10s)]");
+  });
+
+  test("cost is the sum of all answers [LIM-02, LIM-05]", () => {
+    const replies = forever.map((reply) => ({ ...reply, costUsd: 0.4 }));
+    const run = play({ limits: { maxCostUsd: 1 }, replies }).settle();
+    expect(run.asked).toHaveLength(3);
+    expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max cost reached ($1.2000/$1.0000)]");
+  });
+
+  test("a model without rates never meets a cost limit [LIM-04]", () => {
+    const run = play({ limits: { maxCostUsd: 0.0001 }, replies: forever.slice(0, 10) }).settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("without limits nothing stops a run [LIM-01]", () => {
+    const run = play({
+      replies: forever.map((reply) => ({ ...reply, usage: usageOf(1e6, 1e6), costUsd: 100 })),
+    });
+    expect(run.pass(1e9).settle().asked).toHaveLength(61);
+  });
+
+  test("each loop counts for itself [LIM-02]", () => {
+    const run = play({
+      mode: "interactive",
+      limits: { maxTurns: 2 },
+      replies: [calls("bash"), says("a"), calls("bash"), says("b")],
+    });
+    run.settle().prompt("more").settle();
+    expect(run.lines.at(-1)).toBe("model: b");
+    expect(run.state.totals).toMatchObject({ loops: 2, turns: 4 });
+  });
+
+  test("a message that meets a limit stays queued and goes to the inbox [PHI-13b, X-02]", () => {
+    const run = play({ limits: { maxTurns: 1 }, replies: forever })
+      .until("call-tools")
+      .steer("one")
+      .followUp("two");
+    run.settle();
+    expect(run.lines.slice(-2)).toEqual([
+      "bash: bash ok",
+      "machine: [Agent stopped: Max turns reached (1/1)]",
+    ]);
+    expect(run.inboxTexts).toEqual(["one", "two"]);
+    expect(run.state.last?.outcome.type).toBe("limit-reached");
+  });
+
+  test("the limit's words are shown to the model when the session goes on [PHI-13h]", () => {
+    const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
+    expect(run.lines).toHaveLength(4);
+    run.prompt("go on").until("call-model");
+    expect(run.command).toMatchObject({ view: { ranges: [{ from: 0, to: 5 }] }, position: 5 });
+  });
+
+  test("an interactive run answers what waits after a limit in a new loop [PHI-13b]", () => {
+    const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] });
+    run.until("call-tools").steer("go on").settle();
+    expect(run.command.type).toBe("wait");
+    expect(run.lines.slice(-3)).toEqual([
+      "machine: [Agent stopped: Max turns reached (1/1)]",
+      "steering: go on",
+      "model: done",
+    ]);
+  });
+
+  test("limits come before the turn's first event [LOOP-12, X-02]", () => {
+    const run = play({ limits: { maxTurns: 1 }, replies: forever }).settle();
+    expect(run.eventLines().filter((line) => line.startsWith("TurnStart"))).toHaveLength(1);
+  });
+});
+
+test("the words of limits, in order of importance [LIM-03]", () => {
+  const spent = { turns: 50, tokens: 7, durationMs: 61_999, costUsd: 0.12345 };
+  const reason = (limits: object) => limitReached({ ...NO_LIMITS, ...limits }, spent);
+  expect(reason({})).toBeUndefined();
+  expect(
+    reason({ maxTurns: 51, maxTotalTokens: 8, maxDurationMs: 62_000, maxCostUsd: 0.13 }),
+  ).toBeUndefined();
+  expect(reason({ maxTurns: 50 })).toBe("Max turns reached (50/50)");
+  expect(reason({ maxTotalTokens: 7 })).toBe("Max tokens reached (7/7)");
+  expect(reason({ maxDurationMs: 61_999 })).toBe("Max duration reached (61s/61s)");
+  expect(reason({ maxCostUsd: 0.1 })).toBe("Max cost reached ($0.1235/$0.1000)");
+  expect(reason({ maxTurns: 1, maxTotalTokens: 1 })).toMatch(/^Max turns/);
+});

@@ -1,0 +1,837 @@
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "vitest";
+import { apply } from "../../src/core/apply.ts";
+import type {
+  CallModelCommand,
+  CallToolCommand,
+  CloseLoopCommand,
+  Command,
+  OpenLoopCommand,
+  RecordCommand,
+} from "../../src/core/command.ts";
+import type { CallDigest, LoopDigest, ModelDigest, ToolDigest, ToolFacts } from "../../src/core/digest.ts";
+import { estimateMessage } from "../../src/core/estimate.ts";
+import { next } from "../../src/core/next.ts";
+import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
+import { truncateForPreview } from "../../src/core/preview.ts";
+import type { RunEvent, Setback } from "../../src/core/run-event.ts";
+import { start } from "../../src/core/start.ts";
+import type { PersonMessage, State } from "../../src/core/state.ts";
+import { materialise } from "../../src/core/view.ts";
+import type { Limits, QueueMode } from "../../src/schema/definition.ts";
+import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
+import type { ContinuationKind, Entry } from "../../src/schema/record.ts";
+import type { ToolStrategy } from "../../src/schema/tool.ts";
+import { FakeTranscript } from "./fake-transcript.ts";
+
+// Drives the machine without a server: performs its commands on a transcript in memory with scripted answers, lets
+// a test say what happens when, and checks the numbered invariants of state.ts after every single event.
+
+export type CallScript = { readonly name: string; readonly invalid?: string; readonly summary?: string };
+
+export type Reply = {
+  readonly text?: string;
+  readonly calls?: readonly CallScript[];
+  readonly stopReason?: StopReason;
+  readonly usage?: Usage;
+  readonly costUsd?: number;
+};
+
+export const says = (text: string, rest: Omit<Reply, "text"> = {}): Reply => ({ text, ...rest });
+export const calls = (...names: readonly (string | CallScript)[]): Reply => ({
+  calls: names.map((name) => (typeof name === "string" ? { name } : name)),
+});
+export const usageOf = (input: number, output: number): Usage => ({
+  input,
+  output,
+  reasoning: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: input + output,
+});
+
+export const NO_LIMITS: Limits = {
+  maxTurns: null,
+  maxTotalTokens: null,
+  maxDurationMs: null,
+  maxCostUsd: null,
+};
+
+export type Setting = {
+  /** Answers of the model, one for each call of it; "done" when they are used up. */
+  readonly replies?: readonly Reply[];
+  readonly prompts?: readonly string[];
+  readonly mode?: "run" | "interactive";
+  readonly idleTimeoutMs?: number | null;
+  readonly strategy?: ToolStrategy;
+  readonly limits?: Partial<Limits>;
+  readonly steeringMode?: QueueMode;
+  readonly followUpMode?: QueueMode;
+  readonly maxRetries?: number;
+  readonly localSteps?: boolean;
+  readonly tools?: Record<string, ToolFacts>;
+  readonly kind?: ContinuationKind;
+  readonly transcript?: FakeTranscript;
+  readonly session?: string;
+  /** The temporal run that goes first. */
+  readonly run?: string;
+  /** Leaves "begun" to the test. */
+  readonly held?: boolean;
+  /** The state goes through JSON after every event. */
+  readonly throughJson?: boolean;
+  /** Only what is cheap is checked: for very long runs. */
+  readonly light?: boolean;
+};
+
+type Happening = RunEvent extends infer Event
+  ? Event extends RunEvent
+    ? Omit<Event, "atMs">
+    : never
+  : never;
+
+/** How far an execution came before it was lost. */
+export type Reached = "nothing" | "claimed" | "stored";
+
+type Accepted = { readonly id: string; readonly queue: "prompt" | "steering" | "follow-up" };
+
+const TOOL: ToolFacts = { replay: "unsafe", quick: false };
+export const TOOLS: Record<string, ToolFacts> = {
+  bash: { ...TOOL, timeoutMs: 60_000 },
+  edit: { replay: "idempotent", quick: false },
+  read: { replay: "pure", quick: true },
+};
+
+/** What stands in texts that must never be in a state. */
+export const SECRET_OF_TEXT = "\u00a7unseen";
+
+export function play(setting: Setting = {}): Play {
+  return new Play(setting);
+}
+
+export class Play {
+  readonly setting: Setting;
+  readonly transcript: FakeTranscript;
+  state: State;
+  /** The Temporal run, which changes with continue-as-new. */
+  run: string;
+  now = 1_000;
+  /** How often a vendor was paid, and each tool run. */
+  readonly asked: CallModelCommand[] = [];
+  readonly executed: CallToolCommand[] = [];
+  readonly accepted: Accepted[] = [];
+  readonly forgotten = new Set<string>();
+  readonly commands: Command[] = [];
+  largestState = 0;
+  #modelCalls = new Map<string, number>();
+  #answers: { position: number; calls: readonly CallDigest[] }[] = [];
+  #heard = new Set<string>();
+  #checked: State | undefined;
+  #json: string;
+  #ids = 0;
+  #runs = 1;
+
+  constructor(setting: Setting) {
+    this.setting = setting;
+    this.transcript = setting.transcript ?? new FakeTranscript();
+    this.run = setting.run ?? "run1";
+    const prompts = (setting.prompts ?? ["hi"]).map((text) => this.#message(text));
+    for (const { id } of prompts) this.accepted.push({ id, queue: "prompt" });
+    this.state = start({
+      session: setting.session ?? "s",
+      mode: setting.mode ?? "run",
+      idleTimeoutMs: setting.idleTimeoutMs ?? null,
+      localSteps: setting.localSteps ?? true,
+      asked: { hash: "hash-asked" },
+      prompts,
+      nowMs: this.now,
+    });
+    this.#json = JSON.stringify(this.state);
+    if (setting.held !== true) this.tell({ type: "begun" });
+  }
+
+  // What people do.
+
+  steer(text: string, id?: string): this {
+    return this.tell({ type: "steered", message: this.#message(text, id) });
+  }
+  followUp(text: string, id?: string): this {
+    return this.tell({ type: "followed-up", message: this.#message(text, id) });
+  }
+  prompt(text: string, id?: string): this {
+    return this.tell({ type: "prompted", message: this.#message(text, id) });
+  }
+  stop(reason = "enough"): this {
+    return this.tell({ type: "stop-requested", reason });
+  }
+  setMode(queue: "steering" | "follow-up", mode: QueueMode): this {
+    return this.tell({ type: "queue-mode-set", queue, mode });
+  }
+  clear(queue: "steering" | "follow-up" | "all"): this {
+    return this.tell({ type: "queues-cleared", queue });
+  }
+  rotationDue(): this {
+    return this.tell({ type: "rotation-due" });
+  }
+  pass(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+  timePassed(): this {
+    return this.tell({ type: "time-passed" });
+  }
+
+  // What becomes of commands.
+
+  /** I1: asked twice, and of a copy, the answer is the same. */
+  get command(): Command {
+    const command = next(this.state);
+    if (this.setting.light !== true && this.#checked !== this.state) {
+      same(next(this.state), command, "I1: next asked twice gives the same");
+      const copy = next(JSON.parse(this.#json) as State);
+      if (JSON.stringify(copy) !== JSON.stringify(command)) {
+        same(throughJson(copy), throughJson(command), "I1: next of a copy gives the same");
+      }
+      this.#checked = this.state;
+    }
+    return command;
+  }
+
+  get phase(): State["phase"]["type"] {
+    return this.state.phase.type;
+  }
+
+  /** Performs the command and tells the answer; of calls that run together, in call order. */
+  step(): this {
+    const { command } = this;
+    this.commands.push(command);
+    switch (command.type) {
+      case "call-tools":
+        for (const { call } of command.calls) this.tool(call);
+        return this;
+      case "rotate":
+        return this.continueAsNew();
+      case "wait":
+      case "finish":
+        throw new Error(`Nothing to perform: ${command.type}`);
+      default:
+        return this.tell(this.perform(command));
+    }
+  }
+
+  tool(call: number, isError = false): this {
+    return this.tell(this.performTool(this.call(call), isError));
+  }
+
+  /** The command for this call; fails when it is not to be run now. */
+  call(index: number): CallToolCommand {
+    const { command } = this;
+    const found =
+      command.type === "call-tools" ? command.calls.find(({ call }) => call === index) : undefined;
+    if (found === undefined) throw new Error(`Call ${index} does not run: ${command.type}`);
+    return found;
+  }
+
+  get running(): readonly number[] {
+    const { command } = this;
+    return command.type === "call-tools" ? command.calls.map(({ call }) => call) : [];
+  }
+
+  /** The step did not get to its end, having reached so far. */
+  setBack(setback: Setback, reached: Reached = "nothing", call = this.running[0] ?? 0): this {
+    const { command } = this;
+    if (command.type === "call-tools") {
+      this.performTool(this.call(call), false, reached);
+      return this.tell({ type: "tool-set-back", call, setback });
+    }
+    if (command.type === "wait" || command.type === "finish" || command.type === "rotate") {
+      throw new Error(`Nothing to set back: ${command.type}`);
+    }
+    this.perform(command, reached);
+    const type = (
+      {
+        "open-loop": "open-set-back",
+        "call-model": "model-set-back",
+        "close-loop": "close-set-back",
+        record: "record-set-back",
+      } as const
+    )[command.type];
+    return this.tell({ type, setback });
+  }
+
+  lose(reached: Reached = "nothing", call?: number, attempts = 0): this {
+    return this.setBack({ type: "lost", attempts }, reached, call);
+  }
+
+  fail(fault: string, message = `it was ${fault}`, call?: number): this {
+    return this.setBack({ type: "failed", failure: { fault, message } }, "nothing", call);
+  }
+
+  /** The state goes to another run, as JSON; what the old one has in hand is gone. */
+  continueAsNew(): this {
+    expect(this.command.type).toBe("rotate");
+    expect(this.state.outbox).toEqual(EMPTY_OUTBOX);
+    this.state = throughJson(this.state);
+    this.run = `run${++this.#runs}`;
+    return this.tell({ type: "begun" });
+  }
+
+  /** Goes on until this is the command. */
+  until(type: Command["type"]): this {
+    for (let steps = 0; this.command.type !== type; steps++) {
+      must(steps < 2000, `a run comes to ${type}`);
+      this.step();
+    }
+    return this;
+  }
+
+  /** Goes on until there is nothing to do, and checks what must be true then. */
+  settle(): this {
+    for (let steps = 0; this.command.type !== "finish" && this.command.type !== "wait"; steps++) {
+      must(steps < 2000, "a run comes to its end");
+      this.step();
+    }
+    if (this.command.type === "finish") this.checkEnd();
+    return this;
+  }
+
+  // Activities.
+
+  perform(
+    command: OpenLoopCommand | CallModelCommand | CloseLoopCommand | RecordCommand,
+    reached: Reached = "stored",
+  ): Happening {
+    switch (command.type) {
+      case "open-loop":
+        return { type: "loop-opened", digest: this.#openLoop(command, reached) };
+      case "call-model":
+        return { type: "model-replied", digest: this.#callModel(command, reached) };
+      case "close-loop": {
+        const { branch, result } = this.#write(command, command.loopId, reached, () => {
+          const loop = this.transcript.loops.find(({ loopId }) => loopId === command.loopId);
+          if (loop !== undefined) loop.outcome = command.outcome;
+          const { answer } = command;
+          const entry =
+            answer === undefined ? undefined : this.transcript.entryAt(command.branch, answer)?.message;
+          return entry === undefined ? {} : { text: textOf(entry), position: answer };
+        });
+        return { type: "loop-closed", digest: { ...(result as object), branch } };
+      }
+      case "record": {
+        const { branch } = this.#write(command, command.loopId ?? "", reached, () => {
+          this.transcript.putInbox(command.inbox);
+          return {};
+        });
+        return { type: "recorded", digest: { branch } };
+      }
+    }
+  }
+
+  performTool(command: CallToolCommand, isError: boolean, reached: Reached = "stored"): Happening {
+    const finished = (digest: ToolDigest): Happening => ({
+      type: "tool-finished",
+      call: command.call,
+      digest,
+    });
+    const lost: ToolDigest = { branch: command.branch, isError, tokens: 0, preview: "" };
+    if (reached === "nothing") return finished(lost);
+    const key = { run: this.run, number: command.number, call: command.call };
+    const claimed = this.transcript.claim(key, command.generation, command, command.outbox);
+    if ("result" in claimed) return finished({ ...(claimed.result as ToolDigest), branch: claimed.branch });
+    this.executed.push(command);
+    if (reached === "claimed") return finished(lost);
+    const text = `${command.toolName} ${isError ? "failed" : "ok"}`;
+    const message: AgentMessage = {
+      role: "toolResult",
+      toolCallId: command.toolCallId,
+      toolName: command.toolName,
+      content: [{ type: "text", text: this.#long(text) }],
+      isError,
+      timestamp: this.now,
+    };
+    const digest: ToolDigest = { branch: "", isError, tokens: estimateMessage(message), preview: text };
+    const place = { ...command, branch: claimed.branch };
+    const entry = { position: command.position, origin: "tool" as const, message };
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
+    return finished({ ...(stored.result as ToolDigest), branch: stored.branch });
+  }
+
+  #openLoop(command: OpenLoopCommand, reached: Reached): LoopDigest {
+    const step = this.#stepOf(command);
+    const stored = this.transcript.steps.get(step)?.stored;
+    if (stored !== undefined) return stored.result as LoopDigest;
+    const { transcript } = this;
+    const loopId = `${command.session}.test.${transcript.loops.length + 1}`;
+    const kind = this.setting.kind ?? {
+      type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
+    };
+    const before = transcript.entries(transcript.head);
+    const { strategy, limits, steeringMode, followUpMode, maxRetries, tools } = this.setting;
+    const pinned = {
+      definitionHash: "hash",
+      agentName: "tester",
+      model: "model-1",
+      limits: { ...NO_LIMITS, ...limits },
+      toolStrategy: strategy ?? { type: "parallel" as const },
+      steeringMode: steeringMode ?? "one-at-a-time",
+      followUpMode: followUpMode ?? "one-at-a-time",
+      maxRetries: maxRetries ?? 3,
+      tools: tools ?? TOOLS,
+      warnings: [],
+    };
+    if (reached !== "stored") {
+      return { ...pinned, loopId, kind, branch: "main", from: 0, tokensBefore: 0, entries: [] };
+    }
+    const seen = new Set<string>();
+    const wanted = [
+      ...transcript.inbox.map((message) => ({ ...message, origin: "inbox" as const })),
+      ...command.prompts,
+    ].filter(({ id }) => {
+      const fresh = !seen.has(id) && !transcript.isEntered(transcript.head, id);
+      seen.add(id);
+      return fresh;
+    });
+    const from = before.length;
+    const entries = wanted.map(({ id, text, ref, atMs, origin }, index) => ({
+      position: from + index,
+      origin,
+      messageId: id,
+      message: userMessage(text ?? `text of ${ref}`, atMs),
+    }));
+    transcript.openLoop(loopId, kind);
+    const place = { loopId, branch: transcript.head, base: from };
+    const branch = transcript.write(this.run, place, EMPTY_OUTBOX, entries);
+    transcript.inbox = [];
+    const parentLoopId = transcript.loops.at(-2)?.loopId;
+    const digest: LoopDigest = {
+      ...pinned,
+      loopId,
+      ...(parentLoopId === undefined ? {} : { parentLoopId }),
+      kind,
+      branch,
+      from,
+      tokensBefore: before.reduce((sum, { tokens }) => sum + tokens, 0),
+      entries: entries.map(({ origin, messageId, message }) => ({
+        origin,
+        messageId,
+        tokens: estimateMessage(message),
+      })),
+    };
+    transcript.steps.set(step, { generation: command.generation, stored: { branch, result: digest } });
+    return digest;
+  }
+
+  #callModel(command: CallModelCommand, reached: Reached): ModelDigest {
+    const key = { run: this.run, number: command.number, call: 0 };
+    const empty: ModelDigest = {
+      branch: command.branch,
+      stopReason: "stop",
+      usage: usageOf(0, 0),
+      costUsd: 0,
+      tokens: 0,
+      calls: [],
+      preview: "",
+      attempts: 1,
+    };
+    if (reached === "nothing") return empty;
+    const claimed = this.transcript.claim(key, command.generation, command, command.outbox);
+    if ("result" in claimed) return { ...(claimed.result as ModelDigest), branch: claimed.branch };
+    this.asked.push(command);
+    this.#checkRequest(command, claimed.branch);
+    if (reached === "claimed") return empty;
+    const { reply, ordinal } = this.#replyFor(command);
+    const scripts = reply.calls ?? [];
+    const text = reply.text ?? (scripts.length === 0 ? "" : "calling");
+    const message: AssistantMessage = {
+      role: "assistant",
+      content: [
+        { type: "text", text: this.#long(text) },
+        ...scripts.map(({ name }, index) => ({
+          type: "toolCall" as const,
+          id: `c${ordinal}.${index}`,
+          name,
+          arguments: { text: SECRET_OF_TEXT },
+        })),
+      ],
+      stopReason: reply.stopReason ?? (scripts.length === 0 ? "stop" : "toolUse"),
+      model: "model-1",
+      provider: "test",
+      usage: reply.usage ?? usageOf(10, 5),
+      timestamp: this.now,
+    };
+    const digest: ModelDigest = {
+      branch: "",
+      stopReason: message.stopReason,
+      usage: message.usage,
+      costUsd: reply.costUsd ?? 0,
+      tokens: estimateMessage(message),
+      calls: scripts.map(({ name, invalid, summary }, index) => ({
+        id: `c${ordinal}.${index}`,
+        name,
+        summary: summary ?? "",
+        ...(invalid === undefined ? {} : { invalid }),
+      })),
+      preview: truncateForPreview(text, 256),
+      attempts: 1,
+    };
+    const place = { ...command, branch: claimed.branch };
+    const entry = { position: command.position, origin: "model" as const, message };
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
+    return { ...(stored.result as ModelDigest), branch: stored.branch };
+  }
+
+  #replyFor(command: CallModelCommand): { reply: Reply; ordinal: number } {
+    const key = `${this.run}/${command.number}`;
+    const ordinal = this.#modelCalls.get(key) ?? this.#modelCalls.size;
+    this.#modelCalls.set(key, ordinal);
+    return { reply: this.setting.replies?.[ordinal] ?? says("done"), ordinal };
+  }
+
+  /** What a vendor would refuse: nothing new, an orphan; and a view that does not cover the conversation. */
+  #checkRequest(command: CallModelCommand, branch: string): void {
+    if (this.setting.light === true) return;
+    const entries = this.transcript.entries(branch);
+    must(command.view.branch === command.branch, "the view is of the branch that is written to");
+    same(command.view.ranges, [{ from: 0, to: command.position }], "the model sees everything");
+    must(entries.length >= command.position, "the outbox is written before the model is asked");
+    const messages = materialise({ ...command.view, branch }, entries);
+    must(/user|toolResult/.test(messages.at(-1)?.role ?? ""), "the model is asked behind something new");
+    expectNoOrphans(messages);
+  }
+
+  #write(
+    command: CloseLoopCommand | RecordCommand,
+    loopId: string,
+    reached: Reached,
+    also: () => object,
+  ): { branch: string; result: unknown } {
+    if (reached !== "stored") return { branch: command.branch, result: {} };
+    const key = { run: this.run, number: command.number, call: 0 };
+    const claimed = this.transcript.claim(key, command.generation, { ...command, loopId }, command.outbox);
+    if ("result" in claimed) return claimed;
+    return this.transcript.store(key, command.generation, { ...command, loopId }, EMPTY_OUTBOX, [], also());
+  }
+
+  #stepOf({ number }: { number: number }): string {
+    return `${this.run}/${number}/0`;
+  }
+
+  /** Long enough that no preview shows its end. */
+  #long(text: string): string {
+    return this.setting.light === true ? text : `${text}${" ".repeat(300)}${SECRET_OF_TEXT}`;
+  }
+
+  #message(text: string, id = `${this.setting.run ?? ""}m${++this.#ids}`): PersonMessage {
+    return { id, text, atMs: this.now };
+  }
+
+  // Checks.
+
+  tell(happening: Happening): this {
+    this.now += 1;
+    const event = { ...happening, atMs: this.now } as RunEvent;
+    const before = this.state;
+    this.#note(before, event);
+    const after = apply(before, event);
+    this.state = this.setting.throughJson === true ? throughJson(after) : deepFreeze(after);
+    if (this.setting.light !== true) {
+      const twin = JSON.stringify(apply(JSON.parse(this.#json) as State, event));
+      this.#json = JSON.stringify(after);
+      if (twin !== this.#json) {
+        same(JSON.parse(twin), JSON.parse(this.#json), `a state read back takes ${event.type} alike`);
+      }
+    } else if (this.now % 10 === 0) this.#json = JSON.stringify(after);
+    if (event.type === "model-replied" && !/error|aborted/.test(event.digest.stopReason)) {
+      for (const { id } of event.digest.calls) this.#heard.add(id);
+      this.#answers.push({ position: before.length, calls: event.digest.calls });
+    }
+    this.check();
+    return this;
+  }
+
+  #note(before: State, event: RunEvent): void {
+    if (event.type === "steered" || event.type === "followed-up" || event.type === "prompted") {
+      const { id } = event.message;
+      const queue =
+        event.type === "steered" ? "steering" : event.type === "prompted" ? "prompt" : "follow-up";
+      if (!this.accepted.some((known) => known.id === id)) this.accepted.push({ id, queue });
+    }
+    if (event.type === "queues-cleared") {
+      const { steering, followUps } = before.queues;
+      if (event.queue !== "follow-up") for (const { id } of steering) this.forgotten.add(id);
+      if (event.queue !== "steering") for (const { id } of followUps) this.forgotten.add(id);
+    }
+    if (
+      event.type === "open-set-back" &&
+      event.setback.type === "failed" &&
+      before.phase.type === "opening"
+    ) {
+      for (const { id, origin } of before.phase.prompts) if (origin === "prompt") this.forgotten.add(id);
+    }
+  }
+
+  /** I1 to I5, after every event. */
+  check(): void {
+    const { state } = this;
+    this.largestState = Math.max(this.largestState, Buffer.byteLength(this.#json));
+    this.checkView();
+    if (this.setting.light === true) return;
+    void this.command;
+    this.#checkMessages();
+    this.#checkAnswers();
+    this.#checkEvents();
+    if (this.#json.includes(SECRET_OF_TEXT)) {
+      const { last: _, ...rest } = state;
+      const clean = !JSON.stringify(rest).includes(SECRET_OF_TEXT);
+      must(clean, "I5: no text of the conversation is in the state");
+    }
+  }
+
+  checkView(): void {
+    const { view, branch, length, phase } = this.state;
+    must(view.branch === branch, "the view is of the branch that is written to");
+    let at = 0;
+    for (const { from, to } of view.spans) {
+      must(from === at && to > from, "spans touch and do not overlap");
+      at = to;
+    }
+    const inbox = phase.type === "recording" && phase.inbox.length > 0;
+    must(this.state.loop === undefined || inbox || at === length, "the view covers every entry");
+  }
+
+  /** I2. */
+  #checkMessages(): void {
+    const { queues, phase, outbox, branch } = this.state;
+    const queued = [...queues.steering, ...queues.followUps].map(({ id }) => id);
+    const inFlight =
+      phase.type === "opening" || phase.type === "starting"
+        ? phase.prompts.map(({ id }) => id)
+        : phase.type === "recording"
+          ? phase.inbox.map(({ id }) => id)
+          : [];
+    const waiting = outbox.entries.flatMap(({ body }) => (body.type === "person" ? [body.message.id] : []));
+    const within = [...queued, ...inFlight, ...waiting];
+    const written = this.written(branch);
+    for (const { id } of this.accepted) {
+      if (this.forgotten.has(id)) continue;
+      const inState = within.filter((one) => one === id).length;
+      const outside = written.filter((one) => one === id).length;
+      must(inState <= 1, `I2: ${id} is in one place of the state, not in ${inState}`);
+      must(outside <= 1, `I2: ${id} is written once, not ${outside} times`);
+      must(inState + outside >= 1, `I2: ${id} is somewhere`);
+      must(outside === 0 || !queued.includes(id), `I2: ${id} is queued and not written`);
+    }
+  }
+
+  /** Ids of messages in the conversation, in order, then those in the inbox. */
+  written(branch = this.state.branch): string[] {
+    const { transcript } = this;
+    const branchId = this.state.loop === undefined && branch === "main" ? transcript.head : branch;
+    const entered = transcript.entries(branchId).flatMap(({ messageId }) => messageId ?? []);
+    return [...entered, ...transcript.inbox.map(({ id }) => id)];
+  }
+
+  /** I3, for answers whose calls are over. */
+  #checkAnswers(): void {
+    const { phase, outbox, branch } = this.state;
+    const over = this.#answers.filter(
+      ({ position }) => phase.type !== "calling-tools" || phase.position !== position,
+    );
+    this.#answers = this.#answers.filter((answer) => !over.includes(answer));
+    for (const { position, calls } of over) {
+      calls.forEach((call, index) => {
+        const at = position + 1 + index;
+        const written = this.transcript.entryAt(branch, at)?.message;
+        const waits = outbox.entries.filter((entry) => entry.position === at);
+        const there =
+          waits[0]?.body.type === "result"
+            ? waits[0].body.toolCallId
+            : written?.role === "toolResult"
+              ? written.toolCallId
+              : "nothing";
+        must(there === call.id, `I3: call ${call.id} has its result at ${at}, not ${there}`);
+        must(waits.length <= 1, `I3: call ${call.id} has one result`);
+      });
+    }
+  }
+
+  /** I4: what is written and what waits are numbered from 0 without a gap. */
+  #checkEvents(): void {
+    const { loop, outbox } = this.state;
+    if (loop === undefined) return;
+    const known = new Map<number, OutboxEvent>();
+    for (const event of [...this.transcript.eventsOf(loop.loopId), ...outbox.events]) {
+      const there = known.get(event.sequence);
+      if (there !== undefined) same(event, there, "I4: a number means one event");
+      known.set(event.sequence, event);
+    }
+    must(known.size === loop.events, `I4: ${known.size} events are known, ${loop.events} were numbered`);
+    must(Math.max(-1, ...known.keys()) === loop.events - 1, "I4: events are numbered without a gap");
+  }
+
+  /** What must be true when a run is over. */
+  checkEnd(): void {
+    expect(this.state.outbox).toEqual(EMPTY_OUTBOX);
+    for (const { loopId } of this.transcript.loops) expectWholeLoop(this.transcript.eventsOf(loopId));
+    const entries = this.transcript.entries(this.transcript.head);
+    expectNoOrphans(entries.map(({ message }) => message).filter((message) => this.#isHeard(message)));
+    const written = this.written();
+    for (const queue of ["prompt", "steering", "follow-up"] as const) {
+      const ids = this.accepted.filter((one) => one.queue === queue && !this.forgotten.has(one.id));
+      const order = ids.map(({ id }) => written.indexOf(id));
+      expect(order, `${queue}: nothing lost, in order`).toEqual([...order].sort((a, b) => a - b));
+      expect(order).not.toContain(-1);
+    }
+    expect(new Set(written).size, "nothing twice").toBe(written.length);
+  }
+
+  /** A model call that was stopped may have stored an answer that the machine never heard of. */
+  #isHeard(message: AgentMessage): boolean {
+    if (message.role !== "assistant") return true;
+    return message.content.every((part) => part.type !== "toolCall" || this.#heard.has(part.id));
+  }
+
+  // What a test looks at.
+
+  /** The conversation, a line for each message. */
+  get lines(): string[] {
+    return this.transcript.entries(this.transcript.head).map(lineOf);
+  }
+
+  /** The events of a loop, a line each. */
+  eventLines(loopId = this.transcript.loops.at(-1)?.loopId ?? ""): string[] {
+    return this.transcript.eventsOf(loopId).map(eventLine);
+  }
+
+  get inboxTexts(): (string | undefined)[] {
+    return this.transcript.inbox.map(({ text }) => text);
+  }
+}
+
+/** Cheaper than `expect`, which is called a million times otherwise. */
+function must(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new Error(message);
+}
+
+function same(actual: unknown, wanted: unknown, message: string): void {
+  if (!isDeepStrictEqual(actual, wanted)) expect(actual, message).toEqual(wanted);
+}
+
+export function throughJson<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}
+
+export function userMessage(text: string, timestamp: number): AgentMessage {
+  return { role: "user", content: [{ type: "text", text }], timestamp };
+}
+
+export function textOf(message: AgentMessage): string {
+  if (message.role === "extension") return message.kind;
+  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}
+
+function lineOf({ origin, message }: Entry): string {
+  const text = textOf(message).replace(SECRET_OF_TEXT, "").trim();
+  switch (message.role) {
+    case "user":
+      return `${origin}: ${text}`;
+    case "assistant": {
+      if (message.errorMessage !== undefined) return `${message.stopReason}: ${message.errorMessage}`;
+      const names = message.content.flatMap((part) => (part.type === "toolCall" ? [part.name] : []));
+      return `model: ${[text, ...names].join(" +")}`;
+    }
+    case "toolResult":
+      return `${message.toolName}${message.isError ? "!" : ""}: ${text}`;
+    case "extension":
+      return `extension: ${text}`;
+  }
+}
+
+function eventLine({ body }: OutboxEvent): string {
+  switch (body.type) {
+    case "AgentStart":
+      return `AgentStart ${body.kind.type}`;
+    case "AgentEnd":
+      return `AgentEnd ${body.outcome.type} ${body.from}..${body.to}`;
+    case "TurnStart":
+      return `TurnStart ${body.turn} ${body.trigger}`;
+    case "TurnEnd":
+      return `TurnEnd ${body.turn} at ${body.position} with ${body.results}`;
+    case "MessageStart":
+    case "MessageEnd":
+      return `${body.type} ${body.position}`;
+    case "ToolExecutionStart":
+      return `ToolExecutionStart ${body.toolName}`;
+    case "ToolExecutionEnd":
+      return `ToolExecutionEnd ${body.toolName} ${body.isError ? "error" : "ok"}`;
+    default:
+      return body.type;
+  }
+}
+
+/** Every call has one result behind its answer, in order, and no result is without its call. */
+export function expectNoOrphans(messages: readonly AgentMessage[]): void {
+  let open: string[] = [];
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      must(open.includes(message.toolCallId), `the result of ${message.toolCallId} answers an open call`);
+      open = open.filter((id) => id !== message.toolCallId);
+      continue;
+    }
+    must(open.length === 0, `every call has its result: ${open}`);
+    if (message.role !== "assistant") continue;
+    open = message.content.flatMap((part) => (part.type === "toolCall" ? [part.id] : []));
+  }
+  must(open.length === 0, `every call has its result: ${open}`);
+}
+
+/** EVT-12: numbered from 0, AgentStart first, AgentEnd once and last, turns and messages in pairs. */
+export function expectWholeLoop(events: readonly OutboxEvent[]): void {
+  const types = events.map(({ body }) => body.type);
+  must(
+    events.every(({ sequence }, index) => sequence === index),
+    "events are numbered from 0",
+  );
+  must(types.lastIndexOf("AgentStart") === 0, `AgentStart is first, and once: ${types}`);
+  must(types.indexOf("AgentEnd") === types.length - 1, `AgentEnd is last, and once: ${types}`);
+  let turn: number | undefined;
+  let turns = 0;
+  let message: number | undefined;
+  const started = new Set<string>();
+  for (const { body } of events) {
+    if (message !== undefined)
+      same(body, { type: "MessageEnd", position: message }, "a message that starts ends");
+    message = undefined;
+    switch (body.type) {
+      case "TurnStart":
+        must(turn === undefined && body.turn === turns, `turn ${body.turn} starts behind ${turns} others`);
+        turn = body.turn;
+        turns++;
+        break;
+      case "TurnEnd":
+        must(body.turn === turn, `turn ${body.turn} ends in turn ${turn}`);
+        turn = undefined;
+        break;
+      case "MessageStart":
+        message = body.position;
+        break;
+      case "ToolExecutionStart":
+        must(turn !== undefined, "tools run in a turn");
+        started.add(`${turn}/${body.toolCallId}`);
+        break;
+      case "ToolExecutionEnd":
+        must(turn !== undefined, "tools run in a turn");
+        started.delete(`${turn}/${body.toolCallId}`);
+        break;
+      case "AgentEnd":
+        must(turn === undefined, "the last turn has ended");
+        break;
+    }
+  }
+  must(started.size === 0, `a tool that starts ends: ${[...started]}`);
+}

@@ -1,0 +1,181 @@
+import { type Arbitrary, assert, asyncProperty } from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Usage } from "../../src/schema/message.ts";
+import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
+import { calls, NO_LIMITS, type Play, play, says, throughJson } from "./play.ts";
+
+// Whatever the world answers and people do: play.ts checks I1 to I5 after every event, and at the end that nothing
+// was lost, doubled or left open.
+
+const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+const PATIENCE_MS = 120_000 + RUNS * 100;
+
+/** Lets the process breathe now and then, so that the test runner does not take it for dead. */
+async function always<Values extends [unknown, ...unknown[]]>(
+  check: (...values: Values) => void,
+  ...arbitraries: { [Index in keyof Values]: Arbitrary<Values[Index]> }
+): Promise<void> {
+  let runs = 0;
+  const checked = async (...values: Values): Promise<void> => {
+    if (++runs % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    check(...values);
+  };
+  await assert(asyncProperty<Values>(...arbitraries, checked), { numRuns: RUNS });
+}
+
+describe("any script", () => {
+  test(
+    "keeps every invariant, ends, its record is whole, no limit is passed by more than a turn [I1..I5, TOOL-08, STEER-01, X-01, EVT-12, LIM-02]",
+    async () => {
+      await always(
+        (setting, actions) => {
+          const run = playAll(setting, actions);
+          expect(run.command.type).toBe("finish");
+          expect(run.largestState).toBeLessThan(64 * 1024);
+          for (const { loopId } of run.transcript.loops) expectWithinLimits(run, loopId);
+        },
+        settings,
+        anyActions,
+      );
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "goes on alike with a state that was written out and read back after every event [RIG-04]",
+    async () => {
+      await always(
+        (setting, actions) => {
+          const plain = playAll(setting, actions);
+          const copied = playAll({ ...setting, throughJson: true }, actions);
+          expect(throughJson(copied.commands)).toEqual(throughJson(plain.commands));
+          expect(throughJson(copied.state)).toEqual(throughJson(plain.state));
+          expect(copied.lines).toEqual(plain.lines);
+        },
+        settings,
+        anyActions,
+      );
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe("crashes", () => {
+  test(
+    "at any step, as often as a run bears it, leave the same transcript [RIG-04, TOOL-08]",
+    async () => {
+      await always(
+        (made, actions, dying) => {
+          const setting = { ...made, limits: { ...made.limits, maxDurationMs: null }, idleTimeoutMs: null };
+          const calm = playAll(setting, actions);
+          const run = play(setting);
+          actions.forEach((action, index) => {
+            crash(run, dying, index);
+            act(run, action);
+          });
+          crash(run, dying, actions.length);
+          finish(run);
+          expect(record(run)).toEqual(record(calm));
+        },
+        settings,
+        calmActions,
+        crashes,
+      );
+    },
+    PATIENCE_MS,
+  );
+});
+
+/** Workers die here, but never three times over one command. */
+function crash(run: Play, dying: readonly Crash[], at: number): void {
+  for (const { pick, reached, elsewhere } of dying.filter((one) => one.at === at)) {
+    const { phase } = run.state;
+    if (!("issue" in phase)) return;
+    const call = run.running[pick % Math.max(1, run.running.length)];
+    const status = phase.type === "calling-tools" ? phase.calls[call ?? 0]?.status : undefined;
+    const running = status?.type === "running" ? status : undefined;
+    const moves = elsewhere && running?.local === true;
+    if ((running ?? phase.issue).lost >= 2 && !moves) continue;
+    run.setBack(moves ? { type: "elsewhere" } : { type: "lost", attempts: 1 }, reached, call);
+  }
+}
+
+/** All that readers see, without the time. */
+function record(run: Play) {
+  return {
+    lines: run.lines,
+    events: run.transcript.loops.map(({ loopId }) => run.eventLines(loopId)),
+    inbox: run.inboxTexts,
+    outcomes: run.transcript.loops.map(({ outcome }) => outcome),
+    last: run.state.last,
+  };
+}
+
+/** As actions.ts prices its answers; in 128ths, which add up exactly. */
+function costOf(usages: readonly Usage[]): number {
+  return usages.reduce((parts, { input, output }) => parts + (output === 1 ? input : 0), 0) / 128;
+}
+
+function expectWithinLimits(run: Play, loopId: string): void {
+  const { maxTurns, maxTotalTokens, maxCostUsd } = { ...NO_LIMITS, ...run.setting.limits };
+  const bodies = run.transcript.eventsOf(loopId).map(({ body }) => body);
+  const ends = bodies.flatMap((body) => (body.type === "TurnEnd" ? [body.usage] : []));
+  const starts = bodies.filter((body) => body.type === "TurnStart").length;
+  if (maxTurns !== null) expect(starts).toBeLessThanOrEqual(maxTurns);
+  const tokens = ends.slice(0, starts - 1).reduce((sum, { input, output }) => sum + input + output, 0);
+  if (maxTotalTokens !== null && starts > 0) expect(tokens).toBeLessThan(maxTotalTokens);
+  const cost = costOf(ends.slice(0, starts - 1));
+  if (maxCostUsd !== null && starts > 0) expect(cost).toBeLessThan(maxCostUsd);
+  const end = bodies.at(-1);
+  if (end?.type === "AgentEnd" && end.outcome.type === "limit-reached") {
+    const met = [
+      maxTurns !== null && starts >= maxTurns,
+      maxTotalTokens !== null &&
+        ends.reduce((sum, { input, output }) => sum + input + output, 0) >= maxTotalTokens,
+      maxCostUsd !== null && costOf(ends) >= maxCostUsd,
+      run.setting.limits?.maxDurationMs !== null,
+    ];
+    expect(met, "a limit that was met ended it").toContain(true);
+  }
+}
+
+describe("long sessions", () => {
+  test(
+    "of three thousand turns keep a state under 64 KiB, and a view of all entries [RIG-04]",
+    () => {
+      const turns = 3000;
+      const text = "x".repeat(2000);
+      const replies = Array.from({ length: turns - 1 }, (_, turn) =>
+        turn % 7 === 0
+          ? calls("bash", "edit", "unknown")
+          : { ...calls({ name: "read", summary: "y".repeat(120) }), text },
+      );
+      const run = play({ replies: [...replies, says(text)], light: true, strategy: { type: "sequential" } });
+      for (let steps = 0; run.command.type !== "finish"; steps++) {
+        if (steps % 50 === 0) run.steer(text);
+        if (steps % 400 === 0) run.rotationDue();
+        run.step();
+      }
+      expect(run.state.totals.turns).toBeGreaterThanOrEqual(turns);
+      expect(run.largestState).toBeLessThan(64 * 1024);
+      const { view, length } = run.state;
+      expect(view.spans.length).toBeLessThanOrEqual(48);
+      expect(view.spans[0]?.from).toBe(0);
+      expect(view.spans.at(-1)?.to).toBe(length);
+      expect(length).toBeGreaterThan(2 * turns);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "of three hundred loops keep a state under 64 KiB [RIG-04]",
+    () => {
+      const run = play({ mode: "interactive", light: true }).settle();
+      for (let loop = 0; loop < 300; loop++) run.prompt("words ".repeat(100)).settle();
+      expect(run.state.totals.loops).toBe(301);
+      expect(run.largestState).toBeLessThan(64 * 1024);
+      expect(run.state.view.spans.at(-1)?.to).toBe(run.state.length);
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import { calls, play, says } from "./play.ts";
+
+describe("the close race", () => {
+  test("steering while the loop closes goes to the inbox of a run, with one more step [PHI-13b]", () => {
+    const run = play().until("close-loop").steer("late").followUp("later");
+    run.step();
+    expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "late" }, { text: "later" }] });
+    run.settle();
+    expect(run.inboxTexts).toEqual(["late", "later"]);
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("a message that comes while the inbox is written goes there too, until none comes [PHI-13b]", () => {
+    const run = play().until("close-loop").steer("a").step().steer("b");
+    expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "a" }] });
+    run.step();
+    expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "b" }] });
+    run.step().followUp("c");
+    expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "c" }] });
+    run.settle();
+    expect(run.inboxTexts).toEqual(["a", "b", "c"]);
+  });
+
+  test("a run that has ended takes a message up until it is closed [PHI-13b]", () => {
+    const run = play().settle();
+    expect(run.command.type).toBe("finish");
+    run.steer("very late");
+    expect(run.command.type).toBe("record");
+    run.settle();
+    expect(run.inboxTexts).toEqual(["very late"]);
+  });
+
+  test("queues that are cleared when the loop closes leave nothing [STEER-03]", () => {
+    const run = play().until("close-loop").steer("a").clear("all").settle();
+    expect(run.inboxTexts).toEqual([]);
+  });
+
+  test("an interactive run answers at once what came while its loop closed [STEER-06]", () => {
+    const run = play({ mode: "interactive" }).until("close-loop").steer("late").followUp("later").step();
+    expect(run.command).toMatchObject({
+      type: "open-loop",
+      prompts: [
+        { text: "late", origin: "steering" },
+        { text: "later", origin: "follow-up" },
+      ],
+    });
+    run.settle();
+    expect(run.transcript.loops).toHaveLength(2);
+    expect(run.lines.slice(2)).toEqual(["steering: late", "follow-up: later", "model: done"]);
+  });
+
+  test("the next loop takes the inbox up before its prompt [LOOP-08]", () => {
+    const first = play().until("close-loop").steer("late").settle();
+    const second = play({ transcript: first.transcript, run: "later", prompts: ["now"] }).settle();
+    expect(second.lines.slice(2)).toEqual(["inbox: late", "prompt: now", "model: done"]);
+    expect(second.eventLines().slice(0, 6)).toContain("MessageStart 3");
+    expect(second.transcript.inbox).toEqual([]);
+  });
+});
+
+describe("a start without a prompt", () => {
+  test("puts what came with it into the inbox, asks nobody, and says so [PHI-13b]", () => {
+    const run = play({ held: true, prompts: [] }).steer("note").followUp("and this").tell({ type: "begun" });
+    run.settle();
+    expect(run.asked).toEqual([]);
+    expect(run.transcript.loops).toEqual([]);
+    expect(run.inboxTexts).toEqual(["note", "and this"]);
+    expect(run.command).toEqual({
+      type: "finish",
+      branch: "main",
+      last: { outcome: { type: "delivered", messages: 2 } },
+    });
+  });
+
+  test("counts what came while the first were written [PHI-13b]", () => {
+    const run = play({ held: true, prompts: [] }).steer("a").tell({ type: "begun" }).steer("b").settle();
+    expect(run.inboxTexts).toEqual(["a", "b"]);
+    expect(run.state.last?.outcome).toEqual({ type: "delivered", messages: 2 });
+  });
+
+  test("with nothing at all ends [PHI-13b]", () => {
+    const run = play({ prompts: [] });
+    expect(run.command).toEqual({
+      type: "finish",
+      branch: "main",
+      last: { outcome: { type: "delivered", messages: 0 } },
+    });
+  });
+
+  test("an interactive one waits, or answers what came with it [STEER-12]", () => {
+    expect(play({ prompts: [], mode: "interactive" }).command).toEqual({ type: "wait", untilMs: undefined });
+    const run = play({ prompts: [], mode: "interactive", held: true })
+      .steer("hello?")
+      .tell({ type: "begun" });
+    expect(run.settle().lines).toEqual(["steering: hello?", "model: done"]);
+  });
+
+  test("before it began, a run waits for what came with the start [LOOP-02]", () => {
+    const run = play({ held: true });
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+  });
+});
+
+describe("an interactive run", () => {
+  test("waits after a loop, and goes on with the next prompt in a loop of its own [STEER-12, ID-03]", () => {
+    const run = play({ mode: "interactive", replies: [says("one"), says("two")] }).settle();
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+    run.prompt("more").settle();
+    expect(run.lines).toEqual(["prompt: hi", "model: one", "prompt: more", "model: two"]);
+    expect(run.transcript.loops.map(({ loopId }) => loopId)).toEqual(["s.test.1", "s.test.2"]);
+    expect(run.state.view.spans.reduce((turns, span) => turns + span.turns, 0)).toBe(4);
+  });
+
+  test("takes steering that was queued before a prompt up before it [LOOP-08]", () => {
+    const run = play({ mode: "interactive" }).settle().steer("before").steer("between").followUp("last");
+    expect(run.command.type).toBe("wait");
+    run.prompt("the prompt").settle();
+    expect(run.lines.slice(2)).toEqual([
+      "steering: before",
+      "prompt: the prompt",
+      "model: done",
+      "steering: between",
+      "model: done",
+      "follow-up: last",
+      "model: done",
+    ]);
+  });
+
+  test("ends when nobody speaks for as long as it was told, and not before [STEER-12]", () => {
+    const run = play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
+    const { command } = run;
+    expect(command).toEqual({ type: "wait", untilMs: run.now + 60_000 });
+    run.pass(30_000).timePassed();
+    expect(run.command).toEqual(command);
+    run.pass(30_000).timePassed();
+    expect(run.command.type).toBe("finish");
+    run.checkEnd();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("waits anew after each loop [STEER-12]", () => {
+    const run = play({ mode: "interactive", idleTimeoutMs: 1000 }).settle().pass(900).prompt("x").settle();
+    expect(run.command).toEqual({ type: "wait", untilMs: run.now + 1000 });
+    run.pass(1000).timePassed().settle();
+    expect(run.lines).toHaveLength(4);
+  });
+
+  test("that waits for ever is not ended by time [STEER-12]", () => {
+    const run = play({ mode: "interactive" }).settle().pass(1e12).timePassed();
+    expect(run.command.type).toBe("wait");
+  });
+
+  test("leaves in the inbox what nobody took up when its time is over [PHI-13b]", () => {
+    const run = play({ mode: "interactive", idleTimeoutMs: 10 })
+      .settle()
+      .steer("x")
+      .pass(10)
+      .timePassed()
+      .settle();
+    expect(run.inboxTexts).toEqual(["x"]);
+    run.steer("y").settle();
+    expect(run.inboxTexts).toEqual(["x", "y"]);
+  });
+
+  test("time that passes while it works means nothing [STEER-12]", () => {
+    const run = play({ mode: "interactive", idleTimeoutMs: 10 }).until("call-model").pass(100).timePassed();
+    expect(run.command.type).toBe("call-model");
+  });
+
+  test("does not carry the last answer's text through the next loop [RIG-05]", () => {
+    const run = play({ mode: "interactive", replies: [says("x".repeat(20_000))] }).settle();
+    expect(run.state.last?.text).toContain("x".repeat(20_000));
+    run.prompt("more").until("call-model");
+    expect(JSON.stringify(run.state).length).toBeLessThan(5000);
+  });
+
+  test("sums the loops up [LOOP-15]", () => {
+    const run = play({
+      mode: "interactive",
+      replies: [{ ...calls("bash"), costUsd: 1 }, says("a"), says("b", { costUsd: 2 })],
+    });
+    run.settle().prompt("x").settle();
+    expect(run.state.totals).toEqual({ loops: 2, turns: 3, costUsd: 3 });
+  });
+});

@@ -1,0 +1,291 @@
+import { describe, expect, test } from "vitest";
+import { CUT_OFF_TEXT } from "../../src/core/calls.ts";
+import { calls, type Play, play, says } from "./play.ts";
+
+const five = calls("bash", "edit", "bash", "edit", "bash");
+const SKIPPED = "Skipped due to queued user message.";
+
+/** Results of the first answer's calls, in order of position. */
+const results = (run: Play) => run.lines.slice(2).filter((line) => /^(bash|edit|read|\w+!)/.test(line));
+
+describe("strategies", () => {
+  test("parallel runs all calls at once [TOOL-07]", () => {
+    const run = play({ replies: [five] }).until("call-tools");
+    expect(run.running).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test("sequential runs one call at a time, in order [TOOL-07]", () => {
+    const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit", "bash")] });
+    run.until("call-tools");
+    const seen: (readonly number[])[] = [];
+    while (run.phase === "calling-tools") {
+      seen.push(run.running);
+      run.step();
+    }
+    expect(seen).toEqual([[0], [1], [2]]);
+  });
+
+  test("batches of two run five calls as [1,2],[3,4],[5] [STEER-08, TOOL-07]", () => {
+    const run = play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+    expect(run.running).toEqual([0, 1]);
+    run.tool(1);
+    expect(run.running).toEqual([0]);
+    run.tool(0);
+    expect(run.running).toEqual([2, 3]);
+    run.step();
+    expect(run.running).toEqual([4]);
+    run.settle();
+    expect(results(run).slice(0, 5)).toEqual([
+      "bash: bash ok",
+      "edit: edit ok",
+      "bash: bash ok",
+      "edit: edit ok",
+      "bash: bash ok",
+    ]);
+  });
+
+  test("each unit is a command of its own, and its calls share the number [TOOL-07]", () => {
+    const run = play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+    const numbers = new Set<number>();
+    while (run.phase === "calling-tools") {
+      const unit = run.running.map((call) => run.call(call).number);
+      expect(new Set(unit).size).toBe(1);
+      numbers.add(unit[0] as number);
+      run.step();
+    }
+    expect(numbers.size).toBe(3);
+  });
+
+  test("results stand in call order, whichever ends first [TOOL-08, LOOP-17, PHI-13a]", () => {
+    const run = play({ replies: [calls("bash", "edit", "read")] }).until("call-tools");
+    run.tool(2).tool(0, true).tool(1).settle();
+    expect(run.lines.slice(2, 5)).toEqual(["bash!: bash failed", "edit: edit ok", "read: read ok"]);
+  });
+
+  test("the calls of an answer know where they stand [TOOL-08]", () => {
+    const run = play({ replies: [calls("bash", "edit")] }).until("call-tools");
+    expect(run.call(0)).toMatchObject({
+      answer: 1,
+      position: 2,
+      call: 0,
+      toolName: "bash",
+      timeoutMs: 60_000,
+    });
+    expect(run.call(1)).toMatchObject({ answer: 1, position: 3, call: 1, toolName: "edit" });
+    expect(run.call(1)).not.toHaveProperty("timeoutMs");
+  });
+
+  test("quick tools are local where short steps may be, others never [TOOL-07]", () => {
+    const local = (localSteps: boolean) => {
+      const run = play({ localSteps, replies: [calls("read", "bash")] }).until("call-tools");
+      return run.running.map((call) => run.call(call).local);
+    };
+    expect(local(true)).toEqual([true, false]);
+    expect(local(false)).toEqual([false, false]);
+  });
+
+  test("a local call takes no outbox along: a normal sibling does, or the next step [TOOL-08]", () => {
+    const mixed = play({ replies: [calls("nothing", "read", "bash")] }).until("call-tools");
+    expect(mixed.call(1)).toMatchObject({ local: true, outbox: { entries: [], events: [] }, base: 2 });
+    expect(mixed.call(2).outbox.entries.map(({ position }) => position)).toEqual([2]);
+    const alone = play({ replies: [calls("nothing", "read")] }).until("call-tools");
+    expect(alone.call(1).outbox).toEqual({ entries: [], events: [] });
+    alone.setBack({ type: "elsewhere" });
+    expect(alone.call(1)).toMatchObject({ local: false, outbox: { entries: [], events: [] } });
+    alone.step();
+    expect(alone.command).toMatchObject({ type: "call-model", base: 2 });
+    expect(alone.settle().lines.slice(2, 4)).toEqual(["nothing!: Tool nothing not found", "read: read ok"]);
+  });
+
+  test("only one call of a unit takes the outbox along [TOOL-08]", () => {
+    const run = play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
+    expect(run.running).toEqual([1, 2]);
+    expect(run.call(1).outbox.entries.map(({ position }) => position)).toEqual([2]);
+    expect(run.call(1).base).toBe(2);
+    expect(run.call(2).outbox).toEqual({ entries: [], events: [] });
+    expect(run.call(2).base).toBe(2);
+  });
+});
+
+describe("calls that are not run", () => {
+  test("an unknown tool is an error that the model can read [TOOL-06, TOOL-05]", () => {
+    const run = play({ replies: [calls("frobnicate", "bash"), says("I see")] }).settle();
+    expect(run.lines.slice(2)).toEqual([
+      "frobnicate!: Tool frobnicate not found",
+      "bash: bash ok",
+      "model: I see",
+    ]);
+    expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash"]);
+  });
+
+  test("a tool that is named like something of every object is unknown too [TOOL-06]", () => {
+    for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+      const run = play({ replies: [calls(name), says("I see")] })
+        .until("call-model")
+        .step()
+        .settle();
+      expect(run.lines[2]).toBe(`${name}!: Tool ${name} not found`);
+      expect(run.executed).toEqual([]);
+    }
+  });
+
+  test("arguments that do not fit are an error that says why [TOOL-05]", () => {
+    const run = play({ replies: [calls({ name: "bash", invalid: "command: required" })] }).settle();
+    expect(run.lines[2]).toBe("bash!: Invalid arguments: command: required");
+    expect(run.executed).toEqual([]);
+  });
+
+  test("when no call can be run, no step is taken for them [TOOL-08]", () => {
+    const run = play({
+      strategy: { type: "sequential" },
+      replies: [calls("a", "b", "c"), says("ok")],
+    }).settle();
+    expect(run.commands.map(({ type }) => type)).toEqual([
+      "open-loop",
+      "call-model",
+      "call-model",
+      "close-loop",
+    ]);
+    expect(run.lines.slice(2, 5)).toEqual([
+      "a!: Tool a not found",
+      "b!: Tool b not found",
+      "c!: Tool c not found",
+    ]);
+  });
+
+  test("no call of an answer that was cut off is run [PHI-13m, GAP-05]", () => {
+    const run = play({
+      replies: [{ ...calls("bash", "nothing"), stopReason: "length" }, says("smaller")],
+    }).settle();
+    expect(run.executed).toEqual([]);
+    expect(run.lines.slice(2)).toEqual([
+      `bash!: ${CUT_OFF_TEXT}`,
+      `nothing!: ${CUT_OFF_TEXT}`,
+      "model: smaller",
+    ]);
+  });
+
+  test("no call of an answer that the vendor's filter cut short is run [PHI-13m]", () => {
+    const run = play({ replies: [{ ...calls("bash"), stopReason: "guardRail" }, says("sorry")] }).settle();
+    expect(run.executed).toEqual([]);
+    expect(run.lines[2]).toMatch(/^bash!: /);
+    // That answer is not sent again, so asking on would ask the same.
+    expect(run.asked).toHaveLength(1);
+    expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "guardRail" });
+  });
+});
+
+describe("steering and calls", () => {
+  test("steering after the first of three in sequence skips the other two [STEER-09, STEER-05, X-06]", () => {
+    const run = play({
+      strategy: { type: "sequential" },
+      replies: [calls("bash", "edit", "read"), says("ok")],
+    });
+    run.until("call-tools").steer("stop that").step();
+    expect(run.phase).toBe("calling-model");
+    run.settle();
+    expect(run.lines.slice(2)).toEqual([
+      "bash: bash ok",
+      `edit!: ${SKIPPED}`,
+      `read!: ${SKIPPED}`,
+      "steering: stop that",
+      "model: ok",
+    ]);
+    expect(run.executed).toHaveLength(1);
+  });
+
+  test("steering after the first batch of two skips the other three [STEER-08]", () => {
+    const run = play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+    run.tool(0).steer("wait").tool(1).settle();
+    expect(results(run).slice(0, 5)).toEqual([
+      "bash: bash ok",
+      "edit: edit ok",
+      `bash!: ${SKIPPED}`,
+      `edit!: ${SKIPPED}`,
+      `bash!: ${SKIPPED}`,
+    ]);
+  });
+
+  test("steering in the last batch skips nothing [STEER-08]", () => {
+    const run = play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+    run.step().step().steer("late").settle();
+    expect(run.executed).toHaveLength(5);
+    expect(run.lines.slice(7)).toEqual(["steering: late", "model: done"]);
+  });
+
+  test("parallel calls have nothing to skip [STEER-08, X-39]", () => {
+    const run = play({ replies: [five] })
+      .until("call-tools")
+      .steer("x")
+      .settle();
+    expect(run.executed).toHaveLength(5);
+  });
+
+  test("steering that came while the model spoke lets the first unit run [STEER-04, STEER-07]", () => {
+    const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit"), says("ok")] });
+    run.until("call-model").steer("early").settle();
+    expect(run.lines.slice(2, 5)).toEqual(["bash: bash ok", `edit!: ${SKIPPED}`, "steering: early"]);
+  });
+
+  test("a follow-up skips nothing [STEER-10]", () => {
+    const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit")] });
+    run.until("call-tools").followUp("later").settle();
+    expect(run.executed).toHaveLength(2);
+  });
+
+  test("steering that was cleared in time skips nothing [STEER-03]", () => {
+    const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit")] });
+    run.until("call-tools").steer("x").clear("steering").settle();
+    expect(run.executed).toHaveLength(2);
+    expect(run.lines).toHaveLength(5);
+  });
+
+  test("a message typed while tools run stands behind their results [PHI-13a]", () => {
+    const run = play({ replies: [calls("bash", "edit")] })
+      .until("call-tools")
+      .tool(1)
+      .steer("and?")
+      .tool(0)
+      .settle();
+    expect(run.lines.slice(2, 5)).toEqual(["bash: bash ok", "edit: edit ok", "steering: and?"]);
+  });
+});
+
+describe("tools that fail", () => {
+  test("a tool's error is a result, never the end of the loop [TOOL-05]", () => {
+    const run = play({ replies: [calls("bash"), says("oh")] })
+      .until("call-tools")
+      .tool(0, true)
+      .settle();
+    expect(run.lines.slice(2)).toEqual(["bash!: bash failed", "model: oh"]);
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("a step that failed for good is a result that says why [TOOL-05]", () => {
+    const run = play({ replies: [calls("bash", "edit")] })
+      .until("call-tools")
+      .fail("host-gone", "no host", 0);
+    expect(run.running).toEqual([1]);
+    run.settle();
+    expect(run.lines.slice(2, 4)).toEqual(["bash!: Failed: no host", "edit: edit ok"]);
+  });
+
+  test("what a failed carrier took along goes with the next step [TOOL-08]", () => {
+    const run = play({ replies: [calls("nothing", "bash")] })
+      .until("call-tools")
+      .fail("other", "no", 1);
+    expect(run.command).toMatchObject({ type: "call-model", base: 2 });
+    run.settle();
+    expect(run.lines.slice(2, 4)).toEqual(["nothing!: Tool nothing not found", "bash!: Failed: no"]);
+  });
+
+  test("an answer for a call that is over changes nothing [RIG-03]", () => {
+    const run = play({ replies: [calls("bash", "edit")] }).until("call-tools");
+    const digest = { branch: "main", isError: true, tokens: 1, preview: "" };
+    run.tool(0);
+    const before = run.state;
+    run.tell({ type: "tool-finished", call: 0, digest });
+    run.tell({ type: "tool-set-back", call: 0, setback: { type: "lost", attempts: 0 } });
+    expect({ ...run.state, nowMs: 0 }).toEqual({ ...before, nowMs: 0 });
+  });
+});
