@@ -1,0 +1,89 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type AgentFlags, BUILT_IN_TOOLS, definitionFrom } from "../../src/cli/agent-flags.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import { defaultTools } from "../../src/tools/default-tools.ts";
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "holdfast-flags-"));
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+function made(flags: AgentFlags, env: NodeJS.ProcessEnv = {}) {
+  const { agent, warnings } = definitionFrom({ model: "anthropic/m", ...flags }, { cwd, env });
+  return { agent: AgentDefinition.parse(agent), warnings };
+}
+
+test("pin: the built-in tools are those that a worker has", () => {
+  expect([...BUILT_IN_TOOLS].sort()).toEqual(
+    defaultTools()
+      .map(({ name }) => name)
+      .sort(),
+  );
+});
+
+test("without flags: the current folder, all six tools", () => {
+  const { agent, warnings } = made({});
+  expect(agent).toMatchObject({
+    workspace: cwd,
+    tools: [...BUILT_IN_TOOLS],
+    model: { id: "m", provider: "anthropic" },
+  });
+  expect(warnings).toEqual([]);
+});
+
+test("flags become a definition", async () => {
+  await writeFile(join(cwd, "system.md"), "be brief");
+  const { agent } = made({
+    workspace: "sub",
+    tools: "bash, search",
+    system: "@system.md",
+    maxTurns: "7",
+    maxCost: "1.5",
+    prices: "3,15",
+    thinking: "low",
+    name: "builder",
+    baseUrl: "http://127.0.0.1:9/",
+  });
+  expect(agent).toMatchObject({
+    name: "builder",
+    workspace: join(cwd, "sub"),
+    tools: ["bash", "search"],
+    systemPrompt: "be brief",
+    thinking: "low",
+    limits: { maxTurns: 7, maxCostUsd: 1.5, maxDurationMs: 600_000 },
+    model: { baseUrl: "http://127.0.0.1:9", cost: { input: 3, output: 15 } },
+  });
+});
+
+test("the model may come from HOLDFAST_MODEL; a flag is stronger", () => {
+  const flags = { cwd, env: { HOLDFAST_MODEL: "openai/from-env" } };
+  expect(definitionFrom({}, flags).agent.model.id).toBe("from-env");
+  expect(definitionFrom({ model: "openai/from-flag" }, flags).agent.model.id).toBe("from-flag");
+});
+
+test("a tool that is not built in is kept, with a warning and the nearest name", () => {
+  const { agent, warnings } = made({ tools: "bsh,deploy" });
+  expect(agent.tools).toEqual(["bsh", "deploy"]);
+  expect(warnings).toEqual([
+    expect.stringContaining('Did you mean "bash"?'),
+    expect.stringContaining("Built in are"),
+  ]);
+});
+
+test.each<[AgentFlags, RegExp]>([
+  [{ model: "antropic/m" }, /Did you mean "anthropic"/],
+  [{ maxTurns: "1.5" }, /--max-turns/],
+  [{ maxCost: "2" }, /--prices/],
+  [{ maxCost: "-2", prices: "1,1" }, /--max-cost/],
+  [{ prices: "3" }, /--prices/],
+  [{ baseUrl: "nowhere" }, /--base-url/],
+  [{ system: "@no-such-file" }, /no-such-file/],
+])("%j is refused", (flags, said) => {
+  expect(() => made(flags)).toThrow(
+    expect.objectContaining({ name: "UsageError", message: expect.stringMatching(said) }),
+  );
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { EXIT, EXIT_CODES_HELP, EXIT_OF_OUTCOME } from "../../src/cli/exit-codes.ts";
+
+test("pin: exit codes", () => {
+  expect(EXIT).toEqual({
+    ok: 0,
+    failed: 1,
+    usage: 2,
+    unreachable: 3,
+    stopped: 4,
+    limitReached: 5,
+    interrupted: 130,
+  });
+  expect(EXIT_OF_OUTCOME).toEqual({
+    answered: 0,
+    delivered: 0,
+    failed: 1,
+    rejected: 1,
+    stopped: 4,
+    "limit-reached": 5,
+  });
+});
+
+test("each of them is told in the help", () => {
+  for (const code of Object.values(EXIT)) expect(EXIT_CODES_HELP).toMatch(new RegExp(`^ {2}${code} `, "m"));
+});

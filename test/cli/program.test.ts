@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buildProgram } from "../../src/cli/program.ts";
+import { holdfast, terminal } from "./terminal.ts";
+
+/** Nothing listens on port 1, and connecting to it is refused at once. */
+const NOWHERE = ["--address", "127.0.0.1:1"];
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const commands = buildProgram(terminal().streams, async () => {}).commands.map((command) => command.name());
+
+test("pin: the commands", () => {
+  expect(commands).toEqual([
+    "dev",
+    "run",
+    "chat",
+    "list",
+    "status",
+    "show",
+    "steer",
+    "follow-up",
+    "stop",
+    "worker",
+    "doctor",
+  ]);
+});
+
+describe.each(commands)("holdfast %s --help", (command) => {
+  test("says what it does, with two examples at least, and the options of all commands", async () => {
+    const { code, out, err } = await holdfast([command, "--help"]);
+    expect(code).toBe(0);
+    expect(err).toBe("");
+    const examples = out.match(new RegExp(`^ {2}\\$ .*holdfast ${command}\\b.*$`, "gm")) ?? [];
+    expect(examples.length).toBeGreaterThanOrEqual(2);
+    for (const option of ["--json", "--address", "--namespace", "--task-queue", "--home", "--profile"]) {
+      expect(out).toContain(option);
+    }
+  });
+});
+
+test("holdfast --help tells the exit codes and the environment", async () => {
+  const { code, out } = await holdfast(["--help"]);
+  expect(code).toBe(0);
+  for (const word of ["Exit codes:", "130", "HOLDFAST_HOME", "HOLDFAST_DEBUG", "TEMPORAL_"])
+    expect(out).toContain(word);
+});
+
+test("--version is the package's", async () => {
+  const { code, out } = await holdfast(["--version"]);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test.each([
+  [["rnu"], "Did you mean run?"],
+  [["list", "--stauts", "running"], "--status"],
+  [["run"], "missing required argument 'task'"],
+  [["list", "--status", "runing", ...NOWHERE], 'Did you mean "running"?'],
+  [["list", "--limit", "0", ...NOWHERE], "--limit"],
+  [["run", "x", ...NOWHERE], "Name a model"],
+  [["run", " ", "--model", "anthropic/m", ...NOWHERE], "The task is empty"],
+  [["dev", ...NOWHERE], "--port"],
+  [["dev", "--port", "70000"], "--port"],
+])("%j is bad usage, with a hint on standard error", async (args, hint) => {
+  const { code, out, err } = await holdfast([...args, "--home", home]);
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toContain(hint);
+});
+
+test.each([
+  ["list"],
+  ["status", "s"],
+  ["show", "s"],
+  ["steer", "s", "x"],
+  ["follow-up", "s", "x"],
+  ["stop", "s"],
+  ["run", "x", "--model", "anthropic/m"],
+])("%s without a server: exit code 3, one sentence, no stack", async (...args) => {
+  const { code, out, err } = await holdfast([...args, ...NOWHERE, "--home", home]);
+  expect({ code, out }).toEqual({ code: 3, out: "" });
+  expect(err).toMatch(/^holdfast: No Temporal server can be reached at 127\.0\.0\.1:1 .*holdfast dev/m);
+  expect(err).not.toMatch(/^\s+at /m);
+});
+
+test("an address from Temporal's own environment counts as named: no server is started beside it", async () => {
+  const env = { TEMPORAL_ADDRESS: "127.0.0.1:1", HOME: home };
+  const before = { ...process.env };
+  Object.assign(process.env, { TEMPORAL_ADDRESS: "127.0.0.1:1" });
+  try {
+    const { code, err } = await holdfast(["run", "x", "--model", "anthropic/m", "--home", home], env);
+    expect(code).toBe(3);
+    expect(err).toContain("TEMPORAL_ADDRESS");
+  } finally {
+    process.env = before;
+  }
+});
+
+test("HOLDFAST_DEBUG=1 shows the stack", async () => {
+  const { err } = await holdfast(["list", ...NOWHERE], { HOLDFAST_DEBUG: "1" });
+  expect(err).toMatch(/^\s+at /m);
+});
+
+test("--json: the error is an object too, with code and facts", async () => {
+  const { code, out, err } = await holdfast(["list", "--json", ...NOWHERE]);
+  expect(code).toBe(3);
+  expect(JSON.parse(out)).toMatchObject({
+    type: "error",
+    code: "unreachable",
+    address: "127.0.0.1:1",
+    exitCode: 3,
+  });
+  expect(err).toContain("No Temporal server");
+});
+
+test("doctor without a server fails, goes on with its other checks, and shows no key", async () => {
+  const key = "sk-very-secret-value";
+  const { code, out } = await holdfast(["doctor", "--json", ...NOWHERE, "--home", home], {
+    ANTHROPIC_API_KEY: key,
+    PATH: "",
+    HOLDFAST_CACHE: home,
+  });
+  const checks = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(code).toBe(1);
+  expect(checks.map(({ name, verdict }) => `${name} ${verdict}`)).toEqual([
+    "node ok",
+    "home ok",
+    "server fail",
+    "keys ok",
+    "ripgrep ok",
+    "temporal warn",
+  ]);
+  expect(out).toContain("ANTHROPIC_API_KEY");
+  expect(out).not.toContain(key);
+});

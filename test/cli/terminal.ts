@@ -1,0 +1,29 @@
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
+import { main } from "../../src/cli/program.ts";
+
+/** Standard streams that remember. */
+export function terminal(options: { readonly env?: NodeJS.ProcessEnv; readonly isTTY?: boolean } = {}) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: options.isTTY ?? false });
+  const stdout = Object.assign(new PassThrough(), { isTTY: options.isTTY ?? false, columns: 80 });
+  const stderr = Object.assign(new PassThrough(), { isTTY: options.isTTY ?? false, columns: 100 });
+  const said = { out: "", err: "" };
+  stdout.on("data", (chunk: Buffer) => {
+    said.out += chunk.toString();
+  });
+  stderr.on("data", (chunk: Buffer) => {
+    said.err += chunk.toString();
+  });
+  const signals = new EventEmitter();
+  return { streams: { stdin, stdout, stderr, env: options.env ?? {}, signals }, said, signals };
+}
+
+/** Runs one command line to its end. */
+export async function holdfast(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ code: number; out: string; err: string }> {
+  const { streams, said } = terminal({ env });
+  const code = await main(args, streams);
+  return { code, ...said };
+}

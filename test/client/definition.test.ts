@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { HoldfastError } from "../../src/client/error.ts";
+import { checkWorkspace, validDefinition } from "../../src/client/pinned-definition.ts";
+import { anthropic } from "../../src/config/model-names.ts";
+
+const model = anthropic("some-model");
+
+function refusal(work: () => unknown): HoldfastError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof HoldfastError) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+test("a definition is made whole with the defaults", () => {
+  expect(validDefinition({ model })).toMatchObject({ name: "agent", limits: { maxTurns: 50 }, tools: [] });
+});
+
+test("all problems are told at once, misspelt keys with the name that was meant", () => {
+  const definition = {
+    model: { ...model, baseUrl: "nowhere", contextWindw: 1 },
+    limits: { maxTurn: 3 },
+    temperature: 9,
+    systmPrompt: "x",
+  };
+  const { code, facts, message } = refusal(() => validDefinition(definition as never));
+  expect(code).toBe("definition-invalid");
+  expect(facts.problems).toEqual(
+    expect.arrayContaining([
+      'limits.maxTurn: unknown key; did you mean "maxTurns"?',
+      'systmPrompt: unknown key; did you mean "systemPrompt"?',
+      'model.contextWindw: unknown key; did you mean "contextWindow"?',
+      expect.stringMatching(/^temperature: /),
+      expect.stringMatching(/^model\.baseUrl: /),
+    ]),
+  );
+  for (const problem of facts.problems ?? []) expect(message).toContain(problem);
+});
+
+test("a key in the place of its reference is refused without being repeated", () => {
+  const key = "sk-ant-0123456789abcdef";
+  const { message } = refusal(() => validDefinition({ model: { ...model, apiKey: key } }));
+  expect(message).toContain("model.apiKey");
+  expect(message).not.toContain(key);
+});
+
+test.each([
+  ["/no/such/folder", "there is no such folder"],
+  ["relative/folder", "not absolute"],
+  [import.meta.filename, "it is not a folder"],
+])("the workspace %s is refused: %s", async (workspace, said) => {
+  await expect(checkWorkspace({ ...validDefinition({ model }), workspace })).rejects.toMatchObject({
+    code: "workspace-invalid",
+    message: expect.stringContaining(said),
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { BUSY_TEXT } from "../../src/client/failures.ts";
+import * as client from "../../src/client/index.ts";
+import { KEYS } from "../../src/client/labels.ts";
+import { RUN_FAILED } from "../../src/client/result.ts";
+import { INLINE_BYTES } from "../../src/client/words.ts";
+import { INLINE_BYTES as CORE_INLINE_BYTES } from "../../src/core/append.ts";
+import { SEARCH_ATTRIBUTES } from "../../src/core/search-attributes.ts";
+import { BUSY_TEXT as RUN_BUSY_TEXT } from "../../src/workflows/listen.ts";
+import { RUN_FAILED as RUN_RUN_FAILED } from "../../src/workflows/result.ts";
+
+test("pin: what the client says and reads is what the run says", () => {
+  expect(BUSY_TEXT).toBe("Agent is already streaming. Use steer() or follow_up().");
+  expect(BUSY_TEXT).toBe(RUN_BUSY_TEXT);
+  expect(RUN_FAILED).toBe(RUN_RUN_FAILED);
+  expect(INLINE_BYTES).toBe(CORE_INLINE_BYTES);
+});
+
+test("pin: the search attributes that are set at the start are all of those that are registered", () => {
+  const keys = Object.values(KEYS).map(({ name, type }) => [name, type.toLowerCase()]);
+  const registered = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, type.toLowerCase()]);
+  expect(keys.sort()).toEqual(registered.sort());
+});
+
+test("pin: the values that the package exports", () => {
+  expect(Object.keys(client).sort()).toEqual([
+    "Holdfast",
+    "HoldfastError",
+    "ModelNameError",
+    "Session",
+    "anthropic",
+    "connect",
+    "local",
+    "openai",
+    "openrouter",
+    "parseModel",
+  ]);
+});

@@ -1,0 +1,45 @@
+import { WorkflowFailedError } from "@temporalio/client";
+import {
+  ApplicationFailure,
+  RetryState,
+  TerminatedFailure,
+  TimeoutFailure,
+  TimeoutType,
+} from "@temporalio/common";
+import { expect, test } from "vitest";
+import type { Link } from "../../src/client/link.ts";
+import { awaitResult } from "../../src/client/result.ts";
+import type { RunResult } from "../../src/workflows/result.ts";
+
+const failed: RunResult = {
+  session: "s",
+  branch: "main",
+  outcome: { type: "failed", fault: "rejected", message: "no" },
+};
+
+function linkOf(result: () => Promise<unknown>): Link {
+  return {
+    address: "a",
+    namespace: "n",
+    client: { workflow: { getHandle: () => ({ result }) } },
+  } as unknown as Link;
+}
+
+function failing(cause: Error): Link {
+  return linkOf(() =>
+    Promise.reject(new WorkflowFailedError("failed", cause, RetryState.NON_RETRYABLE_FAILURE)),
+  );
+}
+
+test("a run that failed by the agent's own account gives its result", async () => {
+  const cause = ApplicationFailure.create({ type: "holdfast/run-failed", details: [failed] });
+  expect(await awaitResult(failing(cause), "s")).toEqual(failed);
+});
+
+test.each([
+  ["run-terminated", new TerminatedFailure("by an operator")],
+  ["run-timed-out", new TimeoutFailure("too long", undefined, TimeoutType.START_TO_CLOSE)],
+  ["run-broken", ApplicationFailure.create({ type: "other", message: "odd" })],
+])("%s when it was ended otherwise", async (code, cause) => {
+  await expect(awaitResult(failing(cause), "s")).rejects.toMatchObject({ code, facts: { session: "s" } });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { attributesAtStart, summaryOf } from "../../src/client/labels.ts";
+import type { Link } from "../../src/client/link.ts";
+import { sessionId } from "../../src/client/session-id.ts";
+import { INLINE_BYTES, MAX_MESSAGE_BYTES, pack } from "../../src/client/words.ts";
+
+/** A link whose transcript takes texts and nothing else. */
+function linkWithTexts(): { link: Link; texts: string[] } {
+  const texts: string[] = [];
+  const putText = async (text: string) => `hash-${texts.push(text)}`;
+  return { link: { storage: { transcript: async () => ({ putText }) } } as unknown as Link, texts };
+}
+
+test("words up to 32 KiB of UTF-8 travel inline, and never touch the transcript", async () => {
+  const { link, texts } = linkWithTexts();
+  const text = "x".repeat(INLINE_BYTES);
+  expect(await pack(link, text, "prompt", "id-1")).toEqual({ id: "id-1", text });
+  expect(texts).toEqual([]);
+});
+
+test("one byte more, and they are stored first: bytes count, not characters", async () => {
+  const { link, texts } = linkWithTexts();
+  const text = `${"é".repeat(INLINE_BYTES / 2)}x`;
+  expect(text.length).toBeLessThan(INLINE_BYTES);
+  expect(await pack(link, text, "prompt", "id-2")).toEqual({ id: "id-2", ref: "hash-1" });
+  expect(texts).toEqual([text]);
+});
+
+test("more than 10 MB are refused with both numbers, and nothing is stored", async () => {
+  const { link, texts } = linkWithTexts();
+  await expect(pack(link, "x".repeat(MAX_MESSAGE_BYTES + 1), "prompt")).rejects.toMatchObject({
+    code: "input-too-large",
+    facts: { bytes: MAX_MESSAGE_BYTES + 1, maxBytes: MAX_MESSAGE_BYTES },
+  });
+  expect(texts).toEqual([]);
+});
+
+test.each(["", "  \n "])("empty words (%j) are refused", async (text) => {
+  await expect(pack(linkWithTexts().link, text, "steering message")).rejects.toThrow(
+    "The steering message is empty",
+  );
+});
+
+test("each message has an id of its own unless the sender made one", async () => {
+  const { link } = linkWithTexts();
+  const [first, second] = [await pack(link, "a", "prompt"), await pack(link, "a", "prompt")];
+  expect(first.id).not.toBe(second.id);
+});
+
+test("a summary is one short line, and shows no key", () => {
+  const key = ["sk", "ant", "0123456789abcdefghij"].join("-");
+  const summary = summaryOf(`use ${key}\nand then ${"long ".repeat(200)}`);
+  expect(summary).not.toContain(key);
+  expect(summary).not.toContain("\n");
+  expect(Buffer.byteLength(JSON.stringify(summary))).toBeLessThan(400);
+});
+
+test("without a definition, agent and model are left for the run to say", () => {
+  const names = attributesAtStart("s-1", undefined).map(({ key }) => key.name);
+  expect(names.sort()).toEqual(["HoldfastCostUsd", "HoldfastSession", "HoldfastStatus", "HoldfastTurns"]);
+});
+
+test.each(["", "a b", "a/b", "a\nb", "x".repeat(201)])("%j cannot be a session's id", (id) => {
+  expect(() => sessionId(id)).toThrow(expect.objectContaining({ code: "input-invalid" }));
+});
+
+test("a session without an id gets a new one", () => {
+  expect(sessionId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+  expect(sessionId("mine")).toBe("mine");
+});
