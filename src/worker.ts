@@ -17,8 +17,8 @@ import { createLogger, type Logger } from "./observability/log.ts";
 import type { Provider } from "./providers/provider.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
 import { environment, type SecretSource } from "./providers/secrets.ts";
-import type { WorkflowService } from "./recovery/free-remains.ts";
 import { thisProcess } from "./recovery/process-identity.ts";
+import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
 import { LocalHub } from "./stream/local-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
@@ -91,7 +91,7 @@ export const WORKER_SETTINGS = {
 /** Puts a worker together: transcript, live output, vendors, tools, activities, workflows. */
 export async function createWorker(options: HoldfastWorkerOptions = {}): Promise<HoldfastWorker> {
   const log = options.log ?? createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
-  const config = loadClientConnectConfig();
+  const config = readConfig();
   const address = options.address ?? config.connectionOptions.address ?? "localhost:7233";
   const namespace = options.namespace ?? config.namespace ?? "default";
   const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
@@ -125,6 +125,11 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
     await closeOwn();
     throw error;
   }
+}
+
+/** An empty `TEMPORAL_CONFIG_FILE` names no file; Temporal's own reader stumbles over it. */
+function readConfig(): ReturnType<typeof loadClientConnectConfig> {
+  return loadClientConnectConfig({ disableFile: process.env["TEMPORAL_CONFIG_FILE"] === "" });
 }
 
 type Parts = {
@@ -173,9 +178,13 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     namespace,
     taskQueue,
     run: async () => {
-      const service = connection.workflowService as unknown as WorkflowService;
+      const takeover: Takeover = {
+        service: connection.workflowService as unknown as WorkflowService,
+        within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
+        identity: self.id,
+      };
       const watch =
-        options.recognition === false ? undefined : await watchSiblings(self, transcript, service, log);
+        options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
       try {
         await worker.run();
       } finally {

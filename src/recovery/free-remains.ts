@@ -1,22 +1,8 @@
 import { defaultPayloadConverter } from "@temporalio/common";
 import type { Logger } from "../observability/log.ts";
 import type { Remains, WorkerProcess } from "../transcript/transcript.ts";
-
-/** The two calls of Temporal's service that a takeover needs; `NativeConnection.workflowService` has them. */
-export type WorkflowService = {
-  respondActivityTaskFailedById(request: {
-    namespace: string;
-    workflowId: string;
-    runId: string;
-    activityId: string;
-    identity: string;
-    failure: object;
-  }): Promise<unknown>;
-  resetStickyTaskQueue(request: {
-    namespace: string;
-    execution: { workflowId: string; runId: string };
-  }): Promise<unknown>;
-};
+import { giveBackTasks } from "./sticky-tasks.ts";
+import type { Takeover } from "./takeover.ts";
 
 /** gRPC's NOT_FOUND: the activity has ended, or the run is closed. That is what we wanted. */
 const NOT_FOUND = 5;
@@ -31,11 +17,11 @@ const AT_ONCE = 32;
 export async function freeRemains(
   dead: WorkerProcess,
   remains: Remains,
-  service: WorkflowService,
-  identity: string,
+  takeover: Takeover,
   log: Logger,
 ): Promise<void> {
   const { namespace } = dead;
+  const { service, identity } = takeover;
   const lost = (executions: number) => ({
     message: `The worker process ${dead.id} is gone`,
     source: "holdfast",
@@ -45,7 +31,9 @@ export async function freeRemains(
       details: { payloads: [defaultPayloadConverter.toPayload({ attempts: executions })] },
     },
   });
-  // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own.
+  // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own; and a
+  // reset does not move a task that waits there already.
+  const tasks = await giveBackTasks(dead, remains, takeover);
   await eachOf(remains.runs, ({ session, run }) =>
     allowingNotFound(
       service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }),
@@ -64,7 +52,7 @@ export async function freeRemains(
     ),
   );
   log.info(
-    { process: dead.id, runs: remains.runs.length, activities: remains.activities.length },
+    { process: dead.id, runs: remains.runs.length, activities: remains.activities.length, tasks },
     "Took over from a dead worker",
   );
 }

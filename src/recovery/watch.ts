@@ -1,7 +1,8 @@
 import type { Logger } from "../observability/log.ts";
 import type { Transcript, WorkerProcess } from "../transcript/transcript.ts";
-import { freeRemains, type WorkflowService } from "./free-remains.ts";
+import { freeRemains } from "./free-remains.ts";
 import { isGone } from "./process-identity.ts";
+import type { Takeover } from "./takeover.ts";
 
 /** A sibling's death is noticed within this. */
 const LOOK_EVERY_MS = 1000;
@@ -18,7 +19,7 @@ export type Watch = {
 export async function watchSiblings(
   self: WorkerProcess,
   transcript: Transcript,
-  service: WorkflowService,
+  takeover: Takeover,
   log: Logger,
 ): Promise<Watch> {
   await transcript.signIn(self);
@@ -26,7 +27,7 @@ export async function watchSiblings(
   const look = async () => {
     for (const sibling of await transcript.processes(self.host)) {
       if (sibling.id === self.id || sibling.namespace !== self.namespace || !isGone(sibling)) continue;
-      await freeRemains(sibling, await transcript.remains(sibling.id), service, self.id, log);
+      await freeRemains(sibling, await transcript.remains(sibling.id), takeover, log);
       await transcript.signOut(sibling.id);
     }
   };

@@ -1,0 +1,44 @@
+/** The calls of Temporal's service that a takeover needs; `NativeConnection.workflowService` has them. */
+export type WorkflowService = {
+  respondActivityTaskFailedById(request: {
+    namespace: string;
+    workflowId: string;
+    runId: string;
+    activityId: string;
+    identity: string;
+    failure: object;
+  }): Promise<unknown>;
+  resetStickyTaskQueue(request: { namespace: string; execution: Execution }): Promise<unknown>;
+  getWorkflowExecutionHistoryReverse(request: {
+    namespace: string;
+    execution: Execution;
+    maximumPageSize: number;
+  }): Promise<{ history?: { events?: readonly HistoryEvent[] | null } | null }>;
+  pollWorkflowTaskQueue(request: {
+    namespace: string;
+    taskQueue: { name: string; kind: number };
+    identity: string;
+  }): Promise<{ taskToken?: Uint8Array }>;
+  respondWorkflowTaskFailed(request: {
+    namespace: string;
+    taskToken: Uint8Array;
+    cause: number;
+    identity: string;
+  }): Promise<unknown>;
+};
+
+type Execution = { readonly workflowId: string; readonly runId: string };
+
+type HistoryEvent = {
+  readonly workflowTaskScheduledEventAttributes?: {
+    readonly taskQueue?: { readonly name?: string | null; readonly kind?: number | null } | null;
+  } | null;
+};
+
+/** Who takes over, and what with. */
+export type Takeover = {
+  readonly service: WorkflowService;
+  /** Calls with a deadline of so many milliseconds. */
+  readonly within: <Answer>(ms: number, call: () => Promise<Answer>) => Promise<Answer>;
+  readonly identity: string;
+};
