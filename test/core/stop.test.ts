@@ -86,6 +86,15 @@ describe("stop", () => {
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
+  test("an answer that says behind a stop that it failed, or was aborted, is a stop with its reason [PHI-13c]", () => {
+    for (const stopReason of ["aborted", "error"] as const) {
+      const run = play({ replies: [says("half", { stopReason })] })
+        .until("call-model")
+        .stop();
+      expect(ended(run).state.last?.outcome).toEqual(stopped);
+    }
+  });
+
   test("while the loop is closing: the outcome that it had stands [ABT-03]", () => {
     const run = ended(play({ mode: "interactive" }).until("close-loop").stop());
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "stop" });

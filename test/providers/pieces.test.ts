@@ -1,9 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
-import { endpoint } from "../../src/providers/endpoint.ts";
-import { toWireJson } from "../../src/providers/json.ts";
-import { maskFor } from "../../src/providers/mask.ts";
 import {
   anthropic,
   local,
@@ -12,6 +8,10 @@ import {
   openrouter,
   parseModel,
 } from "../../src/config/model-names.ts";
+import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
+import { endpoint } from "../../src/providers/endpoint.ts";
+import { toWireJson } from "../../src/providers/json.ts";
+import { maskFor } from "../../src/providers/mask.ts";
 import { CompletionsAssembler } from "../../src/providers/openai-completions/stream.ts";
 import { usageOf } from "../../src/providers/openai-completions/usage.ts";
 import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/providers/overflow.ts";

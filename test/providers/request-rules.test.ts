@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anthropic, local, openai, openrouter } from "../../src/config/model-names.ts";
 import { claudeModel } from "../../src/providers/anthropic-messages/models.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import {
@@ -8,7 +9,6 @@ import {
   THINKING_BUDGETS,
   thinkingFields,
 } from "../../src/providers/anthropic-messages/thinking.ts";
-import { anthropic, local, openai, openrouter } from "../../src/config/model-names.ts";
 import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";

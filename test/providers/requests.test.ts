@@ -1,8 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { anthropic, local, openai } from "../../src/config/model-names.ts";
+import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { COMPAT_PRESETS } from "../../src/providers/openai-completions/compat.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+
+let stage: CrashStage;
+
+beforeAll(async () => {
+  stage = await openCrashStage();
+});
+afterAll(() => stage.close());
+
+test("a worker that slept beyond its heartbeats is fenced: its late answer is refused, the other's is kept", async () => {
+  const session = stage.session({ replies: [{ text: "Kept answer.", holdUntil: "sleeper" }] });
+  const asleep = await stage.worker({ env: { HOLDFAST_LOG: "debug" } });
+  await session.start("Go");
+  await stage.model.waitForHold("sleeper");
+  asleep.signal("SIGSTOP");
+  const awake = await stage.worker();
+  const again = await executed(stage, session, "model", 2, 20_000);
+  expect(again.process).toBe(awake.id);
+  const second = await session.waitForRequest(1);
+  await eventually(() => second.heldAt === "sleeper");
+  // The sleeper's answer comes first: it wakes with the whole of it while the other still listens.
+  awake.signal("SIGSTOP");
+  stage.model.release("sleeper");
+  await eventually(() => session.requests()[0]?.outcome === "answered");
+  asleep.signal("SIGCONT");
+  await eventually(() => /fenced|FencedError/.test(asleep.stderr()), {
+    what: "the refusal of the late write",
+  });
+  expect((await session.entries()).length).toBe(1);
+  awake.signal("SIGCONT");
+  expect(await session.result()).toMatchObject({ text: "Kept answer." });
+  expect(await session.conversation()).toEqual(["user: Go", "assistant: Kept answer."]);
+  await expectWhole(stage, session);
+}, 60_000);

@@ -1,0 +1,31 @@
+// Tools of an application, loaded by worker processes that are to be killed. Each execution adds a line to a
+// file, then waits until the file `go` is there.
+import { appendFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { defineTool } from "../../../dist/tools/tool.js";
+
+function waiting(name, replay) {
+  return defineTool({
+    name,
+    description: `Waits; ${replay}`,
+    parameters: z.object({ label: z.string() }),
+    replay,
+    execute: async ({ label }, { workspace, signal, update, idempotencyKey }) => {
+      appendFileSync(join(workspace, `${label}.runs`), `${process.pid} ${idempotencyKey}\n`);
+      update(`printed by ${label}\n`);
+      while (!existsSync(join(workspace, `${label}.go`))) {
+        signal.throwIfAborted();
+        await sleep(20);
+      }
+      return `finished ${label}`;
+    },
+  });
+}
+
+export default [
+  waiting("wait_unsafe", "unsafe"),
+  waiting("wait_idempotent", "idempotent"),
+  waiting("wait_pure", "pure"),
+];

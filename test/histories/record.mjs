@@ -1,0 +1,152 @@
+// Records the histories that `replay.test.ts` replays: node test/histories/record.mjs (after npm run build).
+// Then `npx biome check --write test/histories`. Record anew only when no run in flight depends on the old ones; else add a file beside them.
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client, Connection } from "@temporalio/client";
+import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { startModelServer, startTestServer, TEST_KEY_NAME, testAgent } from "../../dist/testing/index.js";
+import { SqliteTranscript } from "../../dist/transcript/sqlite/sqlite-transcript.js";
+import { createWorker } from "../../dist/worker.js";
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), "recorded");
+const home = mkdtempSync(join(tmpdir(), "holdfast-record-"));
+const server = await startTestServer();
+const model = await startModelServer();
+const { address, namespace } = server;
+const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+const worker = await createWorker({
+  address,
+  namespace,
+  home,
+  transcript,
+  secrets: (name) => (name === TEST_KEY_NAME ? "sk-recorded-0123456789" : undefined),
+  defaultWorkspace: home,
+});
+const working = worker.run();
+const connection = await Connection.connect({ address });
+const client = new Client({ connection, namespace });
+
+const bash = (command) => ({ name: "bash", arguments: { command } });
+const list = { name: "list_files", arguments: { path: "." } };
+const tools = ["bash", "list_files"];
+
+await record("one-turn", { replies: [{ text: "Good day." }] });
+await record("tools", {
+  agent: { tools },
+  replies: [
+    { toolCalls: [list, bash("echo one"), bash("echo two"), { name: "nope", arguments: {} }] },
+    { toolCalls: [list] },
+    { text: "Done." },
+  ],
+});
+await record("one-by-one", {
+  agent: { tools, toolStrategy: { type: "sequential" } },
+  replies: [{ toolCalls: [list, bash("echo one"), list] }, { text: "Done." }],
+});
+await record("steered", {
+  replies: [{ text: "One.", holdUntil: "steer" }, { text: "Two." }, { text: "Three." }],
+  meanwhile: async (handle) => {
+    await model.waitForHold("steer");
+    await handle.signal("queueMode", { queue: "steering", mode: "all" });
+    await handle.signal("steer", { id: "s1", text: "In French" });
+    await handle.signal("followUp", { id: "f1", text: "And then?" });
+    model.release("steer");
+  },
+});
+await record("stopped", {
+  replies: [{ text: "Never.", holdUntil: "stop" }],
+  meanwhile: async (handle) => {
+    await model.waitForHold("stop");
+    await handle.signal("stop", "enough");
+  },
+});
+await record("cancelled", {
+  agent: { tools },
+  replies: [{ toolCalls: [bash("echo x > started; sleep 60")] }],
+  meanwhile: async (handle) => {
+    await until(async () =>
+      (await handle.describe()).raw.pendingActivities?.some((one) => one.activityType?.name === "bash"),
+    );
+    await handle.cancel();
+  },
+});
+await record("failed", { faults: [{ fault: "auth", times: 9 }] });
+await record("retried", {
+  faults: [{ fault: "rate-limited", retryAfterMs: 10 }],
+  replies: [{ text: "Now." }],
+});
+await record("limit", {
+  agent: { tools, limits: { maxTurns: 1 } },
+  replies: [{ toolCalls: [list] }],
+});
+await record("left-in-inbox", {
+  start: { prompt: undefined, definition: undefined },
+  signal: { id: "i1", text: "By the way" },
+});
+await record("continued-as-new", {
+  agent: { tools },
+  start: { settings: { rotateAfterEvents: 25 } },
+  replies: [...Array.from({ length: 6 }, () => ({ toolCalls: [bash("true")] })), { text: "Done." }],
+});
+await record("interactive", {
+  start: { mode: "interactive", idleTimeoutMs: 1500 },
+  replies: [{ text: "One." }, { text: "Two." }],
+  meanwhile: async (handle) => {
+    await until(async () => (await handle.query("status")).status === "waiting");
+    await handle.executeUpdate("prompt", { args: [{ id: "p2", text: "Second" }] });
+  },
+});
+
+worker.shutdown();
+await working;
+await transcript.close();
+await connection.close();
+await model.stop();
+await server.stop();
+rmSync(home, { recursive: true });
+console.log(`${readdirSync(folder).length} recordings in ${folder}`);
+
+/** Runs one shape of run and writes the history of each of its Temporal runs. */
+async function record(name, { agent = {}, replies = [], faults = [], start = {}, signal, meanwhile }) {
+  model.script({ conversations: [{ match: ({ conversation }) => conversation === name, replies, faults }] });
+  const definition = testAgent(model, { ...agent, model: { headers: { "x-conversation": name } } });
+  const options = {
+    taskQueue: worker.taskQueue,
+    workflowId: name,
+    workflowTaskTimeout: "5 seconds",
+    args: [{ prompt: { id: "p1", text: "Go" }, definition, ...start }],
+  };
+  const handle =
+    signal === undefined
+      ? await client.workflow.start("agent", options)
+      : await client.workflow.signalWithStart("agent", { ...options, signal: "steer", signalArgs: [signal] });
+  const latest = client.workflow.getHandle(name);
+  await meanwhile?.(latest);
+  await latest.result().catch(() => undefined);
+  await until(async () => (await latest.describe()).status.name !== "RUNNING");
+  let runId = handle.firstExecutionRunId ?? handle.signaledRunId;
+  for (let part = 0; runId; part++) {
+    const history = await client.workflow.getHandle(name, runId).fetchHistory();
+    const file = join(folder, `${part === 0 ? name : `${name}-${part}`}.json`);
+    writeFileSync(file, `${withoutTraces(historyToJSON(history))}\n`);
+    runId = history.events.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+  }
+}
+
+/** Who recorded it, and where, is nobody's business, and makes the files larger. */
+function withoutTraces(json) {
+  const named = json.replaceAll(worker.id, "worker");
+  return JSON.stringify(JSON.parse(named), (key, value) =>
+    ["identity", "stackTrace"].includes(key) ? undefined : value,
+  );
+}
+
+async function until(holds) {
+  const giveUpAt = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > giveUpAt) throw new Error("it did not come");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

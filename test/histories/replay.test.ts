@@ -1,0 +1,72 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DefaultLogger, Runtime } from "@temporalio/worker";
+import { afterAll, expect, test } from "vitest";
+import { builtFile } from "../../src/testing/built-file.ts";
+import { ReplayMismatchError, replayHistories } from "../../src/testing/replay.ts";
+
+Runtime.install({
+  logger: new DefaultLogger("ERROR"),
+  // The planted changes are told to the tests; nobody else needs to hear of them.
+  telemetryOptions: { logging: { filter: "OFF" } },
+});
+
+const recorded = fileURLToPath(new URL("./recorded", import.meta.url));
+const files = readdirSync(recorded).sort();
+const scratch = mkdtempSync(join(tmpdir(), "holdfast-replay-"));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+/** The bundle with one planted change. */
+function changedBundle(name: string, from: RegExp, to: string): string {
+  const code = readFileSync(builtFile("workflow-bundle.js"), "utf8");
+  const changed = code.replace(from, to);
+  expect(changed, `${from} is not in the bundle: plant another change`).not.toBe(code);
+  const file = join(scratch, `${name}.js`);
+  writeFileSync(file, changed);
+  return file;
+}
+
+async function mismatches(bundle: string): Promise<{ names: string[]; message: string }> {
+  const error: unknown = await replayHistories(recorded, { bundle }).catch((thrown) => thrown);
+  if (!(error instanceof ReplayMismatchError)) throw new Error("every history replayed", { cause: error });
+  return { names: error.mismatches.map(({ name }) => name), message: error.message };
+}
+
+test("every recorded run replays against today's workflow (design 3.15)", async () => {
+  expect(await replayHistories(recorded)).toEqual(files.map((file) => file.replace(/\.json$/, "")));
+}, 60_000);
+
+test("the recordings hold every shape of run, and stay small", () => {
+  for (const shape of [
+    "one-turn",
+    "tools",
+    "steered",
+    "stopped",
+    "failed",
+    "continued-as-new",
+    "interactive",
+  ]) {
+    expect(files).toContain(`${shape}.json`);
+  }
+  for (const file of files) {
+    expect(statSync(join(recorded, file)).size, file).toBeLessThan(100 * 1024);
+    expect(readFileSync(join(recorded, file), "utf8"), file).not.toMatch(/sk-recorded|\/home\/|\/root\//);
+  }
+});
+
+test("a change in the driver is detected: an activity of another name", async () => {
+  const bundle = changedBundle("driver", /scheduleActivity\)\("model"/, 'scheduleActivity)("modell"');
+  const { names, message } = await mismatches(bundle);
+  expect(names).toContain("one-turn");
+  expect(message).toMatch(/RULES/);
+  expect(message).toMatch(/patched\(\)/);
+}, 60_000);
+
+test("a change in the machine is detected, by the runs that it concerns and no others", async () => {
+  const bundle = changedBundle("machine", /if \(results > 0 \|\|/, "if (results > 99 ||");
+  const { names } = await mismatches(bundle);
+  expect(names).toContain("tools");
+  expect(names).not.toContain("one-turn");
+}, 60_000);

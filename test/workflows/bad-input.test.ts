@@ -1,0 +1,138 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { builtFile } from "../../src/testing/built-file.ts";
+import { createWorker } from "../../src/worker.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+/** Whatever was asked of it, the worker serves the next. */
+afterEach(async () => {
+  const session = stage.session({ replies: [{ text: "Alive." }] });
+  expect(await session.run("Go")).toMatchObject({ text: "Alive." });
+});
+
+async function expectRefused(session: ReturnType<Stage["session"]>, fault: string, words: RegExp) {
+  await session.start("Go");
+  const { result, message } = await session.failure();
+  expect(result?.outcome).toMatchObject({ type: "failed", fault });
+  expect(message).toMatch(words);
+  expect(session.requests()).toEqual([]);
+  expect(await stage.transcript.loops(session.id)).toEqual([]);
+  expect(await session.entries()).toEqual([]);
+}
+
+test("a missing key is named, with where to set it, before anything is written", () =>
+  expectRefused(
+    stage.session({ agent: { model: { apiKey: "\u0024{NO_SUCH_KEY}" } } }),
+    "auth",
+    /NO_SUCH_KEY is not set in the environment of the worker/,
+  ));
+
+test("a workspace that does not exist is named, before anything is written", () =>
+  expectRefused(
+    stage.session({ agent: { workspace: "/no/such/folder" } }),
+    "invalid",
+    /\/no\/such\/folder.*ENOENT/,
+  ));
+
+test("an unknown tool under strict is an error with the nearest name", () =>
+  expectRefused(
+    stage.session({ agent: { tools: ["bsh"], strict: true } }),
+    "invalid",
+    /"bsh": did you mean "bash"/,
+  ));
+
+test("an unknown tool without strict is left out, and the run goes on", async () => {
+  const session = stage.session({ replies: [{ text: "Fine." }], agent: { tools: ["bsh", "bash"] } });
+  expect(await session.run("Go")).toMatchObject({ text: "Fine." });
+  const tools = session.requests()[0]?.body?.["tools"] as { name: string }[];
+  expect(tools.map(({ name }) => name)).toEqual(["bash"]);
+});
+
+test("a definition that is none is refused with the field's name", async () => {
+  const session = stage.session();
+  await stage.client.workflow.start("agent", {
+    ...session.starting(),
+    args: [{ prompt: "Go", definition: { ...session.definition, temperature: 9 } as never }],
+  });
+  const { message } = await session.failure();
+  expect(message).toMatch(/temperature/);
+});
+
+test("a definition hash that nobody stored is refused", async () => {
+  const session = stage.session();
+  await session.start("Go", { definitionHash: "0".repeat(64) });
+  expect((await session.failure()).message).toMatch(/No definition is stored/);
+});
+
+test("an unknown model is the vendor's word, and the run fails with it", async () => {
+  const body = '{"type":"error","error":{"type":"not_found_error","message":"model: test-model"}}';
+  const session = stage.session({ faults: [{ fault: "http", status: 404, body }] });
+  await session.start("Go");
+  const { message } = await session.failure();
+  expect(message).toContain("model: test-model");
+  expect(message).toContain("404");
+});
+
+test("arguments that do not fit, a tool that there is not, and arguments that are no JSON are told to the model (TOOL-04, TOOL-06)", async () => {
+  const session = stage.session({
+    replies: [
+      {
+        toolCalls: [
+          { name: "bash", arguments: { cmd: 1 } },
+          { name: "nope", arguments: {} },
+          { name: "bash", arguments: '{"command": "ec' },
+          { name: "bash", arguments: { command: "echo good" } },
+        ],
+      },
+      { text: "I see." },
+    ],
+    agent: { tools: ["bash"] },
+  });
+  expect(await session.run("Go")).toMatchObject({ text: "I see." });
+  const [a, b, c, d] = (await session.conversation()).slice(2, 6);
+  expect(a).toMatch(/^toolResult: Invalid arguments: command/);
+  expect(b).toBe("toolResult: Tool nope not found");
+  expect(c).toMatch(/^toolResult: Invalid arguments: /);
+  expect(d).toContain("good");
+  expect(session.requests()[1]?.objection).toBeUndefined();
+});
+
+test("invalid UTF-8 from a tool becomes text that the model can read", async () => {
+  const session = stage.session({
+    replies: [
+      { toolCalls: [{ name: "bash", arguments: { command: "printf 'a\\xff\\xc3b'" } }] },
+      { text: "Odd." },
+    ],
+    agent: { tools: ["bash"] },
+  });
+  expect(await session.run("Go")).toMatchObject({ text: "Odd." });
+  expect((await session.conversation())[2]).toContain("a\uFFFD\uFFFDb");
+});
+
+test("lone surrogates in a prompt arrive as something that every reader can decode", async () => {
+  const session = stage.session({ replies: [{ text: "Odd." }] });
+  expect(await session.run("half \ud83d of an emoji")).toMatchObject({ text: "Odd." });
+  expect(session.requests()[0]?.objection).toBeUndefined();
+});
+
+test("a worker for a namespace that does not exist says so and ends", async () => {
+  const attempt = createWorker({
+    address: stage.address,
+    namespace: "no-such-namespace",
+    home: join(stage.home, "other"),
+    temporal: {
+      workflowsPath: undefined,
+      workflowBundle: { codePath: builtFile("workflow-bundle.js") },
+    } as never,
+  }).then((worker) => worker.run());
+  await expect(attempt).rejects.toThrow(/no-such-namespace/);
+  expect(existsSync(join(stage.home, "other", "transcript.db-wal"))).toBe(false);
+});

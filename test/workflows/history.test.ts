@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tools/tool.ts";
+import { Gates } from "./support/gates.ts";
+import type { Session } from "./support/session.ts";
+import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+
+const OUTPUT_MARKER = "MARKER-OF-A-TOOL-OUTPUT";
+const ANSWER_MARKER = "MARKER-OF-AN-ANSWER";
+const ARGUMENT_MARKER = "MARKER-OF-AN-ARGUMENT";
+/** Beyond what a preview may show. */
+const PADDING = "x".repeat(300);
+
+const blob = defineTool({
+  name: "blob",
+  description: "Gives back a lot",
+  parameters: z.object({ kilobytes: z.number(), note: z.string().default("") }),
+  execute: ({ kilobytes }) =>
+    PADDING + `${OUTPUT_MARKER} `.repeat((kilobytes * 1024) / (OUTPUT_MARKER.length + 1)),
+});
+
+beforeAll(async () => {
+  stage = await openStage({ tools: [blob, gates.tool()] });
+});
+afterAll(() => stage.close());
+
+async function size(session: Session): Promise<number> {
+  const { raw } = await session.handle.describe();
+  return Number(raw.workflowExecutionInfo?.historySizeBytes);
+}
+
+/** Every text and every payload of the history, decoded. */
+async function rawHistory(session: Session): Promise<string> {
+  const { events } = await session.handle.fetchHistory();
+  const texts: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value === "string") texts.push(value);
+    else if (value instanceof Uint8Array) texts.push(Buffer.from(value).toString("utf8"));
+    else if (value !== null && typeof value === "object") Object.values(value).forEach(walk);
+  };
+  walk(events);
+  return texts.join("\n");
+}
+
+async function scheduled(session: Session): Promise<string[]> {
+  const { events } = await session.handle.fetchHistory();
+  return (events ?? []).flatMap(
+    ({ activityTaskScheduledEventAttributes: one }) => one?.activityType?.name ?? [],
+  );
+}
+
+const TURNS = 20;
+
+test("a turn with one tool costs two activities and at most 6 KB, with 100 KB of context (design 3.2)", async () => {
+  const text = `${PADDING} ${ANSWER_MARKER}`;
+  const call = (kilobytes: number) => ({
+    text,
+    toolCalls: [{ name: "blob", arguments: { kilobytes, note: PADDING + ARGUMENT_MARKER } }],
+  });
+  const session = stage.session({
+    replies: [
+      call(100),
+      { toolCalls: [{ name: "hold", arguments: { gate: "begin" } }] },
+      ...Array.from({ length: TURNS }, () => call(1)),
+      { toolCalls: [{ name: "hold", arguments: { gate: "end" } }] },
+      { text: "Done." },
+    ],
+    agent: { tools: ["blob", "hold"], limits: { maxTotalTokens: null } },
+  });
+  await session.start("Go");
+  await gates.of("begin").arrived;
+  const before = { size: await size(session), scheduled: (await scheduled(session)).length };
+  gates.of("begin").open();
+  await gates.of("end").arrived;
+  const perTurn = ((await size(session)) - before.size) / (TURNS + 1);
+  const activities = (await scheduled(session)).slice(before.scheduled);
+  gates.of("end").open();
+  await session.result();
+  expect(perTurn).toBeLessThan(6 * 1024);
+  expect(activities.filter((type) => type !== "hold")).toEqual([
+    ...Array.from({ length: TURNS }, () => ["model", "blob"]).flat(),
+    "model",
+  ]);
+  const raw = await rawHistory(session);
+  expect(raw).toContain("x".repeat(256));
+  for (const marker of [OUTPUT_MARKER, ANSWER_MARKER, ARGUMENT_MARKER, TEST_KEY, "KEYMARKER"]) {
+    expect(raw.includes(marker), marker).toBe(false);
+  }
+  expect(raw).not.toMatch(/[^"\s]{2000}/);
+});
+
+test("a turn does not grow with the turns before it", async () => {
+  const call = { toolCalls: [{ name: "blob", arguments: { kilobytes: 4 } }] };
+  const gate = (name: string) => ({ toolCalls: [{ name: "hold", arguments: { gate: name } }] });
+  const ten = Array.from({ length: 10 }, () => call);
+  const session = stage.session({
+    replies: [
+      gate("g0"),
+      ...ten,
+      gate("g1"),
+      ...ten,
+      ...ten,
+      gate("g2"),
+      ...ten,
+      gate("g3"),
+      { text: "Done." },
+    ],
+    agent: { tools: ["blob", "hold"], limits: { maxTurns: null, maxTotalTokens: null } },
+  });
+  await session.start("Go");
+  const sizes: number[] = [];
+  for (const name of ["g0", "g1", "g2", "g3"]) {
+    await gates.of(name).arrived;
+    sizes.push(await size(session));
+    gates.of(name).open();
+  }
+  await session.result();
+  const [g0 = 0, g1 = 0, g2 = 0, g3 = 0] = sizes;
+  expect((g3 - g2) / (g1 - g0)).toBeLessThan(1.05);
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { followUpSignal, queueModeSignal, steerSignal } from "../../src/workflows/messages.ts";
+import { Gates } from "./support/gates.ts";
+import type { Session } from "./support/session.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let count = 0;
+
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+});
+afterAll(() => stage.close());
+
+const hold = (gate: string) => ({ name: "hold", arguments: { gate } });
+const freshGate = () => `gate-${count++}`;
+
+async function queued(session: Session, wanted: { steering?: number; followUps?: number }): Promise<void> {
+  await eventually(async () => {
+    const { queued } = await session.status();
+    return queued.steering === (wanted.steering ?? 0) && queued.followUps === (wanted.followUps ?? 0);
+  });
+}
+
+test("steering during a tool is seen by the next model call, behind the tool's result (STEER-04, STEER-06)", async () => {
+  const gate = freshGate();
+  const session = stage.session({
+    replies: [{ toolCalls: [hold(gate)] }, { text: "Bonjour." }],
+    agent: { tools: ["hold"] },
+  });
+  await session.start("Say hello");
+  await gates.of(gate).arrived;
+  await session.handle.signal(steerSignal, { id: "m1", text: "In French" });
+  await queued(session, { steering: 1 });
+  expect(session.requests()).toHaveLength(1);
+  gates.of(gate).open();
+  expect(await session.result()).toMatchObject({ text: "Bonjour." });
+  expect(session.seen(1)).toEqual([
+    "user: Say hello",
+    "assistant: calls hold",
+    `user: passed ${gate}`,
+    "user: In French",
+  ]);
+  expect(session.requests()).toHaveLength(2);
+});
+
+test("a plain text, as an operator types it into the Temporal UI, steers (STEER-01)", async () => {
+  const gate = freshGate();
+  const session = stage.session({
+    replies: [{ toolCalls: [hold(gate)] }, { text: "Done." }],
+    agent: { tools: ["hold"] },
+  });
+  await session.start("Go");
+  await gates.of(gate).arrived;
+  await session.handle.signal("steer", "plain words");
+  await queued(session, { steering: 1 });
+  gates.of(gate).open();
+  await session.result();
+  expect(session.seen(1).at(-1)).toBe("user: plain words");
+});
+
+test("a follow-up waits until the agent would stop, and goes on in the same loop (STEER-10, LOOP-21)", async () => {
+  const session = stage.session({
+    replies: [{ text: "First.", holdUntil: "follow" }, { text: "Second." }],
+  });
+  await session.start("Go");
+  await stage.model.waitForHold("follow");
+  await session.handle.signal(followUpSignal, "And then?");
+  await queued(session, { followUps: 1 });
+  stage.model.release("follow");
+  expect(await session.result()).toMatchObject({ text: "Second." });
+  expect(session.seen(1)).toEqual(["user: Go", "assistant: First.", "user: And then?"]);
+  expect(await stage.transcript.loops(session.id)).toHaveLength(1);
+});
+
+test("steering that comes during the last answer makes another turn (LOOP-20, STEER-07)", async () => {
+  const session = stage.session({
+    replies: [{ text: "First.", holdUntil: "late" }, { text: "Second." }],
+  });
+  await session.start("Go");
+  await stage.model.waitForHold("late");
+  await session.handle.signal(steerSignal, "Wait");
+  await queued(session, { steering: 1 });
+  stage.model.release("late");
+  expect(await session.result()).toMatchObject({ text: "Second." });
+  expect(session.seen(1)).toEqual(["user: Go", "assistant: First.", "user: Wait"]);
+});
+
+test("one at a time: each turn takes the first message that waits (STEER-02)", async () => {
+  const gate = freshGate();
+  const session = stage.session({
+    replies: [{ toolCalls: [hold(gate)] }, { text: "One." }, { text: "Two." }],
+    agent: { tools: ["hold"] },
+  });
+  await session.start("Go");
+  await gates.of(gate).arrived;
+  for (const words of ["first", "second"]) await session.handle.signal(steerSignal, words);
+  await queued(session, { steering: 2 });
+  gates.of(gate).open();
+  expect(await session.result()).toMatchObject({ text: "Two." });
+  expect(session.seen(1).at(-1)).toBe("user: first");
+  expect(session.seen(2).slice(-2)).toEqual(["assistant: One.", "user: second"]);
+});
+
+test("all: the queue mode set by a signal drains the queue in order (STEER-02, STEER-03)", async () => {
+  const gate = freshGate();
+  const session = stage.session({
+    replies: [{ toolCalls: [hold(gate)] }, { text: "Both." }],
+    agent: { tools: ["hold"] },
+  });
+  await session.start("Go");
+  await gates.of(gate).arrived;
+  await session.handle.signal(queueModeSignal, { queue: "steering", mode: "all" });
+  for (const words of ["first", "second"]) await session.handle.signal(steerSignal, words);
+  await queued(session, { steering: 2 });
+  gates.of(gate).open();
+  expect(await session.result()).toMatchObject({ text: "Both." });
+  expect(session.seen(1).slice(-2)).toEqual(["user: first", "user: second"]);
+});
+
+test("cleared messages are not read (STEER-03)", async () => {
+  const session = stage.session({ replies: [{ text: "Only.", holdUntil: "clear" }] });
+  await session.start("Go");
+  await stage.model.waitForHold("clear");
+  await session.handle.signal(followUpSignal, "unwanted");
+  await queued(session, { followUps: 1 });
+  await session.handle.signal("clearQueues", "all");
+  await queued(session, {});
+  stage.model.release("clear");
+  expect(await session.result()).toMatchObject({ text: "Only." });
+  expect(session.requests()).toHaveLength(1);
+});
+
+test("one by one: steering after the first tool skips the others, each with its result (STEER-09)", async () => {
+  const gate = freshGate();
+  const session = stage.session({
+    replies: [{ toolCalls: [hold(gate), hold("never-1"), hold("never-2")] }, { text: "Done." }],
+    agent: { tools: ["hold"], toolStrategy: { type: "sequential" } },
+  });
+  await session.start("Go");
+  await gates.of(gate).arrived;
+  await session.handle.signal(steerSignal, "Stop that");
+  await queued(session, { steering: 1 });
+  gates.of(gate).open();
+  await session.result();
+  const skipped = "user: Skipped due to queued user message.";
+  expect(session.seen(1).slice(-4)).toEqual([`user: passed ${gate}`, skipped, skipped, "user: Stop that"]);
+  expect(gates.of("never-1").passes).toBe(0);
+});
+
+test("in batches: steering during the first batch of two skips the last three of five (STEER-08)", async () => {
+  const [one, two] = [freshGate(), freshGate()];
+  const calls = [one, two, "never-3", "never-4", "never-5"].map(hold);
+  const session = stage.session({
+    replies: [{ toolCalls: calls }, { text: "Done." }],
+    agent: { tools: ["hold"], toolStrategy: { type: "batched", size: 2 } },
+  });
+  await session.start("Go");
+  await Promise.all([gates.of(one).arrived, gates.of(two).arrived]);
+  await session.handle.signal(steerSignal, "Stop that");
+  await queued(session, { steering: 1 });
+  gates.of(one).open();
+  gates.of(two).open();
+  await session.result();
+  const skipped = "user: Skipped due to queued user message.";
+  expect(session.seen(1).slice(-6)).toEqual([
+    `user: passed ${one}`,
+    `user: passed ${two}`,
+    skipped,
+    skipped,
+    skipped,
+    "user: Stop that",
+  ]);
+});
+
+test("a message that is sent twice with one id is delivered once", async () => {
+  const session = stage.session({
+    replies: [{ text: "First.", holdUntil: "twice" }, { text: "Second." }, { text: "Third." }],
+  });
+  await session.start("Go");
+  await stage.model.waitForHold("twice");
+  await session.handle.signal(steerSignal, { id: "same", text: "once" });
+  await session.handle.signal(followUpSignal, { id: "same", text: "once" });
+  await queued(session, { steering: 1 });
+  stage.model.release("twice");
+  expect(await session.result()).toMatchObject({ text: "Second." });
+});

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { defineTool } from "../../../src/tools/tool.ts";
+
+/** Places where a tool of the test's own process waits until the test lets it go. */
+export class Gates {
+  readonly #gates = new Map<string, Gate>();
+
+  of(name: string): Gate {
+    let gate = this.#gates.get(name);
+    if (gate === undefined) {
+      gate = new Gate();
+      this.#gates.set(name, gate);
+    }
+    return gate;
+  }
+
+  /** A tool that says where it waits: `hold({ gate })`. */
+  tool(options: { name?: string; quick?: boolean } = {}) {
+    return defineTool({
+      name: options.name ?? "hold",
+      description: "Waits at a gate",
+      parameters: z.object({ gate: z.string() }),
+      replay: "pure",
+      quick: options.quick ?? false,
+      summarise: ({ gate }) => `at ${gate}`,
+      execute: async ({ gate }, { signal }) => {
+        const cancelled = new Promise<never>((_, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("cancelled")), { once: true });
+        });
+        await Promise.race([this.of(gate).pass(), cancelled]);
+        return `passed ${gate}`;
+      },
+    });
+  }
+}
+
+export class Gate {
+  passes = 0;
+  /** Resolves when somebody waits here. */
+  readonly arrived: Promise<void>;
+  readonly #opened: Promise<void>;
+  #arrive: () => void = () => undefined;
+  #open: () => void = () => undefined;
+
+  constructor() {
+    this.arrived = new Promise((resolve) => {
+      this.#arrive = resolve;
+    });
+    this.#opened = new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
+
+  open(): void {
+    this.#open();
+  }
+
+  async pass(): Promise<void> {
+    this.#arrive();
+    await this.#opened;
+    this.passes += 1;
+  }
+}

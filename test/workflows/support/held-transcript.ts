@@ -1,0 +1,77 @@
+import type { Transcript } from "../../../src/transcript/transcript.ts";
+
+type Method = "openLoop" | "closeLoop" | "claim" | "store" | "storeInbox";
+
+/** A moment of one write of one session: before it reaches the store, or after it was stored and not yet answered. */
+export type Hold = {
+  /** Resolves when a write stands here. */
+  readonly arrived: Promise<void>;
+  readonly release: () => void;
+};
+
+type Rule = {
+  session: string;
+  method: Method;
+  when: "before" | "after";
+  kind: string | undefined;
+  arrive: () => void;
+  released: Promise<void>;
+};
+
+/** A transcript whose writes can be held up, each once, by a test. */
+export class HeldTranscript {
+  readonly #rules: Rule[] = [];
+
+  wrap = (inner: Transcript): Transcript => {
+    const held =
+      (method: Method) =>
+      async (argument: never, ...rest: never[]) => {
+        const { session, kind } = stepOf(argument);
+        await this.#pass(session, method, "before", kind);
+        const answer = await (inner[method] as (...all: unknown[]) => Promise<unknown>)(argument, ...rest);
+        await this.#pass(session, method, "after", kind);
+        return answer;
+      };
+    const methods = new Map<PropertyKey, unknown>(
+      (["openLoop", "closeLoop", "claim", "store", "storeInbox"] as const).map((name) => [name, held(name)]),
+    );
+    return new Proxy(inner, {
+      get: (target, name) => {
+        const value: unknown = methods.get(name) ?? Reflect.get(target, name);
+        return typeof value === "function" && !methods.has(name) ? value.bind(target) : value;
+      },
+    });
+  };
+
+  /** @param kind - Of the step: `model`, the tool's name; any when absent. */
+  hold(session: string, when: "before" | "after", method: Method, kind?: string): Hold {
+    let arrive: () => void = () => undefined;
+    let release: () => void = () => undefined;
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#rules.push({ session, method, when, kind, arrive, released });
+    return { arrived, release };
+  }
+
+  async #pass(session: string, method: Method, when: Rule["when"], kind: string): Promise<void> {
+    const index = this.#rules.findIndex(
+      (rule) =>
+        rule.session === session &&
+        rule.method === method &&
+        rule.when === when &&
+        (rule.kind === undefined || rule.kind === kind),
+    );
+    const [rule] = index === -1 ? [] : this.#rules.splice(index, 1);
+    if (rule === undefined) return;
+    rule.arrive();
+    await rule.released;
+  }
+}
+
+function stepOf(argument: { step?: { session: string; kind: string }; session?: string; kind?: string }) {
+  return (argument.step ?? argument) as { session: string; kind: string };
+}

@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { DefaultLogger, Runtime } from "@temporalio/worker";
+import { inject } from "vitest";
+import { builtFile } from "../../../src/testing/built-file.ts";
+import { type ModelServer, startModelServer } from "../../../src/testing/model-server/server.ts";
+import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import { SqliteTranscript } from "../../../src/transcript/sqlite/sqlite-transcript.ts";
+import type { Transcript } from "../../../src/transcript/transcript.ts";
+import { createWorker } from "../../../src/worker.ts";
+import { Session, type SessionOptions } from "./session.ts";
+
+/** What must never be seen anywhere but in a request's header. */
+export const TEST_KEY = "sk-test-KEYMARKER-0123456789abcdef";
+
+export type StageOptions = {
+  readonly tools?: readonly Tool[];
+  /** Put between the activities and the real transcript. */
+  readonly wrap?: (transcript: Transcript) => Transcript;
+  /** No worker: the test starts its own. */
+  readonly worker?: boolean;
+};
+
+/** All that a test of whole runs needs: a scripted vendor, a worker, a client, a transcript to look into. */
+export type Stage = {
+  readonly address: string;
+  readonly namespace: string;
+  readonly home: string;
+  readonly taskQueue: string;
+  readonly model: ModelServer;
+  readonly transcript: Transcript;
+  readonly client: Client;
+  /** A session with its script; nothing is started yet. */
+  session(options?: SessionOptions): Session;
+  close(): Promise<void>;
+};
+
+let sessions = 0;
+
+export async function openStage(options: StageOptions = {}): Promise<Stage> {
+  const { address, namespace } = inject("temporal");
+  const home = await mkdtemp(join(tmpdir(), "holdfast-test-"));
+  const taskQueue = `queue-${process.pid}-${performance.now()}`;
+  const model = await startModelServer();
+  const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, namespace });
+  const worker = options.worker === false ? undefined : await inProcess();
+  const running = worker?.run();
+
+  async function inProcess() {
+    quieten();
+    return await createWorker({
+      address,
+      namespace,
+      home,
+      taskQueue,
+      transcript: options.wrap?.(transcript) ?? transcript,
+      secrets: (name) => (name === TEST_KEY_NAME ? TEST_KEY : undefined),
+      tools: options.tools ?? [],
+      defaultWorkspace: home,
+      temporal: {
+        workflowsPath: undefined,
+        workflowBundle: { codePath: builtFile("workflow-bundle.js") },
+        shutdownGraceTime: "1 second",
+      } as never,
+    });
+  }
+
+  const stage: Stage = {
+    address,
+    namespace,
+    home,
+    taskQueue,
+    model,
+    transcript,
+    client,
+    session: (sessionOptions = {}) => {
+      sessions += 1;
+      return new Session(stage, `s${sessions}-${taskQueue}`, sessionOptions);
+    },
+    close: async () => {
+      worker?.shutdown();
+      await running;
+      await model.stop();
+      await transcript.close();
+      await connection.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+  return stage;
+}
+
+let quiet = false;
+
+function quieten(): void {
+  if (quiet) return;
+  quiet = true;
+  Runtime.install({ logger: new DefaultLogger("ERROR") });
+}

@@ -1,0 +1,130 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tools/tool.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+let running = 0;
+let most = 0;
+const order: string[] = [];
+
+/** Says how many of its kind run beside it. */
+const meter = defineTool({
+  name: "meter",
+  description: "Waits for its siblings",
+  parameters: z.object({ label: z.string(), beside: z.number() }),
+  replay: "pure",
+  execute: async ({ label, beside }) => {
+    running += 1;
+    most = Math.max(most, running);
+    order.push(label);
+    const until = performance.now() + 3000;
+    while (running < beside && performance.now() < until) await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    running -= 1;
+    return `metered ${label}`;
+  },
+});
+
+beforeAll(async () => {
+  stage = await openStage({ tools: [meter] });
+});
+afterAll(() => stage.close());
+
+function meters(count: number, beside: number) {
+  most = 0;
+  order.length = 0;
+  return Array.from({ length: count }, (_, index) => ({
+    name: "meter",
+    arguments: { label: `m${index}`, beside },
+  }));
+}
+
+test("one prompt, one answer: result, conversation and events (LOOP-01, LOOP-02, LOOP-03)", async () => {
+  const session = stage.session({ replies: [{ text: "Good day." }] });
+  const result = await session.run("Say hello");
+  expect(result).toMatchObject({
+    session: session.id,
+    outcome: { type: "answered", stopReason: "stop" },
+    branch: "main",
+    text: "Good day.",
+    position: 1,
+  });
+  expect(await session.conversation()).toEqual(["user: Say hello", "assistant: Good day."]);
+  expect(await session.eventTypes()).toEqual([
+    "AgentStart",
+    "TurnStart",
+    "MessageStart",
+    "MessageEnd",
+    "MessageStart",
+    "MessageEnd",
+    "TurnEnd",
+    "AgentEnd",
+  ]);
+});
+
+test("real tools in parallel: all at once, results in call order (TOOL-07, TOOL-08, LOOP-17)", async () => {
+  await writeFile(join(stage.home, "a.txt"), "alpha\n");
+  const calls = [
+    ...meters(3, 3),
+    { name: "bash", arguments: { command: "echo from-bash" } },
+    { name: "read_file", arguments: { path: "a.txt" } },
+  ];
+  const session = stage.session({
+    replies: [{ toolCalls: calls }, { text: "Done." }],
+    agent: { tools: ["meter", "bash", "read_file"] },
+  });
+  await session.run("Use tools");
+  expect(most).toBe(3);
+  const results = (await session.conversation()).filter((line) => line.startsWith("toolResult"));
+  expect(results).toHaveLength(5);
+  expect(results.slice(0, 3)).toEqual(["m0", "m1", "m2"].map((label) => `toolResult: metered ${label}`));
+  expect(results[3]).toContain("from-bash");
+  expect(results[4]).toContain("alpha");
+  expect(session.seen(1).slice(-5).join("\n")).toMatch(/m0[\s\S]*m1[\s\S]*m2[\s\S]*from-bash[\s\S]*alpha/);
+});
+
+test("tools in batches: never more than the batch at once (TOOL-07)", async () => {
+  const session = stage.session({
+    replies: [
+      {
+        toolCalls: meters(5, 2).map((call, i) =>
+          i < 4 ? call : { ...call, arguments: { label: "m4", beside: 1 } },
+        ),
+      },
+      { text: "Done." },
+    ],
+    agent: { tools: ["meter"], toolStrategy: { type: "batched", size: 2 } },
+  });
+  await session.run("Use tools");
+  expect(most).toBe(2);
+  expect([order.slice(0, 2).sort(), order.slice(2, 4).sort(), order.slice(4)]).toEqual([
+    ["m0", "m1"],
+    ["m2", "m3"],
+    ["m4"],
+  ]);
+});
+
+test("tools one by one, in order (TOOL-07)", async () => {
+  const session = stage.session({
+    replies: [{ toolCalls: meters(3, 1) }, { text: "Done." }],
+    agent: { tools: ["meter"], toolStrategy: { type: "sequential" } },
+  });
+  await session.run("Use tools");
+  expect(most).toBe(1);
+  expect(order).toEqual(["m0", "m1", "m2"]);
+});
+
+test("the same over OpenAI's protocol", async () => {
+  const session = stage.session({
+    replies: [{ toolCalls: meters(1, 1) }, { text: "Fine." }],
+    agent: {
+      tools: ["meter"],
+      model: { api: "openai_completions", provider: "openai", baseUrl: stage.model.openaiBaseUrl },
+    },
+  });
+  expect(await session.run("Use tools")).toMatchObject({ text: "Fine." });
+  expect((await session.conversation())[2]).toBe("toolResult: metered m0");
+});

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { promptUpdate, steerUpdate } from "../../src/workflows/messages.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+const cause = (error: unknown) => (error as { cause?: { type?: string; message?: string } }).cause;
+
+test("an acknowledged message is answered with its id and what waits", async () => {
+  const session = stage.session({ replies: [{ text: "First.", holdUntil: "ack" }, { text: "Second." }] });
+  await session.start("Go");
+  await stage.model.waitForHold("ack");
+  const accepted = await session.handle.executeUpdate(steerUpdate, { args: [{ id: "a1", text: "Hear" }] });
+  expect(accepted).toEqual({ id: "a1", queued: 1 });
+  const again = await session.handle.executeUpdate(steerUpdate, { args: [{ id: "a1", text: "Hear" }] });
+  expect(again).toEqual({ id: "a1", queued: 1 });
+  stage.model.release("ack");
+  await session.result();
+  expect(session.seen(1)).toEqual(["user: Go", "assistant: First.", "user: Hear"]);
+});
+
+test("a message that is none is refused, and leaves no trace in history", async () => {
+  const session = stage.session({ replies: [{ text: "Only.", holdUntil: "refuse" }] });
+  await session.start("Go");
+  await stage.model.waitForHold("refuse");
+  for (const words of ["", {}, { text: "" }, { text: 7 }, null]) {
+    const refused = session.handle.executeUpdate(steerUpdate, { args: [words as never] });
+    await expect(refused).rejects.toMatchObject({ cause: { type: "holdfast/invalid-message" } });
+  }
+  stage.model.release("refuse");
+  await session.result();
+  const { events } = await session.handle.fetchHistory();
+  expect(events?.some(({ workflowExecutionUpdateAcceptedEventAttributes: one }) => one)).toBe(false);
+});
+
+test("prompt is refused while a loop runs, in the words of the sources (STEER-12)", async () => {
+  const session = stage.session({ replies: [{ text: "Only.", holdUntil: "busy" }] });
+  await session.start("Go", { mode: "interactive", idleTimeoutMs: 50 });
+  await stage.model.waitForHold("busy");
+  const refused = session.handle.executeUpdate(promptUpdate, { args: ["Next"] });
+  await expect(refused).rejects.toSatisfy(
+    (error) =>
+      cause(error)?.type === "holdfast/busy" &&
+      cause(error)?.message === "Agent is already streaming. Use steer() or follow_up().",
+  );
+  stage.model.release("busy");
+  expect(await session.result()).toMatchObject({ text: "Only." });
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import type { FaultRule } from "../../src/testing/model-server/fault.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+test("a 429 is tried again after exactly what the vendor asked, and an operator sees it wait (RTY-04, design 3.12)", async () => {
+  const session = stage.session({
+    faults: [{ fault: "rate-limited", retryAfterMs: 2000, message: "slow down please" }],
+    replies: [{ text: "Now." }],
+  });
+  await session.start("Go");
+  const pending = await eventually(async () => {
+    const { raw } = await session.handle.describe();
+    return raw.pendingActivities?.find(({ attempt }) => attempt === 2);
+  });
+  expect(pending.activityType?.name).toBe("model");
+  expect(pending.lastFailure?.applicationFailureInfo?.type).toBe("provider/rate-limited");
+  expect(pending.lastFailure?.message).toContain("slow down please");
+  expect(await session.result()).toMatchObject({ text: "Now." });
+  const [first, second] = session.requests();
+  const waited = (second?.atMs ?? 0) - (first?.closedAtMs ?? 0);
+  expect(waited).toBeGreaterThanOrEqual(1990);
+  expect(waited).toBeLessThan(3000);
+});
+
+const PERMANENT: readonly (readonly [FaultRule, string])[] = [
+  [{ fault: "server-error", status: 500 }, "api"],
+  [{ fault: "auth" }, "auth"],
+  [{ fault: "overflow" }, "overflow"],
+  [{ fault: "html", status: 502 }, "api"],
+  [{ fault: "html", status: 200 }, "api"],
+  [{ fault: "http", status: 404, body: '{"error":{"message":"model: test-model"}}' }, "api"],
+];
+
+for (const [fault, expected] of PERMANENT) {
+  const name = "status" in fault ? `${fault.fault} ${fault.status}` : fault.fault;
+  test(`${name} is not tried again: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
+    const session = stage.session({ faults: [{ ...fault, times: 9 }] });
+    await session.start("Go");
+    const { type, result } = await session.failure();
+    expect(type).toBe("holdfast/run-failed");
+    expect(result?.outcome).toMatchObject({ type: "failed", fault: expected });
+    expect(session.requests()).toHaveLength(1);
+    expect((await session.entries()).at(-1)?.message).toMatchObject({ stopReason: "error" });
+    expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
+  });
+}
+
+for (const fault of [
+  { fault: "cut" },
+  { fault: "cut", inCharacter: true, reply: { text: "Grüße 🎉 ".repeat(20) } },
+] as const) {
+  test(`a stream cut ${"inCharacter" in fault ? "in the middle of a character" : "in the middle"} is asked again, and only the whole answer is kept (RTY-03)`, async () => {
+    const session = stage.session({
+      faults: [fault],
+      replies: [{ text: "Whole ü." }],
+      agent: { retry: { initialDelayMs: 10 } },
+    });
+    expect(await session.run("Go")).toMatchObject({ text: "Whole ü." });
+    expect(session.requests().map(({ outcome }) => outcome)).toEqual(["faulted", "answered"]);
+    expect(await session.conversation()).toEqual(["user: Go", "assistant: Whole ü."]);
+  });
+}
+
+test("when every attempt failed, the outcome says what the vendor said; the session goes on afterwards (LOOP-16, LOOP-24, RTY-05)", async () => {
+  const session = stage.session({
+    faults: [
+      {
+        fault: "rate-limited",
+        retryAfterMs: 10,
+        message: "quota gone",
+        times: 3,
+        headers: { "request-id": "req-77" },
+      },
+    ],
+    replies: [{ text: "Back." }, { text: "Back." }],
+    agent: { retry: { maxRetries: 2, initialDelayMs: 10 } },
+  });
+  await session.start("Go");
+  const { result, message } = await session.failure();
+  expect(session.requests()).toHaveLength(3);
+  expect(result?.outcome).toMatchObject({ type: "failed", fault: "rate-limited" });
+  expect(message).toContain("quota gone");
+  expect(message).toContain("req-77");
+  const last = (await session.entries()).at(-1)?.message;
+  expect(last).toMatchObject({ role: "assistant", stopReason: "error" });
+  expect((last as { errorMessage?: string }).errorMessage).toContain("quota gone");
+  expect(await session.run("Again")).toMatchObject({ text: "Back." });
+  expect(session.requests().at(-1)?.objection).toBeUndefined();
+  expect(session.seen(3).at(-1)).toBe("user: Again");
+});
+
+test("a limit ends the run with words that the conversation keeps (LIM-03, LOOP-12)", async () => {
+  const again = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+  const session = stage.session({
+    replies: [again, again, again],
+    agent: { tools: ["list_files"], limits: { maxTurns: 2 } },
+  });
+  expect(await session.run("Go")).toMatchObject({
+    outcome: { type: "limit-reached", reason: "Max turns reached (2/2)" },
+  });
+  expect(session.requests()).toHaveLength(2);
+  expect((await session.conversation()).at(-1)).toBe("user: [Agent stopped: Max turns reached (2/2)]");
+});
