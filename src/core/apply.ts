@@ -14,8 +14,8 @@ import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } fro
 import { endWithoutAnswer, goOn, modelReplied } from "./turn.ts";
 
 /**
- * Folds what happened into the state. Total over what can happen; a late answer to a step that is over changes
- * nothing, and an answer to a step that was never given out is a `ProtocolError`.
+ * Folds what happened into the state. Total over what can happen: a second answer to a call that has its result
+ * changes nothing, and an answer in a phase that did not ask for it is a `ProtocolError`.
  */
 export function apply(before: State, event: RunEvent): State {
   return advance(fold({ ...before, nowMs: Math.max(before.nowMs, event.atMs) }, event));

@@ -144,13 +144,13 @@ export function endTurn(state: State, position: number, results: number): State 
  */
 export function goOn(state: State, asksOn: boolean): State {
   const loop = loopOf(state);
+  if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   if (loop.lastStop === "error") return closeLoop(state, failedAnswer(loop));
   if (loop.lastStop === "aborted")
     return closeLoop(state, { type: "stopped", reason: "the answer was aborted" });
   if (asksOn) return turnDue(state, "calls");
   if (state.queues.steering.length > 0) return turnDue(state, "steering");
   if (state.queues.followUps.length > 0) return turnDue(state, "follow-up");
-  if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   return closeLoop(state, { type: "answered", stopReason: loop.lastStop ?? "stop" });
 }
 

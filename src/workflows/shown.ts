@@ -14,17 +14,26 @@ const COST = defineSearchAttributeKey("HoldfastCostUsd", "DOUBLE");
 type Shown = { status: string; turns: number; costUsd: number; agent: string; model: string };
 
 /**
- * Keeps the Temporal UI up to date: current details cost nothing, search attributes are sent once a turn
- * and when the status changes.
+ * How often turns and cost are sent. Each time is an event and a write to the server's index; a list that is two
+ * seconds old is as good.
+ */
+const SEND_EVERY_MS = 2000;
+
+/**
+ * Keeps the Temporal UI up to date: current details cost nothing; search attributes are sent when the status changes,
+ * and otherwise at most every two seconds.
  */
 export function showcase(searchAttributes: boolean): (state: State) => void {
   let shown: Partial<Shown> = {};
+  let sentAtMs = 0;
   return (state) => {
     setCurrentDetails(dashboard(state));
     if (!searchAttributes) return;
     const { status, turns, costUsd, agent = "", model = "" } = statusOf(state);
     const now: Shown = { status, turns, costUsd, agent, model };
-    if (shown.status === now.status && shown.turns === now.turns && shown.agent === now.agent) return;
+    if (shown.status === now.status && shown.agent === now.agent) {
+      if (shown.turns === now.turns || state.nowMs - sentAtMs < SEND_EVERY_MS) return;
+    }
     const changes = [
       ...(shown.status === undefined ? [{ key: SESSION, value: state.session }] : []),
       ...(shown.status === now.status ? [] : [{ key: STATUS, value: now.status }]),
@@ -35,5 +44,6 @@ export function showcase(searchAttributes: boolean): (state: State) => void {
     ];
     upsertSearchAttributes(changes as Parameters<typeof upsertSearchAttributes>[0]);
     shown = now;
+    sentAtMs = state.nowMs;
   };
 }

@@ -304,7 +304,7 @@ describe("model failures", () => {
 
 describe("names of loops", () => {
   const model = {
-    id: "claude-x/4.5 beta",
+    id: "large/4.5 beta",
     api: "anthropic_messages" as const,
     provider: "anthropic",
     baseUrl: "http://x",
@@ -317,7 +317,7 @@ describe("names of loops", () => {
 
   test("the segment is the definition's own id, or vendor, model and thinking [ID-02]", () => {
     expect(loopSegment({ configId: "mine", model, thinking: "high" })).toBe("mine");
-    expect(loopSegment({ model, thinking: "off" })).toBe("anthropic.claude-x-4.5-beta");
-    expect(loopSegment({ model, thinking: "low" })).toBe("anthropic.claude-x-4.5-beta.low");
+    expect(loopSegment({ model, thinking: "off" })).toBe("anthropic.large-4.5-beta");
+    expect(loopSegment({ model, thinking: "low" })).toBe("anthropic.large-4.5-beta.low");
   });
 });
