@@ -15,7 +15,7 @@ export default defineConfig({
     // Threads share one heap and one native runtime of the SDK; processes do not.
     pool: "forks",
     // Tests wait more than they compute; the default leaves one of two cores idle.
-    poolOptions: { forks: { minForks: 1, maxForks: 3 } },
+    poolOptions: { forks: { minForks: 1, maxForks: 2 } },
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

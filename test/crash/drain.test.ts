@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 function bash(label: string) {
-  const command = `echo run >> ${label}.runs; echo printed so far; while [ ! -e ${label}.go ]; do sleep 0.05; done; echo finished`;
+  const command = `echo run >> ${label}.runs; echo printed by ${label}; while [ ! -e ${label}.go ]; do sleep 0.05; done; echo finished`;
   return { toolCalls: [{ name: "bash", arguments: { command } }] };
 }
 
@@ -34,12 +34,13 @@ test("SIGTERM: a command that does not end in time is handed back as unknown, an
   const first = await stage.worker();
   await session.start("Go");
   await stage.started("long");
+  await stage.printed("printed by long");
   const { runId } = await session.handle.describe();
   const ended = first.kill("SIGTERM");
   await stage.worker();
   expect(await ended).toEqual({ code: 0, signal: null });
   expect(await session.result()).toMatchObject({ text: "I look." });
-  expect((await session.conversation())[2]).toMatch(/outcome of this call is unknown[\s\S]*printed so far/);
+  expect((await session.conversation())[2]).toMatch(/outcome of this call is unknown[\s\S]*printed by long/);
   expect(carrying(`${runId}/`)).toEqual([]);
   expect(stage.runs("long")).toBe(1);
   await expectWhole(stage, session);

@@ -27,6 +27,7 @@ test("killed in an unsafe bash command: never run twice, its processes are gone,
   const first = await stage.worker();
   await session.start("Go");
   await stage.started("bash");
+  await stage.printed("printed so far");
   const runId = (await session.handle.describe()).runId;
   await eventually(() => carrying(`${runId}/`).length >= 2);
   await first.kill("SIGKILL");
@@ -60,6 +61,7 @@ test("killed in tools of three classes at once: unsafe not again, idempotent and
   const first = await stage.worker();
   await session.start("Go");
   await Promise.all(["unsafe", "idempotent", "pure"].map(stage.started));
+  await stage.printed("printed by unsafe");
   await first.kill("SIGKILL");
   await stage.worker();
   await eventually(() => stage.runs("idempotent") === 2 && stage.runs("pure") === 2, { timeoutMs: 15_000 });

@@ -65,7 +65,7 @@ test("a change in the driver is detected: an activity of another name", async ()
 }, 60_000);
 
 test("a change in the machine is detected, by the runs that it concerns and no others", async () => {
-  const bundle = changedBundle("machine", /if \(results > 0 \|\|/, "if (results > 99 ||");
+  const bundle = changedBundle("machine", /case "parallel":\s+return calls;/, 'case "parallel": return 1;');
   const { names } = await mismatches(bundle);
   expect(names).toContain("tools");
   expect(names).not.toContain("one-turn");

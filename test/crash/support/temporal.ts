@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
@@ -25,6 +25,8 @@ export type CrashStage = Stage & {
   runs(label: string): number;
   /** Resolves when it runs. */
   started(label: string): Promise<void>;
+  /** Resolves when this live output has left the worker's memory: a kill loses the last few milliseconds of it. */
+  printed(text: string): Promise<void>;
 };
 
 export async function openCrashStage(): Promise<CrashStage> {
@@ -55,6 +57,16 @@ export async function openCrashStage(): Promise<CrashStage> {
     runs,
     started: async (label) => {
       await eventually(() => runs(label) > 0, { what: `the start of ${label}` });
+    },
+    printed: async (text) => {
+      const live = join(home, "live");
+      await eventually(
+        () =>
+          readdirSync(live, { recursive: true, withFileTypes: true })
+            .filter((one) => one.isFile())
+            .some((one) => readFileSync(join(one.parentPath, one.name), "utf8").includes(text)),
+        { what: `the live output of ${text}` },
+      );
     },
   };
 }
