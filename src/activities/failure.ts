@@ -38,6 +38,13 @@ export class DefinitionError extends Error {
 }
 
 export function asFailure(error: unknown, retry?: RetryConfig): Error {
+  const failure = translate(error, retry);
+  // Temporal stores a stack with every failure; ours says nothing that the type does not.
+  failure.stack = `${failure.name}: ${failure.message}`;
+  return failure;
+}
+
+function translate(error: unknown, retry: RetryConfig | undefined): Error {
   if (error instanceof ProviderError) return ofVendor(error, retry);
   if (error instanceof StoreError)
     return failure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
