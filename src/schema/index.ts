@@ -1,0 +1,37 @@
+export { AgentDefinition, type AgentDefinitionInput, Limits, QueueMode, RetryConfig } from "./definition.ts";
+export {
+  AgentMessage,
+  AssistantMessage,
+  Content,
+  ExtensionMessage,
+  ImageContent,
+  Message,
+  StopReason,
+  TextContent,
+  ThinkingContent,
+  ToolCallContent,
+  ToolResultMessage,
+  TurnId,
+  Usage,
+  UserMessage,
+} from "./message.ts";
+export {
+  CacheConfig,
+  CostRates,
+  ModelConfig,
+  OpenAiCompat,
+  Protocol,
+  SecretReference,
+  ThinkingLevel,
+} from "./model.ts";
+export {
+  ContinuationKind,
+  Entry,
+  EntryOrigin,
+  EventBody,
+  LoopEvent,
+  LoopStatus,
+  Outcome,
+  TurnTrigger,
+} from "./record.ts";
+export { ReplayClass, ToolDefinition, ToolStrategy } from "./tool.ts";
