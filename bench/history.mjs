@@ -8,6 +8,8 @@ const { temporal } = proto;
 const CONTEXT_BYTES = 100 * 1024;
 /** Turns on each side of the one that is looked at. */
 const WINDOW = 5;
+/** The run that holds the last of them must be a whole one, so that what it carries is spread as it is in life. */
+const WHOLE_RUN = 200;
 
 export async function measure({ log, quick }) {
   const last = quick ? 60 : 1000;
@@ -17,9 +19,9 @@ export async function measure({ log, quick }) {
     const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
     const ref = await transcript.putText("context ".repeat(CONTEXT_BYTES / 8), Date.now());
     await transcript.close();
-    const definition = nullAgent({ turns: last + WINDOW + 2, tool: "null_unsafe" });
+    const definition = nullAgent({ turns: last + WHOLE_RUN, tool: "null_unsafe" });
     const handle = await startAgent(stage.client, definition, { ref });
-    log(`running ${last + WINDOW + 2} turns`);
+    log(`running ${last + WHOLE_RUN} turns`);
     await handle.result();
     const turns = await turnsOf(stage.client, handle.workflowId, handle.firstExecutionRunId, log);
     const early = average(turns.slice(10 - WINDOW, 10 + WINDOW));
@@ -43,6 +45,8 @@ async function turnsOf(client, workflowId, firstRun, log) {
     const own = [];
     let around = 0;
     let nextRun = "";
+    // What comes behind the last turn gets the run ready to continue as new, or closes it.
+    let ending = false;
     for (const event of events) {
       const bytes = temporal.api.history.v1.HistoryEvent.encode(event).finish().length;
       if (event.workflowExecutionStartedEventAttributes) around += bytes;
@@ -50,10 +54,11 @@ async function turnsOf(client, workflowId, firstRun, log) {
         around += bytes;
         nextRun = event.workflowExecutionContinuedAsNewEventAttributes.newExecutionRunId;
       } else {
-        if (event.activityTaskScheduledEventAttributes?.activityType?.name === "model")
-          own.push({ bytes: 0, events: 0 });
+        const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
+        ending ||= type === "record" || type === "close-loop";
+        if (type === "model") own.push({ bytes: 0, events: 0 });
         const turn = own.at(-1);
-        if (turn === undefined) around += bytes;
+        if (turn === undefined || ending) around += bytes;
         else {
           turn.bytes += bytes;
           turn.events += 1;

@@ -1,11 +1,11 @@
 import { startModelServer } from "../dist/testing/model-server/server.js";
 import { nullAgent, startAgent, startBare } from "./agents.mjs";
-import { round, setStage } from "./stage.mjs";
+import { quantile, round, setStage } from "./stage.mjs";
 
 /** Interleaved rounds: what the machine does meanwhile touches all of them alike. */
 export async function measure({ log, quick }) {
   const turns = quick ? 10 : 60;
-  const rounds = quick ? 2 : 8;
+  const rounds = quick ? 2 : 11;
   const stage = await setStage();
   const replies = Array.from({ length: turns }, (_, turn) =>
     turn === turns - 1 ? { text: "done" } : { toolCalls: [{ name: "null_unsafe", arguments: { n: turn } }] },
@@ -43,13 +43,19 @@ export async function measure({ log, quick }) {
             .join(", ")} ms a turn`,
         );
     }
-    const mean = (kind) => spent[kind].reduce((sum, ms) => sum + ms, 0) / spent[kind].length;
+    // Medians: a round in which the machine did something else says nothing about us.
+    const median = (kind) => quantile(spent[kind], 0.5);
+    const ratio = (kind) =>
+      quantile(
+        spent[kind].map((ms, n) => ms / spent.bare[n]),
+        0.5,
+      );
     return {
-      msPerTurn: round(mean("unsafe")),
-      bareMsPerTurn: round(mean("bare")),
-      ratio: round(mean("unsafe") / mean("bare"), 3),
-      ratioPure: round(mean("pure") / mean("bare"), 3),
-      ratioHttp: round(mean("http") / mean("bare"), 3),
+      msPerTurn: round(median("unsafe")),
+      bareMsPerTurn: round(median("bare")),
+      ratio: round(ratio("unsafe"), 3),
+      ratioPure: round(ratio("pure"), 3),
+      ratioHttp: round(ratio("http"), 3),
     };
   } finally {
     await model.stop();
