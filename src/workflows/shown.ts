@@ -14,25 +14,27 @@ const COST = defineSearchAttributeKey("HoldfastCostUsd", "DOUBLE");
 type Shown = { status: string; turns: number; costUsd: number; agent: string; model: string };
 
 /**
- * How often turns and cost are sent. Each time is an event and a write to the server's index; a list that is two
- * seconds old is as good.
+ * When turns and cost are sent, besides with the status. Each time is an event and a write to the server's index: for
+ * a fleet that is a tenth of what a turn costs, and a list that is a few turns old answers as well.
  */
-const SEND_EVERY_MS = 2000;
+const SEND_AFTER_TURNS = 5;
+const SEND_AFTER_USD = 0.25;
 
 /**
  * Keeps the Temporal UI up to date: current details cost nothing; search attributes are sent when the status changes,
- * and otherwise at most every two seconds.
+ * and with every five turns or 25 cents.
  */
 export function showcase(searchAttributes: boolean): (state: State) => void {
   let shown: Partial<Shown> = {};
-  let sentAtMs = 0;
   return (state) => {
     setCurrentDetails(dashboard(state));
     if (!searchAttributes) return;
     const { status, turns, costUsd, agent = "", model = "" } = statusOf(state);
     const now: Shown = { status, turns, costUsd, agent, model };
     if (shown.status === now.status && shown.agent === now.agent) {
-      if (shown.turns === now.turns || state.nowMs - sentAtMs < SEND_EVERY_MS) return;
+      const turnsMore = turns - (shown.turns ?? 0);
+      const usdMore = costUsd - (shown.costUsd ?? 0);
+      if (turnsMore < SEND_AFTER_TURNS && usdMore < SEND_AFTER_USD) return;
     }
     const changes = [
       ...(shown.status === undefined ? [{ key: SESSION, value: state.session }] : []),
@@ -44,6 +46,5 @@ export function showcase(searchAttributes: boolean): (state: State) => void {
     ];
     upsertSearchAttributes(changes as Parameters<typeof upsertSearchAttributes>[0]);
     shown = now;
-    sentAtMs = state.nowMs;
   };
 }
