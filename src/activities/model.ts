@@ -16,7 +16,6 @@ import { unload } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
-import { LateClaim } from "./late-claim.ts";
 import { announceEvents, liveOutput } from "./live.ts";
 import { patiently } from "./patience.ts";
 import { currentStep } from "./step.ts";
@@ -24,8 +23,6 @@ import { currentStep } from "./step.ts";
 const PREVIEW_BYTES = 256;
 const NOTHING = { entries: [], events: [] } as const;
 const SUMMARY_BYTES = 120;
-/** An answer that comes sooner is stored without a claim: only what answers from memory is that fast. */
-const CLAIM_AFTER_MS = 25;
 /** What a model is told of arguments that do not fit: enough to mend them. */
 const INVALID_BYTES = 512;
 
@@ -42,48 +39,35 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
   });
   let executions = 0;
   return await beating(
-    () => ({ attempts: Math.max(executions, info.attempt) }),
+    () => ({ attempts: executions }),
     async () => {
-      const outbox = await unload(input.outbox, input.loopId, transcript).catch((error) => {
-        throw asFailure(error);
-      });
-      const place = { loopId: input.loopId, branch: input.branch, base: input.base };
-      const claim = new LateClaim(async () => {
+      try {
+        const outbox = await unload(input.outbox, input.loopId, transcript);
+        const place = { loopId: input.loopId, branch: input.branch, base: input.base };
         const claimed = await patiently(() => transcript.claim(step, place, outbox, Date.now()), signal, log);
         announceEvents(hub, step, input.loopId, input.turn, outbox.events);
-        if (claimed.type === "claimed") executions = claimed.executions;
-        return claimed;
-      }, CLAIM_AFTER_MS);
-      try {
-        // Somebody may have stored an answer before, or the view holds what is only in the outbox.
-        const mustKnow = input.generation > 0 || info.attempt > 1 || outbox.entries.length > 0;
-        const early = mustKnow ? await claim.now() : undefined;
-        if (early?.type === "stored") return { ...(early.result as ModelDigest), branch: early.branch };
+        if (claimed.type === "stored") return { ...(claimed.result as ModelDigest), branch: claimed.branch };
 
-        const branch = early?.branch ?? input.branch;
-        const untilRefused = AbortSignal.any([signal, claim.refused]);
-        const message = await ask(input, branch, definition, dependencies, step, untilRefused);
-        const claimed = await claim.settle();
+        const { branch } = claimed;
+        executions = claimed.executions;
+        const message = await ask(input, branch, definition, dependencies, step, signal);
         const digest = digestOf(message, definition, dependencies, info.attempt);
         const stored = await patiently(
           () =>
             transcript.store({
               ...place,
-              branch: claimed?.branch ?? branch,
+              branch,
               step,
               atMs: Date.now(),
-              outbox: claimed === undefined ? outbox : NOTHING,
+              outbox: NOTHING,
               entries: [{ position: input.position, origin: "model", message }],
               result: digest,
             }),
           signal,
           log,
         );
-        if (claimed === undefined) announceEvents(hub, step, input.loopId, input.turn, outbox.events);
         return { ...(stored.result as ModelDigest), branch: stored.branch };
       } catch (error) {
-        await claim.settle().catch(() => undefined);
-        if (claim.refused.aborted) throw asFailure(claim.refused.reason);
         if (error instanceof ProviderError) await transcript.release(step).catch(() => undefined);
         throw asFailure(error, definition.retry);
       }
