@@ -3,6 +3,8 @@ import type { ToolDigest } from "../core/digest.ts";
 import { estimateMessage } from "../core/estimate.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { redact } from "../core/redact.ts";
+import { maskFor } from "../providers/mask.ts";
+import { secretsIn } from "../providers/secrets.ts";
 import type { ToolCallContent, ToolResultMessage } from "../schema/message.ts";
 import type { Tool, ToolOutput } from "../tools/tool.ts";
 import type { Claimed } from "../transcript/transcript.ts";
@@ -15,6 +17,7 @@ import { beating } from "./heartbeat.ts";
 import { announceEvents, liveOutput } from "./live.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
 import { patiently } from "./patience.ts";
+import { presentable } from "./presentable.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
 
 const PREVIEW_BYTES = 256;
@@ -41,11 +44,9 @@ export async function callTool(input: ToolInput, dependencies: Dependencies): Pr
 }
 
 async function readOnly(tool: Tool, input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
-  const { transcript } = dependencies;
   const call = await callOf(input, dependencies);
-  const outbox = await unload(input.outbox, input.loopId, transcript);
   const execution = await run(tool, call, input, false, dependencies);
-  return await store(input, call, execution, outbox, input.branch, dependencies);
+  return await store(input, call, execution, NOTHING, input.branch, dependencies);
 }
 
 async function claimed(
@@ -120,13 +121,15 @@ async function run(
 async function store(
   input: ToolInput,
   call: ToolCallContent,
-  { output, isError, outcomeUnknown }: Execution,
+  { output: said, isError, outcomeUnknown }: Execution,
   outbox: Awaited<ReturnType<typeof unload>>,
   branch: string,
   dependencies: Dependencies,
 ): Promise<ToolDigest> {
   const { transcript, hub, log } = dependencies;
   const step = currentStep(input, dependencies.process);
+  const definition = await dependencies.definitions.byHash(input.definitionHash);
+  const output = presentable(said, maskFor(secretsIn(definition.model, dependencies.secrets)));
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,

@@ -1,3 +1,4 @@
+import type { ModelConfig } from "../schema/model.ts";
 import { ProviderError } from "./provider-error.ts";
 
 /** Where the values of `${NAME}` come from: the worker's environment, at the moment of use. */
@@ -28,4 +29,10 @@ export function resolveHeaders(
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, resolveSecrets(value, source)]),
   );
+}
+
+/** The values that a model's configuration refers to, as far as they are known: what must not be shown or stored. */
+export function secretsIn({ apiKey, headers }: ModelConfig, source: SecretSource): (string | undefined)[] {
+  const texts = [apiKey ?? "", ...Object.values(headers)];
+  return texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, name]) => source(name as string)));
 }

@@ -1,0 +1,25 @@
+import { truncateForPreview } from "../core/preview.ts";
+import type { Mask } from "../providers/mask.ts";
+import type { ToolOutput } from "../tools/tool.ts";
+
+/**
+ * The most text that one result may bring into a conversation, in bytes: a quarter of a million tokens. The built-in
+ * tools have bounds of their own below it; a tool of an application may have none.
+ */
+export const MAX_RESULT_BYTES = 1024 * 1024;
+
+/** As bash says it (BIT-05). */
+const TRUNCATED = "\n... (output truncated)";
+
+/** A tool's output as it may be stored and sent: bounded, and without the worker's own secrets. */
+export function presentable(output: ToolOutput, mask: Mask): ToolOutput {
+  let left = MAX_RESULT_BYTES;
+  const content = output.content.map((part) => {
+    if (part.type !== "text") return part;
+    const text = mask(part.text);
+    const cut = truncateForPreview(text, left);
+    left = Math.max(0, left - Buffer.byteLength(cut));
+    return cut === text ? { ...part, text } : { ...part, text: cut.slice(0, -"...".length) + TRUNCATED };
+  });
+  return { ...output, content };
+}

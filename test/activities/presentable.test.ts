@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { MAX_RESULT_BYTES, presentable } from "../../src/activities/presentable.ts";
+import { anthropic } from "../../src/config/model-names.ts";
+import { maskFor } from "../../src/providers/mask.ts";
+import { secretsIn } from "../../src/providers/secrets.ts";
+
+const NO_MASK = maskFor([]);
+const text = (words: string) => ({ type: "text" as const, text: words });
+
+test("a result keeps what fits, byte for byte", () => {
+  const output = { content: [text("é".repeat(1000))], details: { a: 1 } };
+  expect(presentable(output, NO_MASK)).toEqual(output);
+});
+
+test("a flood is cut at a whole character, says so, and leaves nothing for the next part", () => {
+  const { content } = presentable({ content: [text("é".repeat(MAX_RESULT_BYTES)), text("more")] }, NO_MASK);
+  const [first, second] = content.map((part) => (part.type === "text" ? part.text : ""));
+  expect(first).toBe(`${"é".repeat(MAX_RESULT_BYTES / 2)}\n... (output truncated)`);
+  expect(second).toBe("\n... (output truncated)");
+});
+
+test("a secret of the model's configuration that a command has found is blanked", () => {
+  const model = anthropic("m", { headers: { "x-team": "Team ${TEAM_KEY}" } });
+  const known: Record<string, string> = {
+    ANTHROPIC_API_KEY: "key-of-the-vendor",
+    TEAM_KEY: "key-of-the-team",
+  };
+  const mask = maskFor(secretsIn(model, (name) => known[name]));
+  const { content } = presentable({ content: [text("a key-of-the-vendor b key-of-the-team c")] }, mask);
+  expect(content).toEqual([text("a *** b *** c")]);
+});
