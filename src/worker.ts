@@ -88,7 +88,10 @@ export const WORKER_SETTINGS = {
   shutdownGraceTime: GRACE,
 } satisfies Partial<WorkerOptions>;
 
-/** Puts a worker together: transcript, live output, vendors, tools, activities, workflows. */
+/**
+ * Puts a worker together: transcript, live output, vendors, tools, activities, workflows. It is signed in when this
+ * resolves, and asks for work as soon as it runs.
+ */
 export async function createWorker(options: HoldfastWorkerOptions = {}): Promise<HoldfastWorker> {
   const log = options.log ?? createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
   const config = readConfig();
@@ -148,6 +151,13 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
   const self = thisProcess({ namespace, taskQueue });
   const providers = ProviderRegistry.default();
   for (const provider of options.providers ?? []) providers.register(provider);
+  const takeover: Takeover = {
+    service: connection.workflowService as unknown as WorkflowService,
+    within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
+    identity: self.id,
+  };
+  const watch =
+    options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
   const worker = await Worker.create({
     connection,
     namespace,
@@ -171,6 +181,9 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     identity: self.id,
     ...WORKER_SETTINGS,
     ...options.temporal,
+  }).catch(async (error) => {
+    await watch?.stop();
+    throw error;
   });
   return {
     id: self.id,
@@ -178,13 +191,6 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     namespace,
     taskQueue,
     run: async () => {
-      const takeover: Takeover = {
-        service: connection.workflowService as unknown as WorkflowService,
-        within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
-        identity: self.id,
-      };
-      const watch =
-        options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
       try {
         await worker.run();
       } finally {
