@@ -1,5 +1,6 @@
 // Starting agents of the benchmarks.
 import { randomUUID } from "node:crypto";
+import { attributesAtStart } from "../dist/client/labels.js";
 
 /** A definition whose model is the worker's own: it calls `tool` until there are `turns` answers. */
 export function nullAgent({ turns, tool, baseUrl = "http://127.0.0.1:9" }) {
@@ -19,11 +20,14 @@ export function nullAgent({ turns, tool, baseUrl = "http://127.0.0.1:9" }) {
   };
 }
 
+/** As the client starts one. */
 export function startAgent(client, definition, prompt = "go", taskQueue = "agents") {
+  const workflowId = randomUUID();
   return client.workflow.start("agent", {
     taskQueue,
-    workflowId: randomUUID(),
+    workflowId,
     workflowTaskTimeout: "5s",
+    typedSearchAttributes: attributesAtStart(workflowId, definition),
     args: [{ prompt, definition }],
   });
 }

@@ -44,17 +44,12 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   listenForPrompts(() => state, tell);
 
   for (;;) {
-    if (isLong(settings) && !state.rotate) tell({ type: "rotation-due" });
-    show(state);
-    const command = next(state);
+    const command = due();
     switch (command.type) {
       case "call-model":
-        work = new CancellationScope();
-        tell(await work.run(() => perform(command, state.pinned?.model)));
-        break;
       case "call-tools":
         work = new CancellationScope();
-        await work.run(() => Promise.all(command.calls.map(carryThrough)));
+        await work.run(workOn);
         break;
       case "open-loop":
       case "close-loop":
@@ -73,14 +68,34 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     }
   }
 
+  function due(): Command {
+    if (isLong(settings) && !state.rotate) tell({ type: "rotation-due" });
+    show(state);
+    return next(state);
+  }
+
+  /** Model and tools in turn, in the one scope that stop cancels, until something else is due. */
+  async function workOn(): Promise<void> {
+    do {
+      const command = due();
+      if (command.type === "call-model") tell(await perform(command, state.pinned?.model));
+      else if (command.type === "call-tools") await callAll(command.calls);
+      else return;
+    } while (state.stop === undefined);
+  }
+
+  function callAll(calls: readonly CallToolCommand[]): Promise<unknown> {
+    const [first, ...others] = calls.map(carryThrough);
+    return first !== undefined && others.length === 0 ? first : Promise.all([first, ...others]);
+  }
+
   /** A lost call is given out again while its siblings are still at work. */
-  async function carryThrough(call: CallToolCommand): Promise<void> {
-    let current: CallToolCommand | undefined = call;
-    const { number } = call;
-    while (current !== undefined) {
-      tell(await performTool(current));
-      current = stillRunning(next(state), number, call.call);
-    }
+  function carryThrough(call: CallToolCommand): Promise<void> {
+    return performTool(call).then((happening) => {
+      tell(happening);
+      const again = stillRunning(next(state), call.number, call.call);
+      return again === undefined ? undefined : carryThrough(again);
+    });
   }
 
   async function waitFor(untilMs: number | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 import { scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
-import type { Activities, ToolActivity } from "../activities/activities.ts";
+import type { Activities } from "../activities/activities.ts";
 import type {
   CallModelCommand,
   CallToolCommand,
@@ -7,7 +7,8 @@ import type {
   OpenLoopCommand,
   RecordCommand,
 } from "../core/command.ts";
-import type { RunEvent, Setback } from "../core/run-event.ts";
+import type { ToolDigest } from "../core/digest.ts";
+import type { RunEvent } from "../core/run-event.ts";
 import { localOptions, modelOptions, toolOptions, writeOptions } from "./activity-options.ts";
 import { setbackOf } from "./set-back.ts";
 
@@ -20,58 +21,54 @@ export type Happening = RunEvent extends infer Event
 
 type ActivityCommand = OpenLoopCommand | CallModelCommand | CloseLoopCommand | RecordCommand;
 
+// No `async` here: for each promise of a workflow the SDK takes a stack trace and maps it back to its sources, which
+// is most of what a short activation costs.
+
 /** Carries out one command through its activity: a command in, what became of it out. */
-export async function perform(command: ActivityCommand, model: string | undefined): Promise<Happening> {
+export function perform(command: ActivityCommand, model: string | undefined): Promise<Happening> {
   switch (command.type) {
     case "open-loop": {
       const { type, session, ...input } = command;
-      return answer(
-        () => write<"open-loop">(type, input, "opens the loop"),
+      return write<"open-loop">(type, input, "opens the loop").then(
         (digest) => ({ type: "loop-opened", digest }),
-        (setback) => ({ type: "open-set-back", setback }),
+        setBack("open-set-back"),
       );
     }
     case "call-model": {
       const { type, session, maxAttempts, ...input } = command;
       const options = modelOptions(maxAttempts, `turn ${command.turn} · ${model ?? "model"}`);
-      return answer(
-        () => scheduleActivity<ReturnOf<"model">>("model", [input], options),
+      return scheduleActivity<ReturnOf<"model">>("model", [input], options).then(
         (digest) => ({ type: "model-replied", digest }),
-        (setback) => ({ type: "model-set-back", setback }),
+        setBack("model-set-back"),
       );
     }
     case "close-loop": {
       const { type, session, ...input } = command;
-      return answer(
-        () => write<"close-loop">(type, input, command.outcome.type),
+      return write<"close-loop">(type, input, command.outcome.type).then(
         (digest) => ({ type: "loop-closed", digest }),
-        (setback) => ({ type: "close-set-back", setback }),
+        setBack("close-set-back"),
       );
     }
     case "record": {
       const { type, session, ...input } = command;
-      return answer(
-        () => write<"record">(type, input, `${command.inbox.length} for the inbox`),
+      return write<"record">(type, input, `${command.inbox.length} for the inbox`).then(
         (digest) => ({ type: "recorded", digest }),
-        (setback) => ({ type: "record-set-back", setback }),
+        setBack("record-set-back"),
       );
     }
   }
 }
 
 /** Runs one tool call. The activity's type is the tool's own name: that is what the timeline and the metrics show. */
-export async function performTool(command: CallToolCommand): Promise<Happening> {
+export function performTool(command: CallToolCommand): Promise<Happening> {
   const { local, session, timeoutMs, queue, summary, toolName, ...input } = command;
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
-  type Digest = Awaited<ReturnType<ToolActivity>>;
-  return answer(
-    () =>
-      local
-        ? scheduleLocalActivity<Digest>(toolName, [input], localOptions(label))
-        : scheduleActivity<Digest>(toolName, [input], toolOptions(timeoutMs, queue, label)),
+  const result = local
+    ? scheduleLocalActivity<ToolDigest>(toolName, [input], localOptions(label))
+    : scheduleActivity<ToolDigest>(toolName, [input], toolOptions(timeoutMs, queue, label));
+  return result.then(
     (digest) => ({ type: "tool-finished", call: command.call, digest }),
-    (setback) => ({ type: "tool-set-back", call: command.call, setback }),
-    local,
+    (error) => ({ type: "tool-set-back", call: command.call, setback: setbackOf(error, local) }),
   );
 }
 
@@ -85,17 +82,6 @@ function write<Name extends "open-loop" | "close-loop" | "record">(
   return scheduleActivity<ReturnOf<Name>>(name, [input], writeOptions(summary));
 }
 
-async function answer<Digest>(
-  ask: () => Promise<Digest>,
-  done: (digest: Digest) => Happening,
-  setBack: (setback: Setback) => Happening,
-  local = false,
-): Promise<Happening> {
-  let digest: Digest;
-  try {
-    digest = await ask();
-  } catch (error) {
-    return setBack(setbackOf(error, local));
-  }
-  return done(digest);
+function setBack(type: "open-set-back" | "model-set-back" | "close-set-back" | "record-set-back") {
+  return (error: unknown): Happening => ({ type, setback: setbackOf(error, false) });
 }

@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey } from "@temporalio/common";
-import { setCurrentDetails, upsertSearchAttributes } from "@temporalio/workflow";
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
 import { dashboard } from "../core/dashboard.ts";
 import type { State } from "../core/state.ts";
 import { statusOf } from "../core/status.ts";
@@ -11,7 +11,14 @@ const SESSION = defineSearchAttributeKey("HoldfastSession", "KEYWORD");
 const TURNS = defineSearchAttributeKey("HoldfastTurns", "INT");
 const COST = defineSearchAttributeKey("HoldfastCostUsd", "DOUBLE");
 
-type Shown = { status: string; turns: number; costUsd: number; agent: string; model: string };
+type Shown = {
+  readonly session: string | undefined;
+  readonly status: string | undefined;
+  readonly agent: string | undefined;
+  readonly model: string | undefined;
+  readonly turns: number | undefined;
+  readonly costUsd: number | undefined;
+};
 
 /**
  * When turns and cost are sent, besides with the status. Each time is an event and a write to the server's index: for
@@ -20,31 +27,72 @@ type Shown = { status: string; turns: number; costUsd: number; agent: string; mo
 const SEND_AFTER_TURNS = 5;
 const SEND_AFTER_USD = 0.25;
 
+/** Between two states that are both told within milliseconds; the next one says it all. */
+function isPassing({ phase, stop }: State): boolean {
+  return phase.type === "closing" && stop === undefined;
+}
+
 /**
  * Keeps the Temporal UI up to date: current details cost nothing; search attributes are sent when the status changes,
  * and with every five turns or 25 cents.
  */
 export function showcase(searchAttributes: boolean): (state: State) => void {
-  let shown: Partial<Shown> = {};
+  let shown: Partial<Shown> = searchAttributes ? shownAtStart() : {};
+  let latest: State | undefined;
   return (state) => {
+    if (state === latest) return;
+    latest = state;
     setCurrentDetails(dashboard(state));
-    if (!searchAttributes) return;
-    const { status, turns, costUsd, agent = "", model = "" } = statusOf(state);
-    const now: Shown = { status, turns, costUsd, agent, model };
-    if (shown.status === now.status && shown.agent === now.agent) {
-      const turnsMore = turns - (shown.turns ?? 0);
-      const usdMore = costUsd - (shown.costUsd ?? 0);
-      if (turnsMore < SEND_AFTER_TURNS && usdMore < SEND_AFTER_USD) return;
-    }
+    if (!searchAttributes || isPassing(state)) return;
+    const now = { ...shown, ...shownOf(state) };
+    if (!isWorthAnEvent(shown, now)) return;
     const changes = [
-      ...(shown.status === undefined ? [{ key: SESSION, value: state.session }] : []),
+      ...(shown.session === now.session ? [] : [{ key: SESSION, value: now.session }]),
       ...(shown.status === now.status ? [] : [{ key: STATUS, value: now.status }]),
-      ...(shown.agent === now.agent || agent === "" ? [] : [{ key: AGENT, value: agent }]),
-      ...(shown.model === now.model || model === "" ? [] : [{ key: MODEL, value: model }]),
-      ...(shown.turns === now.turns ? [] : [{ key: TURNS, value: turns }]),
-      ...(shown.costUsd === now.costUsd ? [] : [{ key: COST, value: costUsd }]),
+      ...(shown.agent === now.agent ? [] : [{ key: AGENT, value: now.agent }]),
+      ...(shown.model === now.model ? [] : [{ key: MODEL, value: now.model }]),
+      ...(shown.turns === now.turns ? [] : [{ key: TURNS, value: now.turns }]),
+      ...(shown.costUsd === now.costUsd ? [] : [{ key: COST, value: now.costUsd }]),
     ];
     upsertSearchAttributes(changes as Parameters<typeof upsertSearchAttributes>[0]);
     shown = now;
   };
+}
+
+/** What the client has said when it started the run, or the run before has left when it continued as new. */
+function shownAtStart(): Partial<Shown> {
+  const { typedSearchAttributes: known } = workflowInfo();
+  return {
+    session: known.get(SESSION),
+    status: known.get(STATUS),
+    agent: known.get(AGENT),
+    model: known.get(MODEL),
+    turns: known.get(TURNS),
+    costUsd: known.get(COST),
+  };
+}
+
+/** Agent and model are not known before the loop is open. */
+function shownOf(state: State): Partial<Shown> {
+  const { session, status, agent, model, turns, costUsd } = statusOf(state);
+  return {
+    session,
+    status,
+    turns,
+    costUsd,
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+function isWorthAnEvent(shown: Partial<Shown>, now: Partial<Shown>): boolean {
+  const { turns = 0, costUsd = 0 } = shown;
+  return (
+    shown.session !== now.session ||
+    shown.status !== now.status ||
+    shown.agent !== now.agent ||
+    shown.model !== now.model ||
+    (now.turns ?? 0) - turns >= SEND_AFTER_TURNS ||
+    (now.costUsd ?? 0) - costUsd >= SEND_AFTER_USD
+  );
 }
