@@ -58,8 +58,15 @@ module.exports = {
       allowBuiltins: true,
     }),
     withoutTemporal("config-knows-no-temporal", room("config")),
+    ...only("hooks-ask-what-an-application-adds", room("hooks"), {
+      // A command as a hook is run as a tool runs one: supervised, and without the worker's keys.
+      runtime: [...rooms("schema", "observability"), "^src/tools/process/", PACKAGES],
+      types: rooms("core"),
+      allowBuiltins: true,
+    }),
+    withoutTemporal("hooks-know-no-temporal", room("hooks")),
     ...only("activities-join-adapters", room("activities"), {
-      runtime: [...rooms("schema", "core", ...ADAPTERS), PACKAGES],
+      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), PACKAGES],
       allowBuiltins: true,
     }),
     ...only("client-reads-and-signals", room("client"), {
@@ -86,7 +93,7 @@ module.exports = {
     }),
     ...only("testing-is-below-client", room("testing"), {
       runtime: [
-        ...rooms("schema", "core", "workflows", "activities", "config", "devserver", ...ADAPTERS),
+        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "devserver", ...ADAPTERS),
         PACKAGES,
       ],
       allowBuiltins: true,
@@ -97,7 +104,7 @@ module.exports = {
     }),
     ...only("worker-composes", "^src/worker\\.ts$", {
       runtime: [
-        ...rooms("schema", "core", "workflows", "activities", "config", "recovery", ...ADAPTERS),
+        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "recovery", ...ADAPTERS),
         PACKAGES,
       ],
       allowBuiltins: true,
@@ -142,6 +149,7 @@ module.exports = {
           ...rooms(
             "schema",
             "core",
+            "hooks",
             "workflows",
             "activities",
             "client",
@@ -162,6 +170,9 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     doNotFollow: { path: "node_modules" },
-    enhancedResolveOptions: { conditionNames: ["import", "require", "node", "types", "default"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "require", "node", "types", "default"],
+    },
   },
 };

@@ -1,0 +1,183 @@
+import type { PermissionOutcome, PermissionPolicy, PermissionRule } from "../schema/permission.ts";
+import type { ReplayClass } from "../schema/tool.ts";
+import type { CallFacts, CommandFact, PathFact } from "./call-facts.ts";
+import { matchNameGlob, matchPathGlob } from "./glob.ts";
+
+// Invariants
+//   P1. Each command of a pipe or list, and each path of a call without commands, is decided by the first rule that
+//       matches it; the call gets the strictest of these outcomes.
+//   P2. Facts that are opaque or cut match no `allow` rule. Where the policy has rules, such a call is never allowed.
+//   P3. Doubt is for the stricter side: `ask` and `deny` match what may be meant, `allow` what is certain.
+
+export type PermissionCall = { readonly tool: string; readonly replay: ReplayClass };
+
+export type PermissionContext = {
+  readonly agent: string;
+  /** A person is there to be asked. */
+  readonly interactive: boolean;
+};
+
+export type PermissionDecision = {
+  readonly outcome: PermissionOutcome;
+  /** Which rule decided, counted from 0. */
+  readonly rule: number | "otherwise";
+  /** A clause for people, the record and the model, without a full stop. */
+  readonly reason: string;
+};
+
+/** What is decided by itself: a command with the redirects of its call, one path, or a call of which neither is known. */
+type Piece = { readonly command?: CommandFact; readonly paths: readonly PathFact[] };
+
+const STRICTNESS: Record<PermissionOutcome, number> = { allow: 0, ask: 1, deny: 2 };
+const VERB: Record<PermissionOutcome, string> = { allow: "allows", ask: "asks for", deny: "denies" };
+
+export function decide(
+  policy: PermissionPolicy,
+  call: PermissionCall,
+  facts: CallFacts,
+  context: PermissionContext,
+): PermissionDecision {
+  const doubt = doubtOf(facts);
+  let strictest: PermissionDecision | undefined;
+  for (const piece of piecesOf(facts)) {
+    const decision = decidePiece(policy, call, piece, doubt, context);
+    if (decision === undefined) continue;
+    if (strictest === undefined || STRICTNESS[decision.outcome] > STRICTNESS[strictest.outcome]) {
+      strictest = decision;
+    }
+  }
+  return strictest ?? decideOtherwise(policy, call, doubt, context);
+}
+
+function piecesOf({ commands = [], paths = [] }: CallFacts): Piece[] {
+  if (commands.length > 0) return commands.map((command) => ({ command, paths }));
+  if (paths.length > 0) return paths.map((path) => ({ paths: [path] }));
+  return [{ paths: [] }];
+}
+
+/** Why no `allow` rule may match. */
+function doubtOf(facts: CallFacts): string | undefined {
+  if (facts.opaque !== undefined) return `the command ${facts.opaque}`;
+  return facts.cut === true ? "the call does more than can be listed" : undefined;
+}
+
+/** Undefined for a wrapper that no rule speaks of: then what it runs is all that counts. */
+function decidePiece(
+  policy: PermissionPolicy,
+  call: PermissionCall,
+  piece: Piece,
+  doubt: string | undefined,
+  context: PermissionContext,
+): PermissionDecision | undefined {
+  const index = policy.rules.findIndex(
+    (rule) => (rule.outcome !== "allow" || doubt === undefined) && matches(rule, call, piece, context),
+  );
+  const rule = policy.rules[index];
+  if (rule !== undefined) {
+    const of = piece.command === undefined ? "" : ` \`${piece.command.words.join(" ")}\``;
+    const reason = rule.reason ?? `rules[${index}] ${VERB[rule.outcome]}${of || " it"}`;
+    return { outcome: rule.outcome, rule: index, reason };
+  }
+  if (piece.command?.wrapper === true) return undefined;
+  return decideOtherwise(policy, call, doubt, context);
+}
+
+function decideOtherwise(
+  policy: PermissionPolicy,
+  call: PermissionCall,
+  doubt: string | undefined,
+  { interactive }: PermissionContext,
+): PermissionDecision {
+  const asksUnsafe = policy.otherwise === "ask-unsafe";
+  const outcome =
+    policy.otherwise !== "ask-unsafe"
+      ? policy.otherwise
+      : interactive && call.replay === "unsafe"
+        ? "ask"
+        : "allow";
+  if (outcome === "allow" && doubt !== undefined && policy.rules.length > 0) {
+    return { outcome: "ask", rule: "otherwise", reason: `${doubt}, so that it may be what a rule forbids` };
+  }
+  const why = asksUnsafe && outcome === "ask" ? `, and ${call.tool} may not be run twice` : "";
+  return {
+    outcome,
+    rule: "otherwise",
+    reason: `no rule matches${why}${doubt === undefined ? "" : ` (${doubt})`}`,
+  };
+}
+
+function matches(
+  rule: PermissionRule,
+  call: PermissionCall,
+  piece: Piece,
+  context: PermissionContext,
+): boolean {
+  if (rule.tool !== undefined && !list(rule.tool).some((glob) => matchNameGlob(glob, call.tool)))
+    return false;
+  if (rule.agent !== undefined && !list(rule.agent).some((glob) => matchNameGlob(glob, context.agent)))
+    return false;
+  const certain = rule.outcome === "allow";
+  return matchesCommand(rule, piece.command, certain) && matchesPath(rule, piece, certain);
+}
+
+function matchesCommand(rule: PermissionRule, command: CommandFact | undefined, certain: boolean): boolean {
+  if (rule.command === undefined) return true;
+  if (command === undefined) return false;
+  return list(rule.command).some((prefix) => beginsWith(command, prefixWords(prefix), certain));
+}
+
+function matchesPath(rule: PermissionRule, { command, paths }: Piece, certain: boolean): boolean {
+  if (rule.path === undefined) return true;
+  const globs = list(rule.path);
+  const fits = (path: PathFact) => globs.some((glob) => matchesGlob(glob, path));
+  if (certain) return command === undefined && paths.length > 0 && paths.every(fits);
+  return paths.some(fits);
+}
+
+function matchesGlob(glob: string, path: PathFact): boolean {
+  if (glob.startsWith("/")) return matchPathGlob(glob, path.path);
+  return path.inside && path.relative !== undefined && matchPathGlob(glob, path.relative);
+}
+
+/**
+ * Whether a command begins with these words.
+ *
+ * @param certain - Only what is known counts. Otherwise a pattern counts as what it may become, and a program is also
+ * known by the last part of its path.
+ */
+export function beginsWith(
+  { words, fixed }: CommandFact,
+  prefix: readonly string[],
+  certain: boolean,
+): boolean {
+  const known = words.slice(0, fixed);
+  for (const [index, expected] of prefix.entries()) {
+    const word = words[index];
+    if (index < known.length) {
+      const fits = word === expected || (!certain && index === 0 && lastPart(word!) === expected);
+      if (!fits) return false;
+    } else {
+      // From here on nothing is certain: a pattern may become the expected word, and any others after it.
+      if (fixed === undefined || certain) return false;
+      return index > known.length || word === undefined || mayBecome(word, expected);
+    }
+  }
+  return true;
+}
+
+/** Letters in brackets are not read: such a pattern may become anything. */
+function mayBecome(pattern: string, word: string): boolean {
+  return pattern.includes("[") || matchNameGlob(pattern, word);
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function prefixWords(prefix: string): string[] {
+  return prefix.split(/\s+/).filter((word) => word !== "");
+}
+
+function list(value: string | readonly string[]): readonly string[] {
+  return typeof value === "string" ? [value] : value;
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+
+// What an agent may do by itself. The decision is made in src/core/permission.ts from the facts of
+// src/core/call-facts.ts; the meaning of each field is written here, for authors.
+
+/** What becomes of a call: it runs, it waits for a person, or it is answered with an error result. */
+export const PermissionOutcome = z.enum(["allow", "ask", "deny"]);
+export type PermissionOutcome = z.infer<typeof PermissionOutcome>;
+
+const oneOrMore = <Schema extends z.ZodType<string>>(schema: Schema) =>
+  z.union([schema, z.array(schema).min(1)]);
+
+/** A name, or a glob of names: `*` stands for any letters, `?` for one. */
+const NameGlob = z.string().min(1);
+
+/**
+ * A glob of paths: `*` stands for any letters but `/`, `?` for one, `**` for any letters, `**` + `/` for any number of
+ * folders, also none. `src/**` and `src/` mean the folder and all below it. Relative globs speak of the workspace and
+ * match nothing outside; absolute ones (`/etc/**`) are compared with the real path, links resolved.
+ */
+const PathGlob = z
+  .string()
+  .min(1)
+  .refine((glob) => !/(^|\/)\.\.(\/|$)/.test(glob), {
+    message: 'must not contain ".."; write an absolute glob for a path outside the workspace',
+  })
+  .refine((glob) => !glob.startsWith("~"), {
+    message: 'must not begin with "~"; write the home folder in full',
+  });
+
+/**
+ * The first words of a command, with spaces between them: `git status` fits `git status --short`, not `git stash`.
+ * Words are compared whole and as the shell would see them, so quotes, escapes and wildcards have no place here.
+ */
+const CommandPrefix = z
+  .string()
+  .regex(/\S/, "must hold at least one word")
+  .refine((prefix) => !/[;&|<>$`'"\\()*?]/.test(prefix), {
+    message:
+      "must be plain words, such as `git status`; a prefix needs no wildcard, and each command of a list is judged by itself",
+  });
+
+/**
+ * One rule. A condition that is absent matches everything; a rule matches when all of its conditions do. A list in a
+ * condition means any of its members.
+ *
+ * Each command of a pipe or list, and each path of a call without commands, is judged by itself, by the first rule that
+ * matches it; the call gets the strictest of these outcomes. What cannot be known for certain (a command that does
+ * not parse, substitution, `eval`, …) never matches an `allow` rule.
+ */
+export const PermissionRule = z.strictObject({
+  /** The tool's name, or a glob of names. */
+  tool: oneOrMore(NameGlob).optional(),
+  /** The agent's name, or a glob of names. */
+  agent: oneOrMore(NameGlob).optional(),
+  /**
+   * Files that the call touches. `ask` and `deny` match when one of them fits. `allow` never matches a shell command by
+   * this condition: a command touches more files than its redirects, which are all that the facts show of it.
+   */
+  path: oneOrMore(PathGlob).optional(),
+  /** How a shell command begins. Any words may follow; `ask` and `deny` also match the program by its last path part. */
+  command: oneOrMore(CommandPrefix).optional(),
+  outcome: PermissionOutcome,
+  /** For the record, for the person who is asked, and for the model when the call is denied. */
+  reason: z.string().min(1).max(500).optional(),
+});
+export type PermissionRule = z.infer<typeof PermissionRule>;
+
+/** Ordered rules: the first that matches decides. */
+export const PermissionPolicy = z.strictObject({
+  rules: z.array(PermissionRule).default([]),
+  /**
+   * What is decided where no rule matches. `ask-unsafe`, the default, asks for tools of replay class `unsafe` when a
+   * person is there (the run is interactive), and otherwise allows. Where a policy has rules, a call that is not
+   * known for certain is asked for instead of allowed: it may be what a rule forbids.
+   */
+  otherwise: z.enum([...PermissionOutcome.options, "ask-unsafe"]).default("ask-unsafe"),
+});
+export type PermissionPolicy = z.infer<typeof PermissionPolicy>;
+/** What an author writes: everything with a default may be left out. */
+export type PermissionPolicyInput = z.input<typeof PermissionPolicy>;

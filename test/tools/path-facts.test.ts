@@ -1,0 +1,103 @@
+import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { pathFacts, stepsBack } from "../../src/tools/path-facts.ts";
+import { temporaryFolder } from "./workspace.ts";
+
+async function places() {
+  const base = await realpath(await temporaryFolder());
+  const [workspace, outside] = [join(base, "workspace"), join(base, "workspace-outside")];
+  await mkdir(join(workspace, "src"), { recursive: true });
+  await mkdir(outside);
+  await writeFile(join(workspace, "src/a.ts"), "");
+  await writeFile(join(outside, "secret"), "");
+  const of = async (path: string) => {
+    const { paths } = await pathFacts([path], workspace);
+    return paths?.[0];
+  };
+  return { base, workspace, outside, of };
+}
+
+describe("facts of paths", () => {
+  test("a file, a folder, the workspace itself, by both of their names [PERM-01]", async () => {
+    const { workspace, of } = await places();
+    const fact = { path: join(workspace, "src/a.ts"), inside: true, relative: "src/a.ts" };
+    expect(await of("src/a.ts")).toEqual(fact);
+    expect(await of("./src/../src/a.ts")).toEqual(fact);
+    expect(await of(join(workspace, "src/a.ts"))).toEqual(fact);
+    expect(await of(".")).toEqual({ path: workspace, inside: true, relative: "." });
+    expect(await of("")).toEqual({ path: workspace, inside: true, relative: "." });
+  });
+
+  test("what does not exist yet is where it would be made [PERM-01]", async () => {
+    const { workspace, of } = await places();
+    expect(await of("new/deep/file")).toEqual({
+      path: join(workspace, "new/deep/file"),
+      inside: true,
+      relative: "new/deep/file",
+    });
+  });
+
+  test("outside, by words, by a sibling of a like name, by links [PERM-01]", async () => {
+    const { workspace, outside, of } = await places();
+    await symlink(outside, join(workspace, "link"));
+    await symlink(join(outside, "not-there"), join(workspace, "dangling"));
+    await symlink("../workspace-outside/not-there", join(workspace, "relative-dangling"));
+    await symlink("dangling", join(workspace, "twice"));
+    for (const [path, real] of [
+      ["../x", join(workspace, "../x")],
+      [join(outside, "secret"), join(outside, "secret")],
+      ["link/secret", join(outside, "secret")],
+      ["link/new/file", join(outside, "new/file")],
+      ["dangling", join(outside, "not-there")],
+      ["relative-dangling", join(outside, "not-there")],
+      ["twice", join(outside, "not-there")],
+    ] as const) {
+      expect(await of(path), path).toEqual({ path: real, inside: false });
+    }
+  });
+
+  test("what cannot be followed is not inside: a circle, a file as a folder, NUL, a link that steps back [PERM-01]", async () => {
+    const { workspace, of } = await places();
+    await symlink("circle", join(workspace, "circle"));
+    await symlink("nowhere/../x", join(workspace, "back"));
+    for (const path of ["circle", "src/a.ts/x", "a\0b", "back", "x".repeat(300)]) {
+      expect(await of(path), path).toMatchObject({ inside: false });
+    }
+  });
+
+  test("a link that stays inside is its target; a workspace that is a link is its target [PERM-01]", async () => {
+    const { base, workspace, of } = await places();
+    await symlink("src", join(workspace, "inner"));
+    expect(await of("inner/a.ts")).toMatchObject({ inside: true, relative: "src/a.ts" });
+    await symlink(workspace, join(base, "alias"));
+    const { paths } = await pathFacts(["src/a.ts", join(workspace, "src")], join(base, "alias"));
+    expect(paths).toMatchObject([{ relative: "src/a.ts" }, { relative: "src" }]);
+  });
+
+  test("more paths than fit are said to be cut [PERM-01]", async () => {
+    const { workspace } = await places();
+    const facts = await pathFacts(
+      Array.from({ length: 100 }, (_, index) => `f${index}`),
+      workspace,
+    );
+    expect(facts.cut).toBe(true);
+    expect(facts.paths?.length).toBeLessThanOrEqual(32);
+  });
+
+  test.each([
+    ["a/../b", true],
+    ["../a", false],
+    ["../../a", false],
+    ["./../a", false],
+    [".././../a", false],
+    ["a/./../b", true],
+    ["a//..", true],
+    ["...", false],
+    ["a/..b", false],
+    ["/a/..", true],
+    [".a/..", true],
+  ])("%s steps back: %s", (path, expected) => {
+    expect(stepsBack(path)).toBe(expected);
+  });
+});
