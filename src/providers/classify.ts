@@ -1,7 +1,7 @@
+import { isOverflow, isOverflowText } from "../core/overflow.ts";
 import { redact } from "../core/redact.ts";
 import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "./json.ts";
 import type { Mask } from "./mask.ts";
-import { isOverflow, isOverflowText } from "./overflow.ts";
 import { ProviderError, type ProviderFault } from "./provider-error.ts";
 import { headerOf, type ResponseHeaders, retryAfterMs } from "./retry-after.ts";
 

@@ -8,13 +8,13 @@ import {
   openrouter,
   parseModel,
 } from "../../src/config/model-names.ts";
+import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/core/overflow.ts";
 import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
 import { endpoint } from "../../src/providers/endpoint.ts";
 import { toWireJson } from "../../src/providers/json.ts";
 import { maskFor } from "../../src/providers/mask.ts";
 import { CompletionsAssembler } from "../../src/providers/openai-completions/stream.ts";
 import { usageOf } from "../../src/providers/openai-completions/usage.ts";
-import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/providers/overflow.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import { EventReader } from "../../src/providers/sse.ts";

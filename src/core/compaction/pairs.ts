@@ -1,0 +1,39 @@
+import type { AgentMessage } from "../../schema/message.ts";
+
+/** Which messages of a list cannot be parted, because a call is in one and its result in the other. */
+export type Pairs = {
+  /** By index: whether a cut in front of this message would part a call from its result. */
+  readonly joined: readonly boolean[];
+  /** Indexes of results that no earlier answer asked for. */
+  readonly orphans: ReadonlySet<number>;
+};
+
+/** A result belongs to the newest answer before it that asked for it: ids repeat from turn to turn (GAP-08). */
+export function pairUp(messages: readonly AgentMessage[]): Pairs {
+  const askedAt = new Map<string, number>();
+  const lastResultOf = new Map<number, number>();
+  const orphans = new Set<number>();
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant") {
+      for (const part of message.content) if (part.type === "toolCall") askedAt.set(part.id, index);
+    } else if (message.role === "toolResult") {
+      const answer = askedAt.get(message.toolCallId);
+      if (answer === undefined) orphans.add(index);
+      else lastResultOf.set(answer, index);
+    }
+  }
+  let joinedUpTo = -1;
+  const joined = messages.map((_, index) => {
+    const inside = index <= joinedUpTo;
+    joinedUpTo = Math.max(joinedUpTo, lastResultOf.get(index) ?? -1);
+    return inside;
+  });
+  return { joined, orphans };
+}
+
+/** The nearest place at or before `index` where a list may be cut. */
+export function cutBefore({ joined }: Pairs, index: number): number {
+  let at = index;
+  while (joined[at] === true) at--;
+  return at;
+}

@@ -1,0 +1,76 @@
+import type { AgentMessage, TurnId } from "../../schema/message.ts";
+import type { Entry } from "../../schema/record.ts";
+import { pairUp } from "./pairs.ts";
+
+/** Entries that belong together, in order: the words before an answer, the answer, the results of its calls. */
+export type Turn = {
+  /** Absent when no entry of the turn says its turn. */
+  readonly id: TurnId | undefined;
+  /** Never empty. Positions may have holes, where entries left the view. */
+  readonly entries: readonly Entry[];
+};
+
+/** Turns by number, counted from 0 over the entries given; both ends included (CMP-02). */
+export type TurnRange = { readonly start: number; readonly end: number };
+
+/**
+ * Groups entries by turn (CMP-11).
+ *
+ * An entry without a turn is a group of its own, except that an answer and its results never part, and that an
+ * application's own message, which cannot say its turn, stands with what it follows.
+ */
+export function turnsOf(entries: readonly Entry[]): readonly Turn[] {
+  const { joined } = pairUp(entries.map(({ message }) => message));
+  const turns: { id: TurnId | undefined; entries: Entry[] }[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const id = turnIdOf(entry.message);
+    const last = turns.at(-1);
+    const goesOn = joined[index] === true || entry.message.role === "extension" || isSame(last?.id, id);
+    if (last === undefined || !goesOn) turns.push({ id, entries: [entry] });
+    else {
+      last.entries.push(entry);
+      last.id ??= id;
+    }
+  }
+  return turns;
+}
+
+function turnIdOf(message: AgentMessage): TurnId | undefined {
+  return message.role === "extension" ? undefined : message.turnId;
+}
+
+function isSame(left: TurnId | undefined, right: TurnId | undefined): boolean {
+  return left !== undefined && left.loopId === right?.loopId && left.turnIndex === right.turnIndex;
+}
+
+export function entriesOfTurns(turns: readonly Turn[], { start, end }: TurnRange): readonly Entry[] {
+  return turns.slice(start, end + 1).flatMap(({ entries }) => entries);
+}
+
+/** From the first position of these turns up to, not including, the one behind their last; nothing without turns. */
+export function positionsOfTurns(
+  turns: readonly Turn[],
+  range: TurnRange,
+): { readonly from: number; readonly to: number } | undefined {
+  const entries = entriesOfTurns(turns, range);
+  const [first, last] = [entries[0], entries.at(-1)];
+  return first === undefined || last === undefined
+    ? undefined
+    : { from: first.position, to: last.position + 1 };
+}
+
+/** The turns of each loop, oldest first. Turns without an id belong to the loop around them. */
+export function loopsOf(turns: readonly Turn[]): readonly (readonly Turn[])[] {
+  const loops: { id: string | undefined; turns: Turn[] }[] = [];
+  for (const turn of turns) {
+    const last = loops.at(-1);
+    const id = turn.id?.loopId;
+    if (last === undefined || (id !== undefined && last.id !== undefined && id !== last.id)) {
+      loops.push({ id, turns: [turn] });
+    } else {
+      last.turns.push(turn);
+      last.id ??= id;
+    }
+  }
+  return loops.map((loop) => loop.turns);
+}

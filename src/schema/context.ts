@@ -1,0 +1,62 @@
+import { z } from "zod";
+
+// How much of a conversation a model is shown, and what is done when it grows past that. Defaults: CTX-07, CTX-08.
+
+/** How many loops before the newest one a compacted view still tells of. */
+export const CompactionScope = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("fixed"), loops: z.number().int().nonnegative() }),
+  /** As many as have, whole, no more tokens than the context window. */
+  z.strictObject({ type: z.literal("token-budget") }),
+]);
+export type CompactionScope = z.infer<typeof CompactionScope>;
+
+/** When a view is made smaller, and how. */
+export const CompactionConfig = z.strictObject({
+  /** The part of the context window that messages and system prompt may fill, 0 to 1. */
+  compactAtPct: z.number().positive().max(1).default(0.9),
+  /** Compaction begins when less than this part of the window is left below `compactAtPct`. */
+  budgetThresholdPct: z.number().min(0).lt(1).default(0.05),
+  scope: CompactionScope.default({ type: "fixed", loops: 3 }),
+  /** Turns of the newest loop that stay as they are, from its beginning. */
+  keepFirstTurns: z.number().int().nonnegative().default(2),
+  /** Turns of the newest loop that stay, with their tool outputs cut, at its end. */
+  keepRecentTurns: z.number().int().nonnegative().default(10),
+  /** Of one whole summary, not of a turn in it. */
+  maxSummaryTokens: z.number().int().nonnegative().default(2000),
+  toolOutputMaxLines: z.number().int().nonnegative().default(50),
+  /** What a summary written by a model should dwell on. Changes neither triggers nor counts (CMP-14). */
+  focusMessage: z.string().optional(),
+  /** The name of a strategy that the worker has registered. */
+  strategy: z.string().min(1).default("block"),
+});
+export type CompactionConfig = z.infer<typeof CompactionConfig>;
+
+/** The context window and its share for messages. */
+export const ContextConfig = z
+  .strictObject({
+    maxContextTokens: z.number().int().positive().default(100_000),
+    /** Set aside for the system prompt. */
+    systemPromptTokens: z.number().int().nonnegative().default(4000),
+    /** The next three are the tiered strategy's; the block strategy has its own in `compaction`. */
+    toolOutputMaxLines: z.number().int().nonnegative().default(50),
+    /** Messages, from the end. */
+    keepRecent: z.number().int().nonnegative().default(10),
+    /** Messages, from the beginning. */
+    keepFirst: z.number().int().nonnegative().default(2),
+    compaction: CompactionConfig.default(() => CompactionConfig.parse({})),
+  })
+  .refine(leavesRoom, {
+    error:
+      "compactAtPct less budgetThresholdPct of maxContextTokens must be more than systemPromptTokens: no room is left for messages",
+    path: ["compaction"],
+  });
+export type ContextConfig = z.infer<typeof ContextConfig>;
+
+function leavesRoom(config: {
+  maxContextTokens: number;
+  systemPromptTokens: number;
+  compaction: CompactionConfig;
+}): boolean {
+  const { compactAtPct, budgetThresholdPct } = config.compaction;
+  return (compactAtPct - budgetThresholdPct) * config.maxContextTokens > config.systemPromptTokens + 1;
+}

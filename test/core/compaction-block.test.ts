@@ -1,0 +1,377 @@
+import fc, { type Arbitrary, array, boolean, constantFrom, nat, property, record, tuple } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { planBlock, type Section } from "../../src/core/compaction/block.ts";
+import { cutToolResult } from "../../src/core/compaction/cut-text.ts";
+import { standIn } from "../../src/core/compaction/stand-in.ts";
+import { summarise, turnLine } from "../../src/core/compaction/summary.ts";
+import { entriesOfTurns, loopsOf, positionsOfTurns, turnsOf } from "../../src/core/compaction/turns.ts";
+import { estimateMessage } from "../../src/core/estimate.ts";
+import { materialise } from "../../src/core/view.ts";
+import { CompactionConfig } from "../../src/schema/context.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
+import type { Entry } from "../../src/schema/record.ts";
+import {
+  answer,
+  anyMessages,
+  budgets,
+  entriesOf,
+  extension,
+  inTurn,
+  lines,
+  loop,
+  pairsOf,
+  result,
+  soundMessages,
+  totalOf,
+  user,
+} from "./compaction-messages.ts";
+
+const RUNS = Number(process.env["FC_RUNS"] ?? 10_000);
+const PATIENCE_MS = 120_000;
+const ROOMY = 1_000_000;
+const WINDOW = { maxContextTokens: 100_000 };
+
+const config = (changes: object = {}) => CompactionConfig.parse(changes);
+const forms = (sections: readonly Section[]) => sections.map(({ from, to, as }) => [from, to, as]);
+const tokensOf = (sections: readonly Section[]) => sections.reduce((sum, { tokens }) => sum + tokens, 0);
+const summaryOf = (section: Section | undefined) =>
+  section !== undefined && typeof section.as === "object" && "summary" in section.as
+    ? section.as.summary
+    : undefined;
+
+/** What a model sees of a plan. */
+function shown(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
+  return sections.flatMap(({ from, to, as }) => {
+    if (typeof as === "object" && "summary" in as) return [standIn(as.summary, 0)];
+    const inside = entries.filter(({ position }) => position >= from && position < to);
+    return inside.map(({ message }) => (as === "whole" ? message : cutToolResult(message, as.cut)));
+  });
+}
+
+describe("turns", () => {
+  test("are the entries of one turn id; an entry without one is a turn of its own [CMP-11]", () => {
+    const entries = entriesOf([user("old"), user("older"), ...loop("L.1", 2), user("later")], 5);
+    const turns = turnsOf(entries);
+    expect(turns.map((turn) => turn.entries.length)).toEqual([1, 1, 3, 2, 1]);
+    expect(turns.map(({ id }) => id?.turnIndex)).toEqual([undefined, undefined, 0, 1, undefined]);
+    expect(positionsOfTurns(turns, { start: 2, end: 3 })).toEqual({ from: 7, to: 12 });
+    expect(entriesOfTurns(turns, { start: 0, end: 1 })).toEqual(entries.slice(0, 2));
+    expect(positionsOfTurns(turns, { start: 5, end: 9 })).toBeUndefined();
+  });
+
+  test("keep an answer and its results together, whatever their turn ids [CMP-08, CMP-09]", () => {
+    const apart = [
+      answer("", ["a", "b"]),
+      inTurn(result("b", "2"), "L.1", 4),
+      result("a", "1"),
+      user("next"),
+    ];
+    expect(turnsOf(entriesOf(apart)).map((turn) => turn.entries.length)).toEqual([3, 1]);
+  });
+
+  test("take an application's message along with what it follows [CMP-11]", () => {
+    const mixed = [inTurn(user("hi"), "L.1", 0), extension(1), inTurn(answer("yes"), "L.1", 0)];
+    expect(turnsOf(entriesOf(mixed)).length).toBe(1);
+  });
+
+  test("the same number in another loop is another turn, and loops are told apart [CMP-07, CMP-16]", () => {
+    const turns = turnsOf(entriesOf([user("inbox"), ...loop("L.1", 1), ...loop("L.2", 2), user("x")]));
+    expect(turns.length).toBe(5);
+    expect(loopsOf(turns).map((loopTurns) => loopTurns.length)).toEqual([2, 3]);
+    expect(loopsOf(turnsOf(entriesOf([user("a"), answer("b")]))).length).toBe(1);
+  });
+});
+
+describe("the line of a turn", () => {
+  const lineOf = (...messages: AgentMessage[]) => {
+    const entries = entriesOf(messages.map((message) => inTurn(message, "L.1", 0)));
+    return turnLine(turnsOf(entries)[0] as never);
+  };
+
+  test("says what people said and what the answer said or did [CMP-04]", () => {
+    expect(lineOf(user("fix\n the  tests"), answer("on it", ["a"]), result("a", "secret"))).toBe(
+      "[Summary] User: fix the tests Assistant: on it",
+    );
+    expect(lineOf(answer("", ["a", "b"]))).toBe("[Summary] Assistant: [Assistant used 2 tool(s)]");
+    expect(lineOf(result("a", "x"))).toBe("[Summary] [No words]");
+  });
+
+  test("is one line, and not long [CMP-04]", () => {
+    const long = lineOf(
+      user("😀".repeat(1000)),
+      user(lines(900)),
+      answer("x".repeat(150)),
+      answer("y".repeat(200)),
+    );
+    expect(long).not.toContain("\n");
+    expect([...long].length).toBe(440);
+    expect(long).toContain(`${"😀".repeat(199)}… User: line 1 line 2`);
+  });
+});
+
+describe("a summary", () => {
+  const turns = turnsOf(entriesOf(loop("L.1", 4)));
+
+  test("has one line for each turn [CMP-04]", () => {
+    expect(summarise(turns, 2000, estimateMessage).split("\n")).toEqual([
+      "[Summary] User: prompt of L.1 Assistant: turn 0",
+      "[Summary] Assistant: turn 1",
+      "[Summary] Assistant: turn 2",
+      "[Summary] Assistant: turn 3",
+    ]);
+  });
+
+  test("drops the turns beyond its tokens, and counts them [CMP-04]", () => {
+    const whole = estimateMessage(standIn(summarise(turns, 2000, estimateMessage), 0));
+    expect(summarise(turns, whole, estimateMessage)).not.toContain("more");
+    expect(summarise(turns, whole - 1, estimateMessage)).toMatch(
+      /turn 2\n\[\.\.\. 1 more turn\(s\) \.\.\.\]$/,
+    );
+    expect(summarise(turns, 30, estimateMessage)).toBe(
+      "[Summary] User: prompt of L.1 Assistant: turn 0\n[Summary] Assistant: turn 1\n[... 2 more turn(s) ...]",
+    );
+    expect(summarise(turns, 11, estimateMessage)).toBe("[... 4 more turn(s) ...]");
+    expect(summarise(turns, 9, estimateMessage)).toBe("");
+  });
+
+  test("is never longer than it may be [CMP-04]", () => {
+    fc.assert(
+      property(soundMessages, nat(300), (messages, maxTokens) => {
+        const text = summarise(turnsOf(entriesOf(messages)), maxTokens, estimateMessage);
+        if (text !== "") expect(estimateMessage(standIn(text, 0))).toBeLessThanOrEqual(maxTokens);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("the default plan", () => {
+  test("keeps the first turns, sums up the middle, keeps the last ones with their outputs cut [CMP-03]", () => {
+    // Turn 0 has three entries (0 to 2), every other turn two: turn n begins at 2n + 1.
+    const entries = entriesOf(loop("L.1", 20, lines(60)));
+    const sections = planBlock(entries, config(), ROOMY, WINDOW);
+    expect(forms(sections)).toEqual([
+      [0, 5, "whole"],
+      [5, 21, { summary: expect.stringMatching(/^\[Summary\] Assistant: turn 2\n(.*\n){6}.*turn 9$/) }],
+      [21, 41, { cut: 50 }],
+    ]);
+    expect(sections.map(({ turns }) => turns)).toEqual([2, 8, 10]);
+    expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
+  });
+
+  test("leaves a loop without a middle as it is [CMP-08, X-15]", () => {
+    const entries = entriesOf(loop("L.1", 12, lines(60)));
+    expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 25, "whole"]]);
+    expect(planBlock([], config(), ROOMY, WINDOW)).toEqual([]);
+  });
+
+  test("sums up earlier loops within scope and leaves older ones out [CMP-05, CMP-07]", () => {
+    const entries = entriesOf(["L.1", "L.2", "L.3", "L.4", "L.5"].flatMap((id) => loop(id, 1)));
+    const three = planBlock(entries, config(), ROOMY, WINDOW);
+    expect(forms(three)).toEqual([
+      [3, 6, { summary: "[Summary] User: prompt of L.2 Assistant: turn 0" }],
+      [6, 9, { summary: "[Summary] User: prompt of L.3 Assistant: turn 0" }],
+      [9, 12, { summary: "[Summary] User: prompt of L.4 Assistant: turn 0" }],
+      [12, 15, "whole"],
+    ]);
+    const none = planBlock(entries, config({ scope: { type: "fixed", loops: 0 } }), ROOMY, WINDOW);
+    expect(forms(none)).toEqual([[12, 15, "whole"]]);
+    const scope = { type: "token-budget" };
+    const two = totalOf(loop("L.1", 1)) * 2;
+    expect(planBlock(entries, config({ scope }), ROOMY, { maxContextTokens: two }).length).toBe(3);
+  });
+
+  test("gives way over the budget: fewer recent turns first [CTX-15, CMP-03]", () => {
+    const entries = entriesOf(loop("L.1", 20, "x".repeat(400)));
+    const roomy = planBlock(entries, config(), ROOMY, WINDOW);
+    const tight = planBlock(entries, config(), tokensOf(roomy) - 1, WINDOW);
+    expect(tight.map(({ turns }) => turns)).toEqual([2, 9, 9]);
+    const tighter = planBlock(entries, config(), 700, WINDOW);
+    expect(tighter.map(({ turns }) => turns)).toEqual([2, 16, 2]);
+  });
+
+  test("then fewer lines of the last turn's outputs [CTX-15]", () => {
+    const entries = entriesOf(loop("L.1", 4, lines(60, "some words of a line")));
+    const sections = planBlock(entries, config({ keepFirstTurns: 0 }), 300, WINDOW);
+    expect(forms(sections)).toEqual([
+      [0, 7, { summary: expect.stringMatching(/^\[Summary\] User: prompt of L.1 /) }],
+      [7, 9, { cut: 25 }],
+    ]);
+  });
+
+  test("at last the newest turns that fit, behind a marker [CTX-14, CTX-15]", () => {
+    const entries = entriesOf([...loop("L.1", 1), ...loop("L.2", 20, "x".repeat(400))]);
+    const sections = planBlock(entries, config(), 300, WINDOW);
+    expect(forms(sections)).toEqual([
+      [0, 40, { summary: "[Context compacted: 40 messages removed]" }],
+      [40, 44, { cut: 50 }],
+    ]);
+    expect(tokensOf(sections)).toBeLessThanOrEqual(300);
+  });
+
+  test("a last turn that is too large by itself is cut until it fits, without a marker [CTX-15]", () => {
+    const one = entriesOf(loop("L.1", 1, lines(3000)));
+    expect(forms(planBlock(one, config(), 250, WINDOW))).toEqual([[0, 3, { cut: 50 }]]);
+    const least = totalOf(one.map(({ message }) => cutToolResult(message, 0)));
+    const marker = estimateMessage(standIn("[Context compacted: 3 messages removed]", 0));
+    expect(forms(planBlock(one, config(), least + marker, WINDOW))).toEqual([[0, 3, { cut: 0 }]]);
+    expect(forms(planBlock(one, config(), 20, WINDOW))).toEqual([
+      [0, 3, { summary: "[Context compacted: 3 messages removed]" }],
+    ]);
+    expect(planBlock(one, config(), 5, WINDOW)).toEqual([]);
+  });
+
+  test("shows nothing that was not given: a section ends at a hole [PHI-13g]", () => {
+    const entries = entriesOf(loop("L.1", 6)).filter(({ position }) => position < 3 || position > 6);
+    const sections = planBlock(entries, config(), ROOMY, WINDOW);
+    expect(forms(sections)).toEqual([
+      [0, 3, "whole"],
+      [7, 13, "whole"],
+    ]);
+    expect(sections.map(({ turns }) => turns)).toEqual([1, 3]);
+  });
+
+  test("leaves out what an earlier compaction has put down, and begins from the record again [CMP-01, PHI-13g]", () => {
+    const entries = entriesOf(loop("L.1", 3));
+    const note = {
+      ...extension({ sections: [{ text: "x".repeat(4000) }] }),
+      kind: "compaction",
+    } as AgentMessage;
+    const between = [
+      ...entries,
+      ...entriesOf([note], 7),
+      ...entriesOf([inTurn(answer("go on"), "L.1", 3)], 8),
+    ];
+    const sections = planBlock(between, config(), ROOMY, WINDOW);
+    expect(forms(sections)).toEqual([
+      [0, 7, "whole"],
+      [8, 9, "whole"],
+    ]);
+    expect(tokensOf(sections)).toBeLessThan(200);
+  });
+
+  test("counts what a view adds where a call has no result [CTX-15]", () => {
+    const entries = entriesOf([inTurn(user("hi"), "L.1", 0), inTurn(answer("", ["a", "b"]), "L.1", 0)]);
+    const sections = planBlock(entries, config(), ROOMY, WINDOW);
+    expect(tokensOf(sections)).toBe(totalOf(seen(sections, entries)));
+  });
+
+  test("takes the words of another strategy, and leaves out what has none [CMP-10, CMP-14]", () => {
+    const entries = entriesOf([...loop("L.1", 1), ...loop("L.2", 20)]);
+    const summariseTurns = (turns: readonly unknown[], maxTokens: number) =>
+      turns.length === 1 ? "" : `${turns.length} turns in ${maxTokens} tokens`;
+    const sections = planBlock(entries, config(), ROOMY, { ...WINDOW, summarise: summariseTurns });
+    expect(sections.map(summaryOf)).toEqual([undefined, "8 turns in 2000 tokens", undefined]);
+  });
+
+  test("another counter decides, where one is given [CTX-04]", () => {
+    const entries = entriesOf(loop("L.1", 20));
+    const sections = planBlock(entries, config(), 20, { ...WINDOW, count: () => 1 });
+    expect(sections.map(({ turns, tokens }) => [turns, tokens])).toEqual([
+      [2, 5],
+      [11, 1],
+      [7, 14],
+    ]);
+  });
+});
+
+/** As the model gets it, orphans answered. */
+function seen(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
+  const parts = shown(sections, entries);
+  const range = { from: 0, to: parts.length };
+  return materialise({ branch: "main", ranges: [range] } as never, entriesOf(parts));
+}
+
+/** Any entries: turn ids of a few loops, or none, or in disorder; positions with holes. */
+function placed(messages: Arbitrary<AgentMessage[]>): Arbitrary<Entry[]> {
+  const place = record({ loop: constantFrom("L.1", "L.2"), begins: boolean(), hole: nat(9), bare: nat(9) });
+  return tuple(messages, array(place, { minLength: 60, maxLength: 60 })).map(([given, places]) => {
+    let position = 0;
+    let turn = 0;
+    return given.map((message, index) => {
+      const { loop: loopId, begins, hole, bare } = places[index % places.length] as (typeof places)[number];
+      if (begins) turn++;
+      position += hole === 0 ? 2 : 1;
+      const told = bare === 0 ? message : inTurn(message, turn < 6 ? "L.0" : loopId, turn);
+      return { position, origin: "model" as const, message: told, tokens: estimateMessage(message) };
+    });
+  });
+}
+
+const configs = record({
+  keepFirstTurns: nat(4),
+  keepRecentTurns: nat(12),
+  maxSummaryTokens: nat(200),
+  toolOutputMaxLines: nat(60),
+  scope: constantFrom({ type: "fixed", loops: 1 }, { type: "fixed", loops: 3 }, { type: "token-budget" }),
+}).map((changes) => config(changes));
+
+describe("any entries, any budget", () => {
+  const always = (
+    entries: Arbitrary<Entry[]>,
+    checked: (sections: readonly Section[], given: readonly Entry[], budget: number) => void,
+  ) =>
+    fc.assert(
+      property(entries, configs, budgets, (given, chosen, budget) => {
+        checked(planBlock(given, chosen, budget, { maxContextTokens: 1000 }), given, budget);
+      }),
+      { numRuns: RUNS },
+    );
+
+  test(
+    "never goes over the budget, and counts what it shows [CTX-15]",
+    () => {
+      always(placed(anyMessages), (sections, entries, budget) => {
+        expect(tokensOf(sections)).toBeLessThanOrEqual(Math.max(0, budget));
+        expect(tokensOf(sections)).toBeGreaterThanOrEqual(totalOf(shown(sections, entries)));
+      });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "sections are in order, without overlap, and show only what was given [CMP-08, PHI-13g]",
+    () => {
+      always(placed(anyMessages), (sections, entries) => {
+        let behind = 0;
+        for (const { from, to, as } of sections) {
+          expect(from).toBeGreaterThanOrEqual(behind);
+          expect(to).toBeGreaterThan(from);
+          behind = to;
+          const inside = entries.filter(({ position }) => position >= from && position < to);
+          if (as === "whole" || "cut" in as) expect(inside.length).toBe(to - from);
+        }
+      });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "shows a call and its result, or neither, and in the same form [CMP-08, CMP-09, CTX-15]",
+    () => {
+      always(placed(anyMessages), (sections, entries) => {
+        const formAt = (position: number) => {
+          const section = sections.find(({ from, to }) => position >= from && position < to);
+          if (section === undefined || summaryOf(section) !== undefined) return "gone";
+          return section.as;
+        };
+        const positionAt = (index: number) => entries[index]?.position ?? -1;
+        for (const pair of pairsOf(entries.map(({ message }) => message))) {
+          expect(formAt(positionAt(pair.answer))).toEqual(formAt(positionAt(pair.result)));
+        }
+      });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "fits as a model gets it, and holds no orphan [CTX-15, PRUN-11]",
+    () => {
+      always(placed(soundMessages), (sections, entries, budget) => {
+        expect(seen(sections, entries)).toEqual(shown(sections, entries));
+        expect(totalOf(seen(sections, entries))).toBeLessThanOrEqual(Math.max(0, budget));
+      });
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { choosePruned, type InRunItem } from "../../src/core/prune.ts";
+
+const answer = (
+  position: number,
+  tokens: number,
+  callIds: readonly string[] = [],
+  inProgress = false,
+): InRunItem => ({
+  position,
+  tokens,
+  kind: "answer",
+  callIds,
+  inProgress,
+});
+const result = (position: number, tokens: number, callId: string, inProgress = false): InRunItem => ({
+  position,
+  tokens,
+  kind: "result",
+  callIds: [callId],
+  inProgress,
+});
+
+describe("what leaves the view", () => {
+  const items = [
+    answer(1, 10, ["a", "b"]),
+    result(2, 100, "a"),
+    result(3, 200, "b"),
+    answer(5, 40),
+    answer(7, 10, ["a"]),
+    result(8, 50, "a"),
+    answer(9, 20, ["p"], true),
+  ];
+
+  test("the oldest first, until so many tokens are met [PRUN-02]", () => {
+    expect(choosePruned(items, 310)).toEqual({ positions: [1, 2, 3], tokens: 310 });
+    expect(choosePruned(items, 311)).toEqual({ positions: [1, 2, 3, 5], tokens: 350 });
+    expect(choosePruned(items, 0)).toEqual({ positions: [], tokens: 0 });
+  });
+
+  test("an answer leaves with all its results, and what is reported is what was removed [PRUN-02, PRUN-11, PHI-13i]", () => {
+    expect(choosePruned(items, 1)).toEqual({ positions: [1, 2, 3], tokens: 310 });
+  });
+
+  test("the call in progress stays, however much is asked [PRUN-11, PHI-13i]", () => {
+    expect(choosePruned(items, 100_000)).toEqual({ positions: [1, 2, 3, 5, 7, 8], tokens: 410 });
+    const batch = [answer(1, 10, ["a", "p"]), result(2, 500, "a"), result(3, 1, "p", true)];
+    expect(choosePruned(batch, 100)).toEqual({ positions: [], tokens: 0 });
+  });
+
+  test("an answer that waits for a result stays, and a newer one leaves instead [PRUN-11]", () => {
+    const waiting = [answer(1, 10, ["a", "b"]), result(2, 500, "a"), answer(4, 5)];
+    expect(choosePruned(waiting, 100)).toEqual({ positions: [4], tokens: 5 });
+  });
+
+  test("a result belongs to the newest answer that asked for it: ids repeat [PRUN-11, GAP-08]", () => {
+    const again = [answer(1, 1, ["a"]), result(2, 1, "a"), answer(3, 1, ["a"]), result(4, 1, "a")];
+    expect(choosePruned(again, 2).positions).toEqual([1, 2]);
+    expect(choosePruned(again.slice(2), 1).positions).toEqual([3, 4]);
+  });
+
+  test("a result that nobody asked for may leave by itself [PRUN-02]", () => {
+    expect(choosePruned([result(1, 5, "x"), answer(2, 7)], 5)).toEqual({ positions: [1], tokens: 5 });
+  });
+});
+
+describe("any run, any target", () => {
+  const turn = fc.record({
+    calls: fc.array(
+      fc.record({ id: fc.constantFrom("a", "b", "c"), tokens: fc.nat(500), running: fc.nat(12) }),
+      {
+        maxLength: 4,
+      },
+    ),
+    tokens: fc.nat(500),
+    steered: fc.boolean(),
+  });
+  /** Turns with calls of which a few still run: those have no result yet. */
+  const runs = fc.array(turn, { maxLength: 12 }).map((turns) => {
+    const items: InRunItem[] = [];
+    const groups: number[][] = [];
+    let position = 0;
+    for (const { calls, tokens, steered } of turns) {
+      if (steered) position++;
+      const unique = calls.filter((call, index) => calls.findIndex(({ id }) => id === call.id) === index);
+      const running = unique.some((call) => call.running === 0);
+      const group = [position];
+      items.push(
+        answer(
+          position++,
+          tokens,
+          unique.map(({ id }) => id),
+          running,
+        ),
+      );
+      for (const call of unique) {
+        if (call.running === 0) continue;
+        group.push(position);
+        items.push(result(position++, call.tokens, call.id));
+      }
+      groups.push(running ? [] : group);
+    }
+    return { items, groups: groups.filter((group) => group.length > 0) };
+  });
+
+  test("takes whole answers from the oldest on, no more than needed, and reports just them [PRUN-02, PRUN-11, PHI-13i]", () => {
+    fc.assert(
+      fc.property(runs, fc.integer({ min: -10, max: 6000 }), ({ items, groups }, target) => {
+        const pruned = choosePruned(items, target);
+        const tokensAt = (positions: readonly number[]) =>
+          items.reduce((sum, item) => sum + (positions.includes(item.position) ? item.tokens : 0), 0);
+        expect(pruned.tokens).toBe(tokensAt(pruned.positions));
+        const taken = groups.findIndex((_, index) => tokensAt(groups.slice(0, index).flat()) >= target);
+        const expected = taken === -1 ? groups : groups.slice(0, taken);
+        expect(pruned.positions).toEqual(expected.flat());
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});
