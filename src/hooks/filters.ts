@@ -1,0 +1,126 @@
+import { askWithin, checkTimeout, DEFAULT_HOOK_TIMEOUT_MS } from "./time-limit.ts";
+import { failed, type HookFailure } from "./verdict.ts";
+
+// Filters look at what people say before the model sees it (FILT-01 to FILT-05, PHI-08).
+
+/** What one filter says of a text. */
+export type FilterResult =
+  | { readonly type: "pass" }
+  | { readonly type: "warn"; readonly warning: string }
+  | { readonly type: "reject"; readonly reason: string };
+
+/** What all filters together say: `text` is one block, to be appended to the message. */
+export type FilterVerdict =
+  | { readonly type: "pass" }
+  | { readonly type: "warn"; readonly text: string }
+  | { readonly type: "reject"; readonly reason: string };
+
+/** The first rejection wins and drops all warnings; warnings are joined in order, a line each. */
+export function filterText(results: readonly FilterResult[]): FilterVerdict {
+  const rejection = results.find((result) => result.type === "reject");
+  if (rejection !== undefined) return rejection;
+  const warnings = results.filter((result) => result.type === "warn");
+  if (warnings.length === 0) return { type: "pass" };
+  return { type: "warn", text: warnings.map(({ warning }) => `[Warning: ${warning}]`).join("\n") };
+}
+
+export type InputFilter = (text: string, signal: AbortSignal) => FilterResult | Promise<FilterResult>;
+
+export type FilterPolicy = {
+  readonly timeoutMs?: number | undefined;
+  /** What a failure of this filter means: `reject`, unless said here. */
+  readonly onFailure?: "reject" | "pass" | undefined;
+};
+
+/** A registered name; what is said here goes before what was said at registration. */
+export type FilterUse = string | ({ readonly name: string } & FilterPolicy);
+
+export type FilterReport = { readonly filter: string; readonly result: FilterResult | HookFailure };
+
+export type FilterRun = {
+  readonly verdict: FilterVerdict;
+  /** One for each filter that was asked, in order. */
+  readonly reports: readonly FilterReport[];
+};
+
+/** The filters of an application, by the names under which definitions use them. */
+export class FilterRegistry {
+  readonly #filters = new Map<string, { readonly filter: InputFilter; readonly policy: FilterPolicy }>();
+
+  /** Throws when the name is empty or taken. */
+  register(name: string, filter: InputFilter, policy: FilterPolicy = {}): this {
+    if (name.trim() === "") throw new TypeError("An input filter needs a name");
+    if (this.#filters.has(name)) throw new TypeError(`An input filter "${name}" is registered already`);
+    checkTimeout(policy.timeoutMs);
+    this.#filters.set(name, { filter, policy });
+    return this;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#filters.keys()].sort();
+  }
+
+  /** Asks in order, and no further than the first rejection. Throws only for a time limit that is none. */
+  async run(
+    filters: readonly FilterUse[],
+    text: string,
+    options: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
+  ): Promise<FilterRun> {
+    const reports: FilterReport[] = [];
+    const results: FilterResult[] = [];
+    for (const use of filters.map(asUse)) {
+      const registered = this.#filters.get(use.name)?.policy;
+      const timeoutMs =
+        use.timeoutMs ?? registered?.timeoutMs ?? options.timeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS;
+      checkTimeout(timeoutMs);
+      const result = await this.#ask(use.name, text, { signal: options.signal, timeoutMs });
+      reports.push({ filter: use.name, result });
+      const onFailure = use.onFailure ?? registered?.onFailure ?? "reject";
+      const counted = result.type === "failed" ? standIn(use.name, result, onFailure) : result;
+      results.push(counted);
+      if (counted.type === "reject") break;
+    }
+    return { verdict: filterText(results), reports };
+  }
+
+  async #ask(
+    name: string,
+    text: string,
+    limit: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  ): Promise<FilterResult | HookFailure> {
+    const registered = this.#filters.get(name);
+    if (registered === undefined) {
+      const known = this.names.length === 0 ? "none is" : `registered: ${this.names.join(", ")}`;
+      return failed("not-found", `There is no input filter "${name}" on this worker; ${known}`);
+    }
+    const answer = await askWithin<unknown>((signal) => registered.filter(text, signal), limit);
+    if (answer.type === "failed") return answer;
+    return isResult(answer.value)
+      ? answer.value
+      : failed("wrong-answer", `Input filter "${name}" answered neither pass, warn nor reject`);
+  }
+}
+
+function asUse(use: FilterUse): { readonly name: string } & FilterPolicy {
+  return typeof use === "string" ? { name: use } : use;
+}
+
+function standIn(name: string, failure: HookFailure, onFailure: "reject" | "pass"): FilterResult {
+  // Nobody waits for a pass after a cancellation, so that no policy turns it into one.
+  if (onFailure === "pass" && failure.how !== "cancelled") return { type: "pass" };
+  return { type: "reject", reason: `Input filter "${name}" failed: ${failure.message}` };
+}
+
+function isResult(value: unknown): value is FilterResult {
+  if (typeof value !== "object" || value === null || !("type" in value)) return false;
+  switch (value.type) {
+    case "pass":
+      return true;
+    case "warn":
+      return "warning" in value && typeof value.warning === "string";
+    case "reject":
+      return "reason" in value && typeof value.reason === "string";
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,224 @@
+import { asks, type HookContexts, type HookPoint, isUpdatePoint, type UpdatePoint } from "./hook-point.ts";
+import { runScript } from "./script.ts";
+import { askWithin, checkTimeout, DEFAULT_HOOK_TIMEOUT_MS } from "./time-limit.ts";
+import { failed, type HookVerdict, messageOf } from "./verdict.ts";
+
+// Invariants
+//   H1. `run` and `runUpdate` do not throw because of a hook, and `run` does not wait longer than its time limit.
+//   H2. Before something happens, hooks are asked in the order given; the first "no" ends the asking.
+//   H3. After something happened, all hooks are told, in the order given, whatever one of them does.
+//   H4. A hook that fails counts as a "no" before and as nothing after, unless it or its use says otherwise.
+
+/** True or nothing is yes, false is no; a reason can be given. */
+export type HookAnswer =
+  | boolean
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is a hook too.
+  | void
+  | { readonly type: "yes" }
+  | { readonly type: "no"; readonly reason: string };
+
+/** The signal is aborted when nobody waits for the answer any more. */
+export type HookFunction<P extends HookPoint> = (
+  context: HookContexts[P],
+  signal: AbortSignal,
+) => P extends UpdatePoint ? HookAnswer : HookAnswer | Promise<HookAnswer>;
+
+/** A hook may listen at several points. */
+export type HookFunctions = { readonly [P in HookPoint]?: HookFunction<P> };
+
+export type HookPolicy = {
+  readonly timeoutMs?: number | undefined;
+  /** What a failure of this hook means: `stop` before something happens and `go-on` after it, unless said here. */
+  readonly onFailure?: "stop" | "go-on" | undefined;
+};
+
+/** A registered name, or a command. What is said here goes before what was said at registration. */
+export type HookUse =
+  | string
+  | ({ readonly name: string } & HookPolicy)
+  | ({ readonly command: string | readonly string[] } & HookPolicy);
+
+export type HookReport = {
+  /** The name, or the command. */
+  readonly hook: string;
+  readonly verdict: HookVerdict;
+  readonly durationMs: number;
+};
+
+export type HookDecision =
+  | { readonly type: "yes" }
+  | { readonly type: "no"; readonly hook: string; readonly reason: string };
+
+export type HookRun = {
+  readonly decision: HookDecision;
+  /** One for each hook that was asked or told, in order. */
+  readonly reports: readonly HookReport[];
+};
+
+export type HookRunOptions = {
+  readonly signal: AbortSignal;
+  /** Where commands run. Absolute. */
+  readonly workspace: string;
+  /** For hooks that have none of their own. */
+  readonly timeoutMs?: number | undefined;
+  /** Names of variables of the worker that commands may see. */
+  readonly allowEnvironment?: readonly string[] | undefined;
+};
+
+type Registered = { readonly functions: HookFunctions; readonly policy: HookPolicy };
+type Use = Exclude<HookUse, string>;
+
+/** The hooks of an application, by the names under which definitions use them (CB-01, CB-11). */
+export class HookRegistry {
+  readonly #hooks = new Map<string, Registered>();
+
+  /** Throws when the name is empty or taken, or when there is nothing to register. */
+  register(name: string, functions: HookFunctions, policy: HookPolicy = {}): this {
+    if (name.trim() === "") throw new TypeError("A hook needs a name");
+    if (this.#hooks.has(name)) throw new TypeError(`A hook "${name}" is registered already`);
+    if (Object.keys(functions).length === 0) throw new TypeError(`Hook "${name}" listens at no point`);
+    checkTimeout(policy.timeoutMs);
+    this.#hooks.set(name, { functions, policy });
+    return this;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#hooks.keys()].sort();
+  }
+
+  /** Throws only for a time limit that is none. */
+  async run<P extends HookPoint>(
+    hooks: readonly HookUse[],
+    point: P,
+    context: HookContexts[P],
+    options: HookRunOptions,
+  ): Promise<HookRun> {
+    if (isUpdatePoint(point)) {
+      return this.runUpdate(hooks, point, context as HookContexts[typeof point]);
+    }
+    const reports: HookReport[] = [];
+    let decision: HookDecision = { type: "yes" };
+    for (const use of hooks.map(asUse)) {
+      const timeoutMs =
+        use.timeoutMs ?? this.#policyOf(use).timeoutMs ?? options.timeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS;
+      checkTimeout(timeoutMs);
+      const begunAt = performance.now();
+      const verdict = await this.#ask(use, point, context, { ...options, timeoutMs });
+      reports.push({ hook: nameOf(use), verdict, durationMs: performance.now() - begunAt });
+      if (decision.type === "yes") decision = this.#decide(use, point, verdict);
+      if (decision.type === "no" && asks(point)) break;
+    }
+    return { decision, reports };
+  }
+
+  /** The same for hooks of a tool's output, at once: nothing waits there, and a command cannot be used (CB-03). */
+  runUpdate<P extends UpdatePoint>(hooks: readonly HookUse[], point: P, context: HookContexts[P]): HookRun {
+    const reports: HookReport[] = [];
+    let decision: HookDecision = { type: "yes" };
+    for (const use of hooks.map(asUse)) {
+      const begunAt = performance.now();
+      const verdict = this.#askNow(use, point, context);
+      reports.push({ hook: nameOf(use), verdict, durationMs: performance.now() - begunAt });
+      if (decision.type === "yes") decision = this.#decide(use, point, verdict);
+      if (decision.type === "no" && asks(point)) break;
+    }
+    return { decision, reports };
+  }
+
+  async #ask<P extends HookPoint>(
+    use: Use,
+    point: P,
+    context: HookContexts[P],
+    options: HookRunOptions & { readonly timeoutMs: number },
+  ): Promise<HookVerdict> {
+    if ("command" in use) {
+      const { workspace, signal, timeoutMs, allowEnvironment } = options;
+      return runScript({
+        command: use.command,
+        point,
+        context,
+        workspace,
+        signal,
+        timeoutMs,
+        allowEnvironment,
+      });
+    }
+    const hook = this.#functionOf(use.name, point);
+    if (typeof hook !== "function") return hook;
+    const answer = await askWithin<unknown>((signal) => hook(context, signal), options);
+    return answer.type === "failed" ? answer : verdictOf(use.name, answer.value);
+  }
+
+  #askNow<P extends UpdatePoint>(use: Use, point: P, context: HookContexts[P]): HookVerdict {
+    if ("command" in use) {
+      return failed("not-runnable", `A command cannot be asked at ${point}: the answer is needed at once`);
+    }
+    const hook = this.#functionOf(use.name, point);
+    if (typeof hook !== "function") return hook;
+    try {
+      const answer: unknown = hook(context, NEVER);
+      if (!(answer instanceof Promise)) return verdictOf(use.name, answer);
+      answer.catch(() => {});
+      return failed("wrong-answer", `Hook "${use.name}" gave a promise at ${point}, where nothing waits`);
+    } catch (error) {
+      return failed("threw", messageOf(error));
+    }
+  }
+
+  #functionOf<P extends HookPoint>(name: string, point: P): HookFunction<P> | HookVerdict {
+    const registered = this.#hooks.get(name);
+    if (registered === undefined) {
+      const known = this.names.length === 0 ? "none is" : `registered: ${this.names.join(", ")}`;
+      return failed("not-found", `There is no hook "${name}" on this worker; ${known}`);
+    }
+    const hook = registered.functions[point];
+    if (hook !== undefined) return hook as HookFunction<P>;
+    const points = Object.keys(registered.functions).join(", ");
+    return failed("not-found", `Hook "${name}" does not listen at ${point}, only at ${points}`);
+  }
+
+  #decide(use: Use, point: HookPoint, verdict: HookVerdict): HookDecision {
+    const hook = nameOf(use);
+    switch (verdict.type) {
+      case "yes":
+        return verdict;
+      case "no":
+        return asks(point) ? { type: "no", hook, reason: verdict.reason } : { type: "yes" };
+      case "failed": {
+        const onFailure = use.onFailure ?? this.#policyOf(use).onFailure ?? (asks(point) ? "stop" : "go-on");
+        // Nobody waits for a yes after a cancellation, so that no policy turns it into one.
+        const stops = onFailure === "stop" || (verdict.how === "cancelled" && asks(point));
+        return stops
+          ? { type: "no", hook, reason: `Hook "${hook}" failed: ${verdict.message}` }
+          : { type: "yes" };
+      }
+    }
+  }
+
+  #policyOf(use: Use): HookPolicy {
+    return "name" in use ? (this.#hooks.get(use.name)?.policy ?? {}) : {};
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+function asUse(use: HookUse): Use {
+  return typeof use === "string" ? { name: use } : use;
+}
+
+function nameOf(use: Use): string {
+  if ("name" in use) return use.name;
+  return typeof use.command === "string" ? use.command : use.command.join(" ");
+}
+
+function verdictOf(name: string, answer: unknown): HookVerdict {
+  if (answer === undefined || answer === true) return { type: "yes" };
+  if (answer === false) return { type: "no", reason: `Hook "${name}" said no` };
+  if (typeof answer === "object" && answer !== null && "type" in answer) {
+    if (answer.type === "yes") return { type: "yes" };
+    if (answer.type === "no" && "reason" in answer && typeof answer.reason === "string") {
+      return { type: "no", reason: answer.reason };
+    }
+  }
+  return failed("wrong-answer", `Hook "${name}" answered ${typeof answer}, which is neither yes nor no`);
+}

@@ -1,0 +1,84 @@
+import { access, constants, open, stat } from "node:fs/promises";
+import { extname, resolve } from "node:path";
+import { findProgram } from "../tools/process/find-program.ts";
+import { failed, type HookFailure } from "./verdict.ts";
+
+export type Runnable = {
+  readonly type: "runnable";
+  readonly program: string;
+  readonly args: readonly string[];
+};
+
+/** Who reads a script that does not say it itself, by the ending of its name (PHI-11). */
+const INTERPRETERS: Readonly<Record<string, string>> = {
+  ".sh": "sh",
+  ".bash": "bash",
+  ".py": "python3",
+  ".js": "node",
+  ".mjs": "node",
+  ".cjs": "node",
+};
+
+const TYPESCRIPT = [".ts", ".mts", ".cts"];
+
+/**
+ * What has to be started for these words.
+ *
+ * A first word with a slash is a file, seen from the folder; any other is a program on PATH. A file that is
+ * executable and says what reads it (`#!`, or a binary) is started as it is.
+ */
+export async function findRunnable(
+  words: readonly string[],
+  folder: string,
+  path: string,
+): Promise<Runnable | HookFailure> {
+  const [first = "", ...args] = words;
+  if (!first.includes("/")) {
+    const program = await findProgram(first, path);
+    if (program !== undefined) return { type: "runnable", program, args };
+    return failed("not-found", `There is no program ${first} on PATH; a file in the workspace is ./${first}`);
+  }
+  const file = resolve(folder, first);
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true) return failed("not-found", `There is no file ${file}`);
+
+  const ending = extname(file).toLowerCase();
+  const needsReader = ending in INTERPRETERS || TYPESCRIPT.includes(ending);
+  if ((await isExecutable(file)) && (!needsReader || (await namesItsReader(file)))) {
+    return { type: "runnable", program: file, args };
+  }
+  if (TYPESCRIPT.includes(ending)) {
+    return failed(
+      "not-runnable",
+      `${file} is TypeScript, which is not run as it is: compile it to JavaScript and name that file`,
+    );
+  }
+  const interpreter = INTERPRETERS[ending];
+  if (interpreter === undefined) {
+    const known = Object.keys(INTERPRETERS).join(", ");
+    return failed("not-runnable", `${file} is not executable, and its name does not end in one of ${known}`);
+  }
+  // Under a worker there is always the Node that runs it.
+  const program =
+    (await findProgram(interpreter, path)) ?? (interpreter === "node" ? process.execPath : undefined);
+  if (program === undefined) return failed("not-found", `${file} needs ${interpreter}, which is not on PATH`);
+  return { type: "runnable", program, args: [file, ...args] };
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function namesItsReader(file: string): Promise<boolean> {
+  const handle = await open(file, "r").catch(() => undefined);
+  if (handle === undefined) return false;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer.toString("latin1") === "#!";
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, stat, unlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cleanEnvironment, DEFAULT_PATH } from "../tools/process/environment.ts";
+import { runSupervised, type Supervised } from "../tools/process/supervise.ts";
+import { commandWords } from "./command-words.ts";
+import type { HookContexts, HookPoint } from "./hook-point.ts";
+import { findRunnable } from "./runnable.ts";
+import { DEFAULT_HOOK_TIMEOUT_MS, timedOut } from "./time-limit.ts";
+import { failed, type HookVerdict, messageOf } from "./verdict.ts";
+
+// A command as a hook (CB-08, PHI-11, X-29). What it is told stands in its environment, in short, and on its
+// standard input as one JSON object, whole. Its exit code is its answer: 0 is yes, anything else is no. It runs
+// in the workspace under the supervisor of the tools, so that its process group ends with it, at its time limit,
+// when it is cancelled, and when this process dies.
+
+/** For each of stdout and stderr: enough for a reason, not for a log. */
+const MAX_OUTPUT_BYTES = 8 * 1024;
+
+export type Script<P extends HookPoint = HookPoint> = {
+  /** One line, or its words. No shell reads it. */
+  readonly command: string | readonly string[];
+  readonly point: P;
+  readonly context: HookContexts[P];
+  /** Absolute. */
+  readonly workspace: string;
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+  /** From SIGTERM to SIGKILL. */
+  readonly graceMs?: number | undefined;
+  /** Names of variables of the worker that the script may see besides PATH, HOME and the like. */
+  readonly allowEnvironment?: readonly string[] | undefined;
+};
+
+/** Never rejects. The reason of a "no" is what the script printed to stderr, or else to stdout. */
+export async function runScript<P extends HookPoint>(script: Script<P>): Promise<HookVerdict> {
+  try {
+    const words = wordsOf(script.command);
+    if (words.type === "refused") return failed("not-runnable", words.message);
+    const folder = await stat(script.workspace).catch(() => undefined);
+    if (folder?.isDirectory() !== true) {
+      return failed("not-found", `The workspace ${script.workspace} is not a folder`);
+    }
+    const env = {
+      ...cleanEnvironment(randomUUID(), script.allowEnvironment),
+      ...variables(script.point, script.context),
+    };
+    const runnable = await findRunnable(words.words, script.workspace, env["PATH"] ?? DEFAULT_PATH);
+    if (runnable.type === "failed") return runnable;
+    const timeoutMs = script.timeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS;
+    const input = await namelessFile(JSON.stringify({ hook: script.point, ...script.context }));
+    try {
+      const result = await runSupervised({
+        command: runnable.program,
+        args: runnable.args,
+        cwd: script.workspace,
+        env,
+        stdin: input.fd,
+        signal: script.signal,
+        timeoutMs,
+        graceMs: script.graceMs,
+        maxOutputBytes: MAX_OUTPUT_BYTES,
+        onSpawned: async () => {},
+      });
+      return verdictOf(result, timeoutMs);
+    } finally {
+      await input.close();
+    }
+  } catch (error) {
+    return failed("threw", messageOf(error));
+  }
+}
+
+function wordsOf(command: string | readonly string[]): ReturnType<typeof commandWords> {
+  if (typeof command === "string") return commandWords(command);
+  if (command.length === 0) return { type: "refused", message: "The command is empty" };
+  return { type: "words", words: command };
+}
+
+function verdictOf(result: Supervised, timeoutMs: number): HookVerdict {
+  const printed = result.stderr.trim() || result.stdout.trim();
+  switch (result.ending) {
+    case "cancelled":
+      return failed("cancelled", "Cancelled");
+    case "timed-out":
+      return timedOut(timeoutMs);
+    case "exited":
+      if (result.exitCode === 0) return { type: "yes" };
+      if (result.exitCode !== null) return { type: "no", reason: printed || `Exit code ${result.exitCode}` };
+      return failed("killed", `Ended by ${result.signal}${printed === "" ? "" : `: ${printed}`}`);
+  }
+}
+
+/** What fits into an environment: names and numbers. A null character, which it cannot hold, is left out. */
+function variables(point: HookPoint, context: HookContexts[HookPoint]): Record<string, string> {
+  const known: Readonly<Record<string, unknown>> = context;
+  const named: readonly (readonly [string, unknown])[] = [
+    ["HOLDFAST_HOOK", point],
+    ["HOLDFAST_SESSION", known["sessionId"]],
+    ["HOLDFAST_LOOP", known["loopId"]],
+    ["HOLDFAST_TURN", known["turnIndex"]],
+    ["HOLDFAST_TOOL", known["toolName"]],
+    ["HOLDFAST_TOOL_CALL", known["toolCallId"]],
+  ];
+  return Object.fromEntries(
+    named
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, String(value).replaceAll("\0", "")]),
+  );
+}
+
+/**
+ * An input that is whole before the script starts: one that never reads it holds nobody up. The file has lost its
+ * name before the conversation is written into it, so that no crash leaves it behind.
+ */
+async function namelessFile(text: string): Promise<FileHandle> {
+  const name = join(tmpdir(), `holdfast-hook-${randomUUID()}`);
+  const handle = await open(name, "wx+", 0o600);
+  try {
+    await unlink(name);
+    const bytes = Buffer.from(text, "utf8");
+    // Written by position: the reader shares the place in the file, which must stay at its beginning.
+    for (let at = 0; at < bytes.length; ) {
+      at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
+    }
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+/** Why a hook gave no answer. */
+export type HookFault =
+  | "timed-out"
+  | "cancelled"
+  /** No hook, program or file of that name. */
+  | "not-found"
+  /** It is there, and cannot be run: no interpreter for it, or a command that is not one. */
+  | "not-runnable"
+  /** A signal ended it that we did not send. */
+  | "killed"
+  | "threw"
+  /** It answered with something that is no answer. */
+  | "wrong-answer";
+
+export type HookFailure = { readonly type: "failed"; readonly how: HookFault; readonly message: string };
+
+/** What one hook said. A failure is neither yes nor no: the policy of its point decides. */
+export type HookVerdict =
+  | { readonly type: "yes" }
+  | { readonly type: "no"; readonly reason: string }
+  | HookFailure;
+
+export function failed(how: HookFault, message: string): HookFailure {
+  return { type: "failed", how, message };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

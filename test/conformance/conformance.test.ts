@@ -1,0 +1,173 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+
+const SCRIPT = resolve(import.meta.dirname, "../../scripts/conformance.mjs");
+
+const REQUIREMENTS = {
+  areas: [
+    { area: "AAA", title: "First things" },
+    { area: "BB", title: "Others" },
+  ],
+  requirements: [
+    { id: "AAA-01", title: "One | thing", issues: [4] },
+    { id: "AAA-02", title: "Two things", issues: [4] },
+    { id: "AAA-02a", title: "A part", issues: [4] },
+    { id: "AAA-02b", title: "Another part", issues: [4] },
+    { id: "AAA-03", title: "An idea", issues: [4], needsNoTest: "not built" },
+    { id: "BB-01", title: "Elsewhere", issues: [5, 6] },
+    { id: "BB-02", title: "Nowhere yet", issues: [] },
+  ],
+};
+
+// The titles are put together here, so that they are no titles of this file.
+const called = (name: string, title: string, body = "") => `${name}(${title}, () => {${body}});\n`;
+
+/** A project with one file of tests. */
+function project(
+  tests: string,
+  { finished = [] as string[], requirements = REQUIREMENTS as unknown } = {},
+): string {
+  const root = mkdtempSync(join(tmpdir(), "holdfast-conformance-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const files = {
+    "test/conformance/requirements.json": JSON.stringify(requirements),
+    "test/conformance/finished.json": JSON.stringify({ issuesUnderWay: [4], finishedAreas: finished }),
+    "test/some/a.test.ts": tests,
+    "docs/other.md": "",
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+function conformance(root: string, ...flags: string[]): { status: number | null; stderr: string } {
+  const { status, stderr } = spawnSync(process.execPath, [SCRIPT, "--root", root, ...flags], {
+    encoding: "utf8",
+  });
+  return { status, stderr };
+}
+
+function written(root: string): string {
+  return readFileSync(join(root, "docs/conformance.md"), "utf8");
+}
+
+function rows(root: string): string[] {
+  return written(root)
+    .split("\n")
+    .filter((line) => /^\| [A-Z]+-\d/.test(line));
+}
+
+const NAMES_ALL = called("test", '"does it all [AAA-01, AAA-02]"');
+
+test("the document says of each requirement what it is, who proves it, and how it stands", () => {
+  const root = project(
+    called("describe", '"things [AAA-01]"', called("test", "`of ${kind} | sorts [AAA-02a, R7]`")) +
+      called("test.each([1])", '"each " + "one (AAA-02b, design 3.1)"'),
+  );
+  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+  expect(rows(root)).toEqual([
+    "| AAA-01 | One \\| thing | `test/some/a.test.ts`: things | proven |",
+    "| AAA-02 | Two things | its parts | proven |",
+    "| AAA-02a | A part | `test/some/a.test.ts`: things › of … \\| sorts | proven |",
+    "| AAA-02b | Another part | `test/some/a.test.ts`: each one | proven |",
+    "| AAA-03 | An idea |  | needs none: not built |",
+    "| BB-01 | Elsewhere |  | another area's (issue 5, 6) |",
+    "| BB-02 | Nowhere yet |  | another area's (no issue yet) |",
+  ]);
+  expect(written(root)).toContain("| AAA: First things | 5 | 4 | 0 | 0 | 1 |  |");
+});
+
+test("writing it twice changes nothing, and the check is content", () => {
+  const root = project(NAMES_ALL);
+  conformance(root);
+  const first = written(root);
+  conformance(root);
+  expect(written(root)).toBe(first);
+  expect(conformance(root, "--check")).toEqual({ status: 0, stderr: "" });
+});
+
+test("the check fails when the document is stale or not there, and does not mend it", () => {
+  const root = project(NAMES_ALL);
+  expect(conformance(root, "--check")).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/conformance\.md is not there\. What to do: npm run conformance/),
+  });
+  conformance(root);
+  const before = written(root);
+  writeFileSync(join(root, "test/some/b.test.ts"), called("test", '"more [BB-01]"'));
+  expect(conformance(root, "--check")).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(
+      /is not what the titles of the tests say\. What to do: npm run conformance/,
+    ),
+  });
+  expect(written(root)).toBe(before);
+});
+
+test.each([
+  ["an id that there is not", "x [AAA-09]", "AAA-09"],
+  ["an area that there is not", "x [CCC-01]", "CCC-01"],
+  ["a part that there is not", "x (AAA-02z)", "AAA-02z"],
+  ["a wrong id beside a right one", "x [AAA-01, AAA-2]", "AAA-2"],
+])("a title that names %s fails, and is quoted", (_, title, id) => {
+  const root = project(called("test", JSON.stringify(title)));
+  for (const flags of [[], ["--check"]]) {
+    const { status, stderr } = conformance(root, ...flags);
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      `test/some/a.test.ts names ${id}, which is no requirement: "${title}". What to do: mend the tag`,
+    );
+  }
+});
+
+test("brackets that name no ids are words", () => {
+  const root = project(called("test", '"[1,2],[3] of (UTF-8) bytes (not AAA-like) [R13]"'));
+  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+});
+
+test("a requirement of a finished area without a test fails; of another area it does not", () => {
+  const root = project(called("test", '"x [AAA-01, AAA-02a]"'), { finished: ["AAA"] });
+  const { status, stderr } = conformance(root);
+  expect(status).toBe(1);
+  const missing = stderr.trim().split("\n");
+  expect(missing.map((line) => line.split(" ")[0])).toEqual(["AAA-02", "AAA-02b"]);
+  expect(missing[1]).toBe(
+    "AAA-02b (Another part) has no test, and its area is finished. What to do: put [AAA-02b] into the title of the test that proves it, or take the area out of test/conformance/finished.json.",
+  );
+  expect(conformance(root, "--check").status).toBe(1);
+});
+
+test("a test that is skipped, planned or expected to fail proves nothing", () => {
+  const root = project(
+    called("test.skip", '"x [AAA-01]"') +
+      called("test.todo", '"x [AAA-01]"') +
+      called("test.fails", '"x [AAA-01]"') +
+      called("describe.skip", '"around"', called("test", '"x [AAA-01]"')),
+    { finished: ["AAA"] },
+  );
+  expect(conformance(root).stderr).toContain("AAA-01 (One | thing) has no test");
+});
+
+test("a test that runs only where it can proves what it names", () => {
+  const root = project(called("test.skipIf(process.platform === 'win32')", '"x [AAA-01]"'));
+  conformance(root);
+  expect(rows(root)[0]).toBe("| AAA-01 | One \\| thing | `test/some/a.test.ts`: x | proven |");
+});
+
+test("lists that contradict themselves are named", () => {
+  const [first] = REQUIREMENTS.requirements;
+  const requirements = {
+    ...REQUIREMENTS,
+    requirements: [first, first, { id: "ZZ-01", title: "Homeless", issues: [] }],
+  };
+  const { status, stderr } = conformance(project("", { finished: ["YY"], requirements }));
+  expect(status).toBe(1);
+  expect(stderr).toContain("has AAA-01 twice");
+  expect(stderr).toContain("ZZ-01 is of no area");
+  expect(stderr).toContain("names YY, which is no area");
+});

@@ -1,0 +1,283 @@
+import { describe, expect, test } from "vitest";
+import { HOOK_POINTS, type HookContexts, isUpdatePoint } from "../../src/hooks/hook-point.ts";
+import { HookRegistry, type HookRunOptions } from "../../src/hooks/registry.ts";
+import { BEFORE_TOOL, workspaceWith } from "./scripts.ts";
+
+const USAGE = { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 3 };
+const TURN = { sessionId: "s1", loopId: "s1.main.1", turnIndex: 0 };
+const UPDATE: HookContexts["before-tool-update"] = {
+  ...TURN,
+  toolCallId: "call-1",
+  toolName: "bash",
+  text: "line",
+};
+const AFTER_TURN: HookContexts["after-turn"] = { ...TURN, messages: [], usage: USAGE };
+
+/** Every point with what is told there. */
+const TOLD: HookContexts = {
+  "before-task": { sessionId: "s1" },
+  "after-task": { sessionId: "s1" },
+  "before-loop": { ...TURN, messages: [] },
+  "after-loop": { sessionId: "s1", loopId: "s1.main.1", messages: [], usage: USAGE },
+  "on-error": { ...TURN, error: "overloaded" },
+  "before-turn": { ...TURN, messages: [] },
+  "after-turn": AFTER_TURN,
+  "before-tool": BEFORE_TOOL,
+  "after-tool": { ...TURN, toolCallId: "call-1", toolName: "bash", isError: true },
+  "before-tool-update": UPDATE,
+  "after-tool-update": UPDATE,
+  "before-compaction": { sessionId: "s1", loopId: "s1.main.1", estimatedTokens: 9, messageCount: 2 },
+  "after-compaction": {
+    sessionId: "s1",
+    loopId: "s1.main.1",
+    messagesBefore: 2,
+    messagesAfter: 1,
+    tokensBefore: 9,
+    tokensAfter: 4,
+  },
+};
+
+function options(overrides: Partial<HookRunOptions> = {}): HookRunOptions {
+  return { signal: new AbortController().signal, workspace: "/", ...overrides };
+}
+
+const never = () => new Promise<never>(() => {});
+const fails = () => {
+  throw new Error("broken");
+};
+
+describe("points", () => {
+  test.each(HOOK_POINTS)("%s: a registered hook is told what the point knows", async (point) => {
+    const told: unknown[] = [];
+    const registry = new HookRegistry().register("audit", {
+      [point]: (context: unknown) => {
+        told.push(context);
+      },
+    });
+    const { decision, reports } = await registry.run(["audit"], point, TOLD[point], options());
+    expect(told).toEqual([TOLD[point]]);
+    expect(decision).toEqual({ type: "yes" });
+    expect(reports).toMatchObject([{ hook: "audit", verdict: { type: "yes" } }]);
+  });
+
+  test("are thirteen, and without a hook each is a yes", async () => {
+    expect(HOOK_POINTS).toHaveLength(13);
+    for (const point of HOOK_POINTS) {
+      expect(await new HookRegistry().run([], point, TOLD[point], options())).toEqual({
+        decision: { type: "yes" },
+        reports: [],
+      });
+    }
+  });
+});
+
+describe("before something happens", () => {
+  test("hooks are asked in order, and the first no wins", async () => {
+    const asked: string[] = [];
+    const registry = new HookRegistry()
+      .register("first", { "before-tool": () => void asked.push("first") })
+      .register("second", {
+        "before-tool": async ({ toolName }) => {
+          asked.push("second");
+          return { type: "no", reason: `${toolName} is closed today` };
+        },
+      })
+      .register("third", { "before-tool": () => void asked.push("third") });
+    const { decision, reports } = await registry.run(
+      ["first", "second", "third"],
+      "before-tool",
+      BEFORE_TOOL,
+      options(),
+    );
+    expect(asked).toEqual(["first", "second"]);
+    expect(decision).toEqual({ type: "no", hook: "second", reason: "bash is closed today" });
+    expect(reports.map(({ hook }) => hook)).toEqual(["first", "second"]);
+  });
+
+  test("false is a no, true and nothing are a yes", async () => {
+    const registry = new HookRegistry()
+      .register("true", { "before-loop": () => true })
+      .register("nothing", { "before-loop": () => {} })
+      .register("false", { "before-loop": async () => false });
+    const context = TOLD["before-loop"];
+    expect((await registry.run(["true", "nothing"], "before-loop", context, options())).decision).toEqual({
+      type: "yes",
+    });
+    expect((await registry.run(["false"], "before-loop", context, options())).decision).toEqual({
+      type: "no",
+      hook: "false",
+      reason: 'Hook "false" said no',
+    });
+  });
+
+  test.each([
+    ["throws", fails, "threw", "broken"],
+    ["hangs", never, "timed-out", "No answer within 0.03 s"],
+    ["answers nonsense", () => "yes" as never, "wrong-answer", "string"],
+    ["answers null", () => null as never, "wrong-answer", "object"],
+  ])("a hook that %s counts as a no, unless its policy is to go on", async (_, hook, how, text) => {
+    const registry = new HookRegistry()
+      .register("closed", { "before-turn": hook })
+      .register("open", { "before-turn": hook }, { onFailure: "go-on" });
+    const limit = options({ timeoutMs: 30 });
+    const closed = await registry.run(["closed"], "before-turn", TOLD["before-turn"], limit);
+    expect(closed.decision).toMatchObject({
+      type: "no",
+      hook: "closed",
+      reason: expect.stringMatching(new RegExp(`^Hook "closed" failed: .*${text}`)),
+    });
+    expect(closed.reports).toMatchObject([{ verdict: { type: "failed", how } }]);
+    const open = await registry.run(["open"], "before-turn", TOLD["before-turn"], limit);
+    expect(open.decision).toEqual({ type: "yes" });
+    expect(open.reports).toMatchObject([{ verdict: { type: "failed", how } }]);
+    // A use says it for itself, over what was registered.
+    const strict = [{ name: "open", onFailure: "stop" as const }];
+    expect((await registry.run(strict, "before-turn", TOLD["before-turn"], limit)).decision.type).toBe("no");
+  });
+
+  test("a name that no worker knows, or that does not listen there, counts as a no that says so", async () => {
+    const registry = new HookRegistry().register("audit", { "after-turn": () => {} });
+    const unknown = await registry.run(["audti"], "before-tool", BEFORE_TOOL, options());
+    expect(unknown.decision).toMatchObject({
+      type: "no",
+      reason: expect.stringContaining('no hook "audti" on this worker; registered: audit'),
+    });
+    const elsewhere = await registry.run(["audit"], "before-tool", BEFORE_TOOL, options());
+    expect(elsewhere.decision).toMatchObject({
+      type: "no",
+      reason: expect.stringContaining("does not listen at before-tool, only at after-turn"),
+    });
+  });
+
+  test("commands and functions stand in one row; a script's no and failure count alike [CB-08]", async () => {
+    const workspace = await workspaceWith({ "no.sh": "echo closed >&2; exit 1", "hangs.sh": "sleep 600" });
+    const registry = new HookRegistry().register("yes", { "before-tool": () => true });
+    const run = (command: string, policy = {}) =>
+      registry.run(["yes", { command, ...policy }], "before-tool", BEFORE_TOOL, options({ workspace }));
+    expect((await run("./no.sh")).decision).toEqual({ type: "no", hook: "./no.sh", reason: "closed" });
+    expect((await run("./gone.sh")).decision.type).toBe("no");
+    expect((await run("./gone.sh", { onFailure: "go-on" })).decision).toEqual({ type: "yes" });
+    // A policy for failures does not make a yes of a no.
+    expect((await run("./no.sh", { onFailure: "go-on" })).decision.type).toBe("no");
+    expect((await run("./hangs.sh", { timeoutMs: 200 })).reports).toMatchObject([
+      { verdict: { type: "yes" } },
+      { hook: "./hangs.sh", verdict: { type: "failed", how: "timed-out" } },
+    ]);
+  });
+});
+
+describe("commands", () => {
+  test("are asked and told at every point but those of a tool's output [CB-08, X-29]", async () => {
+    const workspace = await workspaceWith({
+      "told.py": "import json, os, sys\nprint(os.environ['HOLDFAST_HOOK'], sys.stdin.read())\nsys.exit(1)",
+    });
+    for (const point of HOOK_POINTS.filter((point) => !isUpdatePoint(point))) {
+      const { decision, reports } = await new HookRegistry().run(
+        [{ command: "./told.py" }],
+        point,
+        TOLD[point],
+        options({ workspace }),
+      );
+      const printed = `${point} ${JSON.stringify({ hook: point, ...TOLD[point] })}`;
+      expect(reports).toMatchObject([{ hook: "./told.py", verdict: { type: "no", reason: printed } }]);
+      expect(decision.type).toBe(point.startsWith("before-") ? "no" : "yes");
+    }
+  });
+});
+
+describe("after something happened", () => {
+  test("all hooks are told, whatever one of them does, and nothing is stopped", async () => {
+    const told: string[] = [];
+    const registry = new HookRegistry()
+      .register("fails", { "after-turn": fails })
+      .register("hangs", { "after-turn": never }, { timeoutMs: 20 })
+      .register("no", { "after-turn": () => false })
+      .register("last", { "after-turn": () => void told.push("last") });
+    const { decision, reports } = await registry.run(
+      ["fails", "hangs", "no", "last"],
+      "after-turn",
+      AFTER_TURN,
+      options(),
+    );
+    expect(decision).toEqual({ type: "yes" });
+    expect(told).toEqual(["last"]);
+    expect(reports.map(({ verdict }) => verdict.type)).toEqual(["failed", "failed", "no", "yes"]);
+  });
+
+  test("a hook whose failure must stop the run says so, and the others are told all the same", async () => {
+    const told: string[] = [];
+    const registry = new HookRegistry()
+      .register("ledger", { "after-turn": fails }, { onFailure: "stop" })
+      .register("last", { "after-turn": () => void told.push("last") });
+    const run = await registry.run(["ledger", "last"], "after-turn", AFTER_TURN, options());
+    expect(run.decision).toEqual({ type: "no", hook: "ledger", reason: 'Hook "ledger" failed: broken' });
+    expect(told).toEqual(["last"]);
+  });
+});
+
+describe("hooks of a tool's output", () => {
+  test("answer at once; the first no drops the update [CB-03]", () => {
+    const registry = new HookRegistry()
+      .register("hide", { "before-tool-update": ({ text }) => !text.includes("secret") })
+      .register("count", { "before-tool-update": () => true });
+    const run = (text: string) =>
+      registry.runUpdate(["hide", "count"], "before-tool-update", { ...UPDATE, text });
+    expect(run("plain").decision).toEqual({ type: "yes" });
+    expect(run("a secret")).toMatchObject({ decision: { type: "no", hook: "hide" }, reports: [{}] });
+  });
+
+  test("that wait, throw, or are commands have failed [CB-03]", () => {
+    const registry = new HookRegistry()
+      .register("waits", { "before-tool-update": (async () => true) as never })
+      .register("rejects", { "before-tool-update": (async () => fails()) as never })
+      .register("throws", { "before-tool-update": fails });
+    for (const use of ["waits", "rejects", "throws", { command: "true" }]) {
+      expect(registry.runUpdate([use], "before-tool-update", UPDATE).decision.type).toBe("no");
+      expect(registry.runUpdate([use], "after-tool-update", UPDATE).decision.type).toBe("yes");
+    }
+  });
+});
+
+describe("cancellation", () => {
+  test("ends the waiting, tells the hook, asks no further, and is never a yes", async () => {
+    const cancel = new AbortController();
+    const seen: string[] = [];
+    const registry = new HookRegistry()
+      .register(
+        "slow",
+        {
+          "before-tool": (_, signal) => {
+            signal.addEventListener("abort", () => seen.push("told"));
+            cancel.abort();
+            return never();
+          },
+        },
+        { onFailure: "go-on" },
+      )
+      .register("next", { "before-tool": () => void seen.push("next") });
+    const run = await registry.run(
+      ["slow", "next"],
+      "before-tool",
+      BEFORE_TOOL,
+      options({ signal: cancel.signal }),
+    );
+    expect(run.decision).toMatchObject({ type: "no", hook: "slow" });
+    expect(run.reports).toMatchObject([{ verdict: { type: "failed", how: "cancelled" } }]);
+    expect(seen).toEqual(["told"]);
+  });
+});
+
+describe("what is refused at the door", () => {
+  test("a name that is empty or taken, no functions, a time limit that is none", async () => {
+    const registry = new HookRegistry().register("a", { "before-tool": () => true });
+    expect(() => registry.register(" ", { "before-tool": () => true })).toThrow("needs a name");
+    expect(() => registry.register("a", { "before-tool": () => true })).toThrow("registered already");
+    expect(() => registry.register("b", {})).toThrow("listens at no point");
+    for (const timeoutMs of [0, -1, Number.NaN, 2 ** 31]) {
+      expect(() => registry.register("c", { "before-tool": () => true }, { timeoutMs })).toThrow(RangeError);
+      const uses = [{ name: "a", timeoutMs }];
+      await expect(registry.run(uses, "before-tool", BEFORE_TOOL, options())).rejects.toThrow(RangeError);
+    }
+    expect(registry.names).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,250 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { runScript } from "../../src/hooks/script.ts";
+import { listProcesses } from "../../src/tools/process/process-table.ts";
+import { eventually } from "../tools/processes.ts";
+import { ask, BEFORE_TOOL, workspaceWith } from "./scripts.ts";
+
+describe("the answer of a script", () => {
+  test("is its exit code: 0 goes on, anything else is a no with what it printed [CB-08]", async () => {
+    const workspace = await workspaceWith({
+      "yes.sh": "echo fine; exit 0",
+      "no.sh": "echo aside; echo 'not on a Friday' >&2; exit 3",
+      "out.sh": "echo 'only to stdout'; exit 1",
+      "mute.sh": "exit 9",
+    });
+    expect(await ask(workspace, "./yes.sh")).toEqual({ type: "yes" });
+    expect(await ask(workspace, "./no.sh")).toEqual({ type: "no", reason: "not on a Friday" });
+    expect(await ask(workspace, "./out.sh")).toEqual({ type: "no", reason: "only to stdout" });
+    expect(await ask(workspace, "./mute.sh")).toEqual({ type: "no", reason: "Exit code 9" });
+  });
+
+  test("keeps the first 8 KiB of what it printed [CB-08]", async () => {
+    const workspace = await workspaceWith({
+      "long.py": "import sys\nsys.stderr.write('x' * 1000000)\nsys.exit(1)",
+    });
+    expect(await ask(workspace, "./long.py")).toEqual({ type: "no", reason: "x".repeat(8192) });
+  });
+
+  test("is none when a signal ended it [CB-08]", async () => {
+    const workspace = await workspaceWith({ "dies.sh": "echo oh >&2; kill -SEGV $$" });
+    expect(await ask(workspace, "./dies.sh")).toEqual({
+      type: "failed",
+      how: "killed",
+      message: "Ended by SIGSEGV: oh",
+    });
+  });
+});
+
+describe("what a script is told", () => {
+  test("stands in its environment, and whole on its standard input [CB-08, X-29]", async () => {
+    const workspace = await workspaceWith({
+      "told.sh": 'cat > input.json; env | grep "^HOLDFAST_" > environment; pwd > folder',
+    });
+    expect(await ask(workspace, "./told.sh")).toEqual({ type: "yes" });
+    const input: unknown = JSON.parse(await readFile(join(workspace, "input.json"), "utf8"));
+    expect(input).toEqual({ hook: "before-tool", ...BEFORE_TOOL });
+    const environment = (await readFile(join(workspace, "environment"), "utf8")).split("\n");
+    expect(environment).toEqual(
+      expect.arrayContaining([
+        "HOLDFAST_HOOK=before-tool",
+        "HOLDFAST_SESSION=s1",
+        "HOLDFAST_LOOP=s1.main.1",
+        "HOLDFAST_TURN=3",
+        "HOLDFAST_TOOL=bash",
+        "HOLDFAST_TOOL_CALL=call-7",
+      ]),
+    );
+    expect((await readFile(join(workspace, "folder"), "utf8")).trim()).toBe(workspace);
+  });
+
+  test("leaves out what the point does not have [X-29]", async () => {
+    const workspace = await workspaceWith({ "told.sh": "env > environment" });
+    const verdict = await runScript({
+      command: "./told.sh",
+      point: "after-task",
+      context: { sessionId: "s1" },
+      workspace,
+      signal: new AbortController().signal,
+    });
+    expect(verdict).toEqual({ type: "yes" });
+    const environment = await readFile(join(workspace, "environment"), "utf8");
+    expect(environment).toContain("HOLDFAST_HOOK=after-task");
+    expect(environment).not.toMatch(/HOLDFAST_(LOOP|TURN|TOOL)/);
+  });
+
+  test("of a long conversation holds up nobody, whether it is read or not [X-29]", async () => {
+    const workspace = await workspaceWith({
+      "deaf.sh": "exit 0",
+      "reads.py": "import json, sys\nsys.exit(0 if len(json.load(sys.stdin)['arguments']) == 5000000 else 1)",
+    });
+    const context = { ...BEFORE_TOOL, arguments: "x".repeat(5_000_000) };
+    expect(await ask(workspace, "./deaf.sh", { context })).toEqual({ type: "yes" });
+    expect(await ask(workspace, "./reads.py", { context })).toEqual({ type: "yes" });
+  });
+
+  test("holds nothing of the worker's environment but what is let through [CB-08]", async () => {
+    vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
+    vi.stubEnv("HOOK_MAY_SEE", "this");
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    const workspace = await workspaceWith({ "env.sh": "env > environment" });
+    await ask(workspace, "./env.sh", { allowEnvironment: ["HOOK_MAY_SEE"] });
+    const environment = await readFile(join(workspace, "environment"), "utf8");
+    expect(environment).toContain("HOOK_MAY_SEE=this");
+    expect(environment).not.toContain("sk-secret");
+  });
+
+  test("may hold a null character, which no environment can [X-29]", async () => {
+    const workspace = await workspaceWith({ "told.sh": 'test "$HOLDFAST_TOOL" = ab' });
+    const context = { ...BEFORE_TOOL, toolName: "a\0b" };
+    expect(await ask(workspace, "./told.sh", { context })).toEqual({ type: "yes" });
+  });
+});
+
+describe("who reads a script", () => {
+  test.each([
+    ["a.sh", "exit 4"],
+    ["a.py", "import sys; sys.exit(4)"],
+    ["a.js", "process.exit(4)"],
+    ["a.mjs", "import process from 'node:process'; process.exit(4)"],
+    ["a.cjs", "require('node:process').exit(4)"],
+  ])("is chosen by the ending of %s when it is not executable [PHI-11]", async (name, text) => {
+    const workspace = await workspaceWith({ [name]: text });
+    expect(await ask(workspace, `./${name}`)).toEqual({ type: "no", reason: "Exit code 4" });
+  });
+
+  test("is named by the script itself when it is executable, whatever its ending [PHI-11]", async () => {
+    const script = "#!/bin/sh\nexit 5";
+    const workspace = await workspaceWith({ "a.py": script, plain: script, "a.ts": script }, 0o755);
+    for (const name of ["./a.py", "./plain", "./a.ts"]) {
+      expect(await ask(workspace, name)).toEqual({ type: "no", reason: "Exit code 5" });
+    }
+  });
+
+  test("is chosen by ending when an executable script names none [PHI-11]", async () => {
+    const workspace = await workspaceWith({ "a.py": "import sys; sys.exit(6)" }, 0o755);
+    expect(await ask(workspace, "./a.py")).toEqual({ type: "no", reason: "Exit code 6" });
+  });
+
+  test("is the program that the command names, with its arguments [CB-08]", async () => {
+    const workspace = await workspaceWith({
+      "my hook.py": "import sys; print(sys.argv[1:]); sys.exit(1)",
+    });
+    expect(await ask(workspace, `python3 'my hook.py' "a b" --c`)).toEqual({
+      type: "no",
+      reason: "['a b', '--c']",
+    });
+    expect(await ask(workspace, ["python3", "my hook.py", "$HOME;"])).toEqual({
+      type: "no",
+      reason: "['$HOME;']",
+    });
+  });
+
+  test("is nobody for TypeScript, and the refusal says what to do [PHI-11]", async () => {
+    const workspace = await workspaceWith({ "a.ts": "process.exit(0)", "b.mts": "" });
+    for (const name of ["./a.ts", "./b.mts"]) {
+      expect(await ask(workspace, name)).toMatchObject({
+        type: "failed",
+        how: "not-runnable",
+        message: expect.stringContaining("compile it to JavaScript"),
+      });
+    }
+  });
+});
+
+describe("a script that cannot be run is a failure, not an answer", () => {
+  test.each([
+    ["./none.sh", "not-found", "There is no file"],
+    ["no-such-program-4711", "not-found", "is ./no-such-program-4711"],
+    ["./notes.txt", "not-runnable", "is not executable"],
+    ["./folder/", "not-found", "There is no file"],
+    ["", "not-runnable", "empty"],
+    ["   ", "not-runnable", "empty"],
+    ["./a.sh && ./b.sh", "not-runnable", '"&"'],
+    ["./a.sh > log", "not-runnable", '">"'],
+    ["$HOME/a.sh", "not-runnable", '"$"'],
+    ["./a.sh 'b", "not-runnable", "not closed"],
+  ])("%s: %s [CB-08]", async (command, how, message) => {
+    const workspace = await workspaceWith({ "notes.txt": "exit 0", "a.sh": "exit 0", "b.sh": "exit 1" });
+    expect(await ask(workspace, command)).toMatchObject({
+      type: "failed",
+      how,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("a workspace that is not there is named [CB-08]", async () => {
+    expect(await ask("/no/such/folder", "true")).toEqual({
+      type: "failed",
+      how: "not-found",
+      message: "The workspace /no/such/folder is not a folder",
+    });
+  });
+
+  test("a context that is no JSON is a failure [CB-08]", async () => {
+    const workspace = await workspaceWith({});
+    const context = { ...BEFORE_TOOL, arguments: 1n };
+    expect(await ask(workspace, "true", { context })).toMatchObject({ type: "failed", how: "threw" });
+  });
+});
+
+describe("a script that hangs", () => {
+  // The child leaves its parent's ears deaf to SIGTERM, so that only the end of the group ends it.
+  const HANGS = "trap '' TERM; (trap '' TERM; echo $$ >> pids; exec sleep 600) & echo $! >> pids; wait";
+
+  async function pidsOf(workspace: string): Promise<number[]> {
+    const text = await readFile(join(workspace, "pids"), "utf8").catch(() => "");
+    return text.split("\n").filter(Boolean).map(Number);
+  }
+
+  /** The running ones: a dead one stays in the table until somebody has asked for its exit code. */
+  async function running(pids: readonly number[]): Promise<number[]> {
+    const table = await listProcesses();
+    return pids.filter((pid) => table.some((entry) => entry.pid === pid));
+  }
+
+  test("is ended with its children when its time is over [CB-08]", async () => {
+    const workspace = await workspaceWith({ "hangs.sh": HANGS });
+    const begunAt = performance.now();
+    const verdict = await ask(workspace, "./hangs.sh", { timeoutMs: 1_500, graceMs: 50 });
+    // The limit that was asked for, not the 10 s of one that is not said.
+    expect(performance.now() - begunAt).toBeLessThan(8_000);
+    expect(verdict).toEqual({ type: "failed", how: "timed-out", message: "No answer within 1.5 s" });
+    const pids = await pidsOf(workspace);
+    expect(pids).toHaveLength(2);
+    expect(await running(pids)).toEqual([]);
+  });
+
+  test("is ended with its children when it is cancelled [CB-08]", async () => {
+    const workspace = await workspaceWith({ "hangs.sh": HANGS });
+    const cancel = new AbortController();
+    const verdict = ask(workspace, "./hangs.sh", { signal: cancel.signal, graceMs: 50 });
+    const pids = await eventually(
+      () => pidsOf(workspace),
+      (seen) => seen.length === 2,
+    );
+    expect(await running(pids)).toHaveLength(2);
+    cancel.abort();
+    expect(await verdict).toEqual({ type: "failed", how: "cancelled", message: "Cancelled" });
+    expect(await running(pids)).toEqual([]);
+  });
+
+  test("that left a child behind with its yes leaves it no longer than itself [CB-08]", async () => {
+    const workspace = await workspaceWith({ "leaves.sh": "sleep 600 & echo $! > pids; exit 0" });
+    expect(await ask(workspace, "./leaves.sh")).toEqual({ type: "yes" });
+    const pids = await pidsOf(workspace);
+    expect(pids).toHaveLength(1);
+    expect(await running(pids)).toEqual([]);
+  });
+
+  test("is not started when nobody waits any more [CB-08]", async () => {
+    const workspace = await workspaceWith({ "ran.sh": "touch ran" });
+    await writeFile(join(workspace, "ran"), "no");
+    const verdict = await ask(workspace, "rm ran", { signal: AbortSignal.abort() });
+    expect(verdict).toMatchObject({ type: "failed", how: "cancelled" });
+    expect(await readFile(join(workspace, "ran"), "utf8")).toBe("no");
+  });
+});
