@@ -2,10 +2,18 @@ import type {
   CallModelCommand,
   CallToolCommand,
   CloseLoopCommand,
+  CompactCommand,
   OpenLoopCommand,
   RecordCommand,
 } from "../core/command.ts";
-import type { ClosedDigest, LoopDigest, ModelDigest, ToolDigest, WrittenDigest } from "../core/digest.ts";
+import type {
+  ClosedDigest,
+  CompactDigest,
+  LoopDigest,
+  ModelDigest,
+  ToolDigest,
+  WrittenDigest,
+} from "../core/digest.ts";
 
 // What crosses history: the inputs are commands without what only the driver needs; the session is the workflow id.
 
@@ -15,6 +23,7 @@ export type ToolInput = Omit<
   CallToolCommand,
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
 >;
+export type CompactInput = Omit<CompactCommand, "type" | "session">;
 export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
 export type RecordInput = Omit<RecordCommand, "type" | "session">;
 
@@ -22,6 +31,7 @@ export type RecordInput = Omit<RecordCommand, "type" | "session">;
 export type Activities = {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
   readonly model: (input: ModelInput) => Promise<ModelDigest>;
+  readonly compact: (input: CompactInput) => Promise<CompactDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };

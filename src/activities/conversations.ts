@@ -1,4 +1,4 @@
-import { materialise, type ViewRanges } from "../core/view.ts";
+import { materialise, type ViewRanges, viewEnd } from "../core/view.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -24,8 +24,15 @@ export class Conversations {
 
   /** What the model sees. */
   async messages(session: string, view: ViewRanges): Promise<readonly Message[]> {
-    const to = view.ranges.at(-1)?.to ?? 0;
-    return materialise(view, await this.#upTo(session, view.branch, to));
+    return materialise(view, await this.#upTo(session, view.branch, viewEnd(view)));
+  }
+
+  /** The entries that a view speaks of, also those that a text stands for. */
+  async entries(session: string, view: ViewRanges): Promise<readonly Entry[]> {
+    const all = await this.#upTo(session, view.branch, viewEnd(view));
+    return all.filter(({ position }) =>
+      view.ranges.some(({ from, to }) => position >= from && position < to),
+    );
   }
 
   async message(session: string, branch: string, position: number): Promise<AgentMessage | undefined> {

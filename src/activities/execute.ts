@@ -2,8 +2,10 @@ import { CancelledFailure } from "@temporalio/activity";
 import type { Logger } from "../observability/log.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
+import { nameNotes, recoverArguments } from "../tools/recover-call.ts";
 import { type CallMemo, type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
 import type { Step, Transcript } from "../transcript/transcript.ts";
+import { withNotes } from "./recovered.ts";
 import { idempotencyKey } from "./step.ts";
 
 /** What became of a call, in a form that the model can read. */
@@ -40,14 +42,24 @@ export async function execute(
   call: ToolCallContent,
   context: ExecutionContext,
 ): Promise<Execution> {
-  const parsed = tool.parse(call.arguments);
-  if (!parsed.ok) return told(SAID["invalid-arguments"](parsed.message));
+  const recovered = recoverArguments(call.arguments, tool);
+  if ("message" in recovered) return told(SAID["invalid-arguments"](recovered.message));
+  const execution = await started(tool, call, recovered.value, context);
+  return withNotes(execution, { ...recovered, notes: [...nameNotes(call.name, tool), ...recovered.notes] });
+}
+
+async function started(
+  tool: Tool,
+  call: ToolCallContent,
+  value: unknown,
+  context: ExecutionContext,
+): Promise<Execution> {
   const limit = timeLimit(tool.timeoutMs, context.signal);
   const show = (type: "tool-output" | "progress") => (text: string) =>
     context.publish({ type, toolCallId: call.id, toolName: tool.name, text });
   context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
   try {
-    const work = tool.execute(parsed.value, {
+    const work = tool.execute(value, {
       toolCallId: call.id,
       toolName: tool.name,
       workspace: context.workspace,

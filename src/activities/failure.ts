@@ -75,7 +75,8 @@ function ofVendor(error: ProviderError, retry: RetryConfig | undefined): Error {
     message: truncateForPreview(error.message, MAX_MESSAGE_BYTES),
     nonRetryable: !recovers,
     ...(recovers
-      ? { nextRetryDelay: error.retryAfterMs ?? backoff(retry, Context.current().info.attempt) }
+      ? // Zero would mean "as the policy says": a second and more, doubling.
+        { nextRetryDelay: Math.max(1, error.retryAfterMs ?? backoff(retry, Context.current().info.attempt)) }
       : {}),
     details: [{ status: error.status, requestId: error.requestId, vendorType: error.vendorType }],
   });

@@ -1,4 +1,5 @@
 import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
+import { compact } from "./compact.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { beating } from "./heartbeat.ts";
 import { callModel } from "./model.ts";
@@ -15,6 +16,7 @@ export function createActivities(
   return {
     "open-loop": (input) => beating(nothing, () => openLoop(input, dependencies)),
     model: (input) => callModel(input, dependencies),
+    compact: (input) => compact(input, dependencies),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),

@@ -1,6 +1,7 @@
 import { Context } from "@temporalio/activity";
 import type { CallDigest, ModelDigest } from "../core/digest.ts";
 import { estimateMessage } from "../core/estimate.ts";
+import { isOverflowText } from "../core/overflow.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { redact } from "../core/redact.ts";
 import { costOf } from "../core/usage.ts";
@@ -8,12 +9,16 @@ import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
-import type { AssistantMessage } from "../schema/message.ts";
+import type { AssistantMessage, ToolCallContent } from "../schema/message.ts";
+import type { PermissionPolicy } from "../schema/permission.ts";
 import type { DeltaBody } from "../stream/stream.ts";
-import { toolDefinition } from "../tools/tool.ts";
+import { recoverCall } from "../tools/recover-call.ts";
+import { resolveName } from "../tools/recovery/resolve-name.ts";
+import { type Tool, toolDefinition } from "../tools/tool.ts";
 import type { ModelInput } from "./activities.ts";
 import { unload } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { factsOf } from "./facts.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { announceEvents, liveOutput } from "./live.ts";
@@ -25,6 +30,8 @@ const NOTHING = { entries: [], events: [] } as const;
 const SUMMARY_BYTES = 120;
 /** What a model is told of arguments that do not fit: enough to mend them. */
 const INVALID_BYTES = 512;
+/** With the "..." of a cut, 256. */
+const NOTE_BYTES = 253;
 
 /**
  * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is
@@ -51,7 +58,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         const { branch } = claimed;
         executions = claimed.executions;
         const message = await ask(input, branch, definition, dependencies, step, signal);
-        const digest = digestOf(message, definition, dependencies, info.attempt);
+        const digest = await digestOf(message, definition, dependencies, info.attempt);
         const stored = await patiently(
           () =>
             transcript.store({
@@ -112,26 +119,22 @@ function shown(delta: ModelDelta): DeltaBody {
     : { type: delta.type, text: delta.delta };
 }
 
-function digestOf(
+async function digestOf(
   message: AssistantMessage,
   definition: AgentDefinition,
-  { tools }: Dependencies,
+  { tools, defaultWorkspace }: Dependencies,
   attempts: number,
-): ModelDigest {
-  const calls = message.content.flatMap((part): CallDigest[] => {
-    if (part.type !== "toolCall") return [];
-    const tool = tools.get(part.name);
-    const parsed = tool?.parse(part.arguments);
-    const summary = parsed?.ok === true ? (tool?.summarise(parsed.value) ?? "") : "";
-    return [
-      {
-        id: part.id,
-        name: tool?.name ?? part.name,
-        summary: truncateForPreview(redact(summary.replace(/\s+/g, " ")), SUMMARY_BYTES),
-        ...(parsed?.ok === false ? { invalid: truncateForPreview(parsed.message, INVALID_BYTES) } : {}),
-      },
-    ];
-  });
+): Promise<ModelDigest> {
+  const offered = tools.resolve(definition.tools);
+  const workspace = definition.workspace ?? defaultWorkspace;
+  const calls = await Promise.all(
+    message.content.flatMap((part) =>
+      part.type === "toolCall"
+        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace)]
+        : [],
+    ),
+  );
+  const overflow = message.stopReason === "error" && isOverflowText(message.errorMessage ?? "");
   return {
     branch: "",
     stopReason: message.stopReason,
@@ -139,8 +142,37 @@ function digestOf(
     costUsd: costOf(message.usage, definition.model.cost),
     tokens: estimateMessage(message),
     calls,
-    preview: truncateForPreview(redact(textOf(message)), PREVIEW_BYTES),
+    preview: truncateForPreview(
+      redact(overflow ? (message.errorMessage ?? "") : textOf(message)),
+      PREVIEW_BYTES,
+    ),
+    ...(overflow ? { overflow } : {}),
     attempts,
+  };
+}
+
+/** A name that fits none of the tools stays as it is: the machine answers for it. */
+async function callDigest(
+  call: ToolCallContent,
+  tools: readonly Tool[],
+  permissions: PermissionPolicy,
+  workspace: string,
+): Promise<CallDigest> {
+  const tool = resolveName(call.name, tools);
+  if (tool === undefined) return { id: call.id, name: call.name, summary: "" };
+  const recovered = recoverCall(call, tools);
+  const named = { id: call.id, name: tool.name };
+  if ("message" in recovered) {
+    return { ...named, summary: "", invalid: truncateForPreview(redact(recovered.message), INVALID_BYTES) };
+  }
+  const summary = tool.summarise(recovered.value).replace(/\s+/g, " ");
+  const note = recovered.notes.join("; ");
+  const facts = await factsOf(tool, recovered.value, permissions, workspace);
+  return {
+    ...named,
+    summary: truncateForPreview(redact(summary), SUMMARY_BYTES),
+    ...(note === "" ? {} : { note: truncateForPreview(redact(note), NOTE_BYTES) }),
+    ...(facts === undefined ? {} : { facts }),
   };
 }
 

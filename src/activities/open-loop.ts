@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { LoopDigest, ToolFacts } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
@@ -47,6 +48,9 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       steeringMode: definition.steeringMode,
       followUpMode: definition.followUpMode,
       maxRetries: definition.retry.maxRetries,
+      permissions: definition.permissions,
+      ...(definition.context === null ? {} : { context: { compactAbove: triggerLevel(definition.context) } }),
+      approvals: definition.approvals,
       tools,
       warnings,
     } as LoopDigest;
@@ -73,8 +77,13 @@ function facts(definition: AgentDefinition, { tools, log }: Dependencies) {
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
   for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
   const known: Record<string, ToolFacts> = {};
-  for (const { name, replay, quick, timeoutMs } of resolved.tools) {
-    known[name] = { replay, quick, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  for (const { name, replay, quick, timeoutMs, confirm } of resolved.tools) {
+    known[name] = {
+      replay,
+      quick,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(confirm ? { confirm } : {}),
+    };
   }
   return { tools: known, warnings: resolved.warnings };
 }

@@ -178,7 +178,7 @@ async function callOf(input: ToolInput, { conversations }: Dependencies): Promis
       `The transcript holds no call ${input.call} at position ${input.answer} of ${input.branch}`,
     );
   }
-  return call;
+  return input.arguments === undefined ? call : { ...call, arguments: { ...input.arguments } };
 }
 
 function text(words: string): ToolOutput {

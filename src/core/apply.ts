@@ -1,4 +1,5 @@
 import { advance } from "./advance.ts";
+import { approvalAnswered, approvalsCancelled, approvalsTimedOut, flushed } from "./approving.ts";
 import { assertNever } from "./assert-never.ts";
 import { toolFinished, toolSetBack } from "./calls.ts";
 import { closeLoop, loopClosed } from "./close.ts";
@@ -11,7 +12,15 @@ import { clearQueues, enqueue, poll, remember } from "./queues.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { RunEvent, Setback } from "./run-event.ts";
 import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
-import { endWithoutAnswer, goOn, modelReplied } from "./turn.ts";
+import {
+  abort,
+  compacted,
+  compactSetBack,
+  endWithoutAnswer,
+  goOn,
+  modelReplied,
+  overflowed,
+} from "./turn.ts";
 
 /**
  * Folds what happened into the state. Total over what can happen: a second answer to a call that has its result
@@ -34,6 +43,12 @@ function fold(state: State, event: RunEvent): State {
       return modelReplied(state, inPhase(state, "calling-model", event.type), event.digest);
     case "model-set-back":
       return modelSetBack(state, inPhase(state, "calling-model", event.type), event.setback);
+    case "compacted":
+      return compacted(state, inPhase(state, "compacting", event.type), event.digest);
+    case "compact-set-back":
+      return compactSetBack(state, inPhase(state, "compacting", event.type), event.setback);
+    case "compaction-asked":
+      return { ...state, compact: event.focus === undefined ? {} : { focus: event.focus } };
     case "tool-finished":
       return toolFinished(state, inPhase(state, "calling-tools", event.type), event.call, event.digest);
     case "tool-set-back":
@@ -43,8 +58,10 @@ function fold(state: State, event: RunEvent): State {
     case "close-set-back":
       return setBack(state, inPhase(state, "closing", event.type), event.setback, couldNotClose);
     case "recorded":
+      if (state.phase.type === "calling-tools") return flushed(state, state.phase, event.digest.branch);
       return recorded(state, inPhase(state, "recording", event.type), event.digest.branch);
     case "record-set-back":
+      if (state.phase.type === "calling-tools") return flushSetBack(state, state.phase, event.setback);
       return setBack(state, inPhase(state, "recording", event.type), event.setback, couldNotRecord);
     case "prompted":
       return prompted(state, event.message);
@@ -58,6 +75,9 @@ function fold(state: State, event: RunEvent): State {
     }
     case "queues-cleared":
       return { ...state, queues: clearQueues(state.queues, event.queue) };
+    case "approval-answered":
+      if (state.phase.type !== "calling-tools") return state;
+      return approvalAnswered(state, state.phase, event.toolCallId, event.answer, event.by);
     case "stop-requested":
       return stopRequested(state, event.reason);
     case "rotation-due":
@@ -116,6 +136,7 @@ function arrived(state: State): State {
 function stopRequested(state: State, reason: string): State {
   if (state.stop !== undefined) return state;
   const stopped = { ...state, stop: { reason } };
+  if (state.phase.type === "calling-tools") return approvalsCancelled(stopped);
   return state.phase.type === "waiting" ? { ...stopped, phase: LOOP_OVER } : stopped;
 }
 
@@ -129,6 +150,7 @@ function rotationDue(state: State): State {
 /** An interactive run that nobody spoke to for long enough ends. */
 function timePassed(state: State): State {
   const { phase } = state;
+  if (phase.type === "calling-tools") return approvalsTimedOut(state);
   if (phase.type !== "waiting" || phase.untilMs === undefined || state.nowMs < phase.untilMs) return state;
   return { ...state, mode: "run", phase: LOOP_OVER };
 }
@@ -152,6 +174,15 @@ function setBack(
 ): State {
   if (setback.type === "failed") return giveUp(state, setback.failure);
   return { ...state, phase: { ...phase, issue: reissue(phase.issue) } };
+}
+
+/** While people are waited for, what happened is written down; if that cannot be, it goes with the next command. */
+function flushSetBack(state: State, phase: PhaseOf<"calling-tools">, setback: Setback): State {
+  const { flush } = phase;
+  if (setback.type === "failed" || flush === undefined || flush === "tried") {
+    return flushed(state, phase, undefined);
+  }
+  return { ...state, phase: { ...phase, flush: reissue(flush) } };
 }
 
 /** The prompt is refused with the run; what was steered before it goes back, and so into the inbox. */
@@ -185,16 +216,13 @@ function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setback: Se
       return abort(state, "cancelled");
     case "failed": {
       const { fault, message } = setback.failure;
+      if (fault === "overflow") return overflowed(state, phase, message);
       return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
     }
     case "elsewhere":
     case "lost":
       return askAgain(state, phase, setback);
   }
-}
-
-function abort(state: State, reason: string): State {
-  return endWithoutAnswer(state, "aborted", reason, { type: "stopped", reason });
 }
 
 /** What kills three workers in a row will kill the fourth. */

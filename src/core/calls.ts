@@ -1,8 +1,11 @@
+import type { EventBody } from "../schema/record.ts";
 import { estimateBody, messageEvents, placeAt } from "./append.ts";
+import { permitFor } from "./approvals.ts";
 import type { CallDigest, ToolDigest } from "./digest.ts";
 import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
-import { baseOf, emit, type OutboxBody } from "./outbox.ts";
+import { baseOf, emit, isEmpty, type OutboxBody } from "./outbox.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
+import { countMistake } from "./repeated-mistakes.ts";
 import type { Setback } from "./run-event.ts";
 import type { Call, CallStatus, State } from "./state.ts";
 import { extendView } from "./view.ts";
@@ -17,7 +20,7 @@ export const CANCELLED_TEXT = "Cancelled";
 export const CUT_OFF_TEXT =
   "Not run: the answer was cut off by the output limit before its calls were complete. Ask again, in smaller pieces.";
 
-type Calling = PhaseOf<"calling-tools">;
+export type Calling = PhaseOf<"calling-tools">;
 
 /** @param cutOff - The answer ended at the output limit: no call of it can be trusted, none is run. */
 export function startCalls(
@@ -52,34 +55,78 @@ function nextUnit(state: State, phase: Calling): State {
   let calls = phase.calls;
   for (let index = from; index < to; index++) {
     const call = calls[index] as Call;
-    next = emit(next, {
-      type: "ToolExecutionStart",
-      toolCallId: call.id,
-      toolName: call.name,
-      position: phase.position,
-    });
-    const refusal = refusalOf(state, call);
-    if (refusal === undefined) {
-      const local = state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
-      calls = withStatus(calls, index, {
-        type: "running",
-        generation: 0,
-        lost: 0,
-        local,
-        startedAtMs: state.nowMs,
-      });
-    } else {
-      next = answerCall(next, phase.position, call, index, refusal);
-      calls = withStatus(calls, index, doneWith(call, refusal));
-    }
+    const { state: counted, refusal } = countMistake(next, call.name, refusalOf(state, call));
+    next = counted;
+    const begun = refusal === undefined ? begin(next, phase.position, call, index) : undefined;
+    if (begun === undefined) next = emit(next, startEvent(call, phase.position));
+    next = begun?.state ?? answerCall(next, phase.position, call, index, refusal ?? "");
+    calls = withCall(calls, index, begun?.call ?? { ...call, status: doneWith(call, refusal ?? "") });
   }
-  const running = calls.some((call) => call.status.type === "running");
   const carrier = calls.findIndex(({ status }) => status.type === "running" && !status.local);
   const base = baseOf(next.outbox, phase.position + 1 + from);
   const given = issue(next);
-  const unit: Calling = { ...phase, issue: given.issue, calls, unit: { from, to, carrier, base } };
-  const started = { ...given.state, phase: unit };
-  return running ? started : nextUnit(started, unit);
+  const { flush: _, ...rest } = phase;
+  return goOnWith(given.state, { ...rest, issue: given.issue, calls, unit: { from, to, carrier, base } });
+}
+
+/** A call whose tool is known and whose arguments fit: it runs, or waits for a person, or is refused (X-04). */
+function begin(state: State, answer: number, call: Call, index: number): { state: State; call: Call } {
+  const { reason, ...permission } = permitFor(state, call);
+  switch (permission.outcome) {
+    case "allow":
+      return run(state, answer, { ...call, permission });
+    case "deny":
+      return refuse(state, answer, { ...call, permission }, index, `Refused: ${reason}`);
+    case "ask": {
+      const timeoutMs = pinnedOf(state).approvals?.timeoutMs ?? null;
+      const untilMs = timeoutMs === null ? undefined : state.nowMs + timeoutMs;
+      const status = { type: "asking" as const, sinceMs: state.nowMs, untilMs, reason };
+      return { state, call: { ...call, permission, status } };
+    }
+  }
+}
+
+export function run(state: State, answer: number, call: Call): { state: State; call: Call } {
+  const local = state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
+  const status = { type: "running" as const, generation: 0, lost: 0, local, startedAtMs: state.nowMs };
+  return { state: emit(state, startEvent(call, answer)), call: { ...call, status } };
+}
+
+export function refuse(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  text: string,
+): { state: State; call: Call } {
+  return {
+    state: answerCall(state, answer, call, index, text),
+    call: { ...call, status: doneWith(call, text) },
+  };
+}
+
+function startEvent({ id, name, permission }: Call, position: number): EventBody {
+  return {
+    type: "ToolExecutionStart",
+    toolCallId: id,
+    toolName: name,
+    position,
+    ...(permission === undefined ? {} : { permission }),
+  };
+}
+
+/** What comes when a call has moved: the next unit when none is left; and while only people are waited for, the outbox is written down. */
+export function goOnWith(state: State, phase: Calling): State {
+  const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
+  if (isFlushing(phase) || has("running")) return { ...state, phase };
+  if (!has("asking")) return nextUnit({ ...state, phase }, phase);
+  if (phase.flush === "tried" || isEmpty(state.outbox)) return { ...state, phase };
+  const given = issue(state);
+  return { ...given.state, phase: { ...phase, flush: given.issue } };
+}
+
+export function isFlushing({ flush }: Calling): boolean {
+  return flush !== undefined && flush !== "tried";
 }
 
 function unitSize(state: State, calls: number): number {
@@ -106,7 +153,7 @@ function refuseRest(state: State, phase: Calling, text: string): State {
   for (const [index, call] of phase.calls.entries()) {
     if (call.status.type !== "pending") continue;
     next = answerCall(next, phase.position, call, index, text);
-    calls = withStatus(calls, index, doneWith(call, text));
+    calls = withCall(calls, index, { ...call, status: doneWith(call, text) });
   }
   return { ...next, phase: { ...phase, calls } };
 }
@@ -141,8 +188,14 @@ function endEvents(
     position,
     isError,
     ...(child === undefined ? {} : { childLoopId: child }),
+    ...(isRefused(call) ? { permission: call.permission } : {}),
   });
   return messageEvents(ended, position);
+}
+
+/** It never ran: its End has no Start. */
+function isRefused({ permission, status }: Call): boolean {
+  return permission !== undefined && status.type !== "running";
 }
 
 export function toolFinished(state: State, phase: Calling, index: number, digest: ToolDigest): State {
@@ -193,10 +246,11 @@ function giveUp(state: State, phase: Calling, call: Call, index: number, text: s
 }
 
 function callDone(state: State, phase: Calling, index: number, status: CallStatus): State {
-  const calls = withStatus(phase.calls, index, status);
-  const next = { ...phase, calls };
-  const running = calls.some((call) => call.status.type === "running");
-  return running ? { ...state, phase: next } : nextUnit({ ...state, phase: next }, next);
+  return goOnWith(state, { ...phase, calls: withStatus(phase.calls, index, status) });
+}
+
+export function withCall(calls: readonly Call[], index: number, call: Call): readonly Call[] {
+  return calls.map((before, at) => (at === index ? call : before));
 }
 
 function withStatus(calls: readonly Call[], index: number, status: CallStatus): readonly Call[] {

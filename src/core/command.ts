@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
 import type { Outbox } from "./outbox.ts";
-import type { LastLoop, PersonMessage, Prompt } from "./state.ts";
+import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
 import type { ViewRanges } from "./view.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
@@ -38,6 +38,20 @@ export type CallModelCommand = Writing & {
   readonly maxAttempts: number;
 };
 
+export type CompactCommand = Writing & {
+  readonly type: "compact";
+  readonly session: string;
+  readonly loopId: string;
+  readonly definitionHash: string;
+  readonly turn: number;
+  readonly view: ViewRanges;
+  /** Where the compaction's entry goes. */
+  readonly position: number;
+  /** What the next request would carry, by the machine's count. */
+  readonly tokens: number;
+  readonly why: CompactionReason;
+};
+
 export type CallToolCommand = Writing & {
   readonly session: string;
   readonly loopId: string;
@@ -53,6 +67,8 @@ export type CallToolCommand = Writing & {
   readonly position: number;
   /** As a local activity: it takes no outbox along (docs/decisions/0009). */
   readonly local: boolean;
+  /** What a person has put in place of the model's arguments. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;
@@ -93,6 +109,7 @@ export type FinishCommand = {
 export type Command =
   | OpenLoopCommand
   | CallModelCommand
+  | CompactCommand
   | CallToolsCommand
   | CloseLoopCommand
   | RecordCommand

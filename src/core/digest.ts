@@ -1,7 +1,10 @@
-import type { Limits, QueueMode } from "../schema/definition.ts";
+import type { ApprovalSettings, Limits, QueueMode } from "../schema/definition.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
+import type { PermissionPolicy } from "../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
+import type { CallFacts } from "./call-facts.ts";
+import type { Span } from "./view.ts";
 
 // What crosses history instead of a conversation: references, numbers and verdicts.
 
@@ -11,6 +14,8 @@ export type ToolFacts = {
   /** May run as a local activity. */
   readonly quick: boolean;
   readonly timeoutMs?: number;
+  /** A person is asked before each call, unless a rule of the policy allows it. */
+  readonly confirm?: boolean;
 };
 
 /** What `open-loop` found and pinned. */
@@ -38,6 +43,11 @@ export type LoopDigest = {
   readonly tools: Readonly<Record<string, ToolFacts>>;
   /** Where this run's workspace lies, when that is not the workflow's own queue. */
   readonly toolQueue?: string;
+  /** Absent in runs that began before there was a policy: everything runs. */
+  readonly permissions?: PermissionPolicy;
+  readonly approvals?: ApprovalSettings;
+  /** Absent: the context is never made smaller. */
+  readonly context?: ContextBounds;
   readonly warnings: readonly string[];
 };
 
@@ -49,6 +59,10 @@ export type CallDigest = {
   readonly summary: string;
   /** Why the arguments do not fit the tool's schema; for the model. */
   readonly invalid?: string;
+  /** What was made of a call that was not quite right: at most 256 bytes. */
+  readonly note?: string;
+  /** What a policy must know of it; absent for tools that touch neither paths nor commands. */
+  readonly facts?: CallFacts;
 };
 
 export type ModelDigest = {
@@ -61,6 +75,8 @@ export type ModelDigest = {
   readonly calls: readonly CallDigest[];
   /** The beginning of the text, at most 256 bytes. */
   readonly preview: string;
+  /** The answer is the vendor's word that the context does not fit (OVF-04). */
+  readonly overflow?: boolean;
   /** Times that the vendor was asked within this generation. */
   readonly attempts: number;
 };
@@ -73,6 +89,23 @@ export type ToolDigest = {
   /** An `unsafe` tool's earlier execution was lost: the result says that its outcome is unknown. */
   readonly outcomeUnknown?: boolean;
   readonly childLoopId?: string;
+};
+
+/** What the machine must know to notice that a context has grown. */
+export type ContextBounds = {
+  /** Tokens of messages; CTX-09. */
+  readonly compactAbove: number;
+};
+
+/** A smaller view. Its texts stand in the transcript, in the entry that the compaction has written. */
+export type CompactDigest = WrittenDigest & {
+  /** Absent when nothing could be made smaller: then nothing was written. */
+  readonly spans?: readonly Span[];
+  readonly messagesBefore: number;
+  readonly messagesAfter: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly loopsCompacted: number;
 };
 
 /** The answer of a step that only writes. */

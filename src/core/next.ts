@@ -1,9 +1,11 @@
+import { approvalsUntil } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
-import type { CallToolCommand, Command } from "./command.ts";
+import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
+import { contextTokens } from "./compacting.ts";
 import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
-import type { Issue, State } from "./state.ts";
+import type { Issue, PersonMessage, State } from "./state.ts";
 import { rangesOf } from "./view.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
@@ -36,8 +38,28 @@ export function next(state: State): Command {
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
-    case "calling-tools":
-      return { type: "call-tools", calls: runningCalls(state, phase) };
+    case "compacting": {
+      const loop = loopOf(state);
+      return {
+        type: "compact",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: loop.loopId,
+        definitionHash: pinnedOf(state).definitionHash,
+        turn: loop.turn,
+        view: rangesOf(state.view),
+        position: state.length,
+        tokens: contextTokens(state),
+        why: phase.why,
+      };
+    }
+    case "calling-tools": {
+      if (phase.flush !== undefined && phase.flush !== "tried") return record(state, phase.flush, []);
+      const calls = runningCalls(state, phase);
+      return calls.length > 0
+        ? { type: "call-tools", calls }
+        : { type: "wait", untilMs: approvalsUntil(phase) };
+    }
     case "closing": {
       const loop = loopOf(state);
       return {
@@ -52,13 +74,7 @@ export function next(state: State): Command {
       };
     }
     case "recording":
-      return {
-        type: "record",
-        ...writing(state, phase.issue, state.length),
-        session: state.session,
-        ...(state.loop === undefined ? {} : { loopId: state.loop.loopId }),
-        inbox: phase.inbox,
-      };
+      return record(state, phase.issue, phase.inbox);
     case "waiting":
       return { type: "wait", untilMs: phase.untilMs };
     case "rotating":
@@ -76,6 +92,16 @@ export function next(state: State): Command {
     default:
       return assertNever(phase);
   }
+}
+
+function record(state: State, issue: Issue, inbox: readonly PersonMessage[]): RecordCommand {
+  return {
+    type: "record",
+    ...writing(state, issue, state.length),
+    session: state.session,
+    ...(state.loop === undefined ? {} : { loopId: state.loop.loopId }),
+    inbox,
+  };
 }
 
 function numbered({ number, generation }: Issue) {
@@ -114,6 +140,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       position: phase.position + 1 + index,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(toolQueue === undefined ? {} : { queue: toolQueue }),
+      ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
       summary: call.summary,
     });
   });

@@ -19,8 +19,10 @@ export function openLoop(state: State, prompts: readonly Prompt[]): State {
 
 export function loopOpened(state: State, digest: LoopDigest): State {
   const { loopId, kind, from, branch, definitionHash } = digest;
+  // The vendor's count was for what the last loop had sent (CTX-06).
+  const { counted: _, ...rest } = state;
   const opened: State = {
-    ...state,
+    ...rest,
     asked: { hash: definitionHash },
     last: undefined,
     pinned: pinnedFrom(digest),

@@ -25,6 +25,10 @@ export type OutboxEvent = { readonly sequence: number; readonly atMs: number; re
 
 export const EMPTY_OUTBOX: Outbox = { entries: [], events: [] };
 
+export function isEmpty({ entries, events }: Outbox): boolean {
+  return entries.length === 0 && events.length === 0;
+}
+
 /** Numbers an event of the open loop and lets it wait. */
 export function emit(state: State, body: EventBody): State {
   if (state.loop === undefined) return state;

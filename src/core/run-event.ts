@@ -1,5 +1,14 @@
 import type { QueueMode } from "../schema/definition.ts";
-import type { ClosedDigest, Failure, LoopDigest, ModelDigest, ToolDigest, WrittenDigest } from "./digest.ts";
+import type { ApprovalAnswer } from "./approvals.ts";
+import type {
+  ClosedDigest,
+  CompactDigest,
+  Failure,
+  LoopDigest,
+  ModelDigest,
+  ToolDigest,
+  WrittenDigest,
+} from "./digest.ts";
 import type { PersonMessage } from "./state.ts";
 
 /** How a step did not get to its end. */
@@ -18,6 +27,10 @@ export type RunEvent = { readonly atMs: number } & (
   | { readonly type: "open-set-back"; readonly setback: Setback }
   | { readonly type: "model-replied"; readonly digest: ModelDigest }
   | { readonly type: "model-set-back"; readonly setback: Setback }
+  | { readonly type: "compacted"; readonly digest: CompactDigest }
+  | { readonly type: "compact-set-back"; readonly setback: Setback }
+  /** A person wants a smaller context, before the next answer. */
+  | { readonly type: "compaction-asked"; readonly focus?: string }
   | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }
   | { readonly type: "tool-set-back"; readonly call: number; readonly setback: Setback }
   | { readonly type: "loop-closed"; readonly digest: ClosedDigest }
@@ -29,6 +42,13 @@ export type RunEvent = { readonly atMs: number } & (
   | { readonly type: "followed-up"; readonly message: PersonMessage }
   | { readonly type: "queue-mode-set"; readonly queue: "steering" | "follow-up"; readonly mode: QueueMode }
   | { readonly type: "queues-cleared"; readonly queue: "steering" | "follow-up" | "all" }
+  /** A person has answered a call that waits. */
+  | {
+      readonly type: "approval-answered";
+      readonly toolCallId: string;
+      readonly answer: ApprovalAnswer;
+      readonly by?: string;
+    }
   | { readonly type: "stop-requested"; readonly reason: string }
   /** The history grows long: continue as new when a turn ends. */
   | { readonly type: "rotation-due" }

@@ -1,8 +1,11 @@
 import type { AgentDefinition, QueueMode } from "../schema/definition.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
-import type { ContinuationKind, EntryOrigin, Outcome } from "../schema/record.ts";
+import type { ContinuationKind, EntryOrigin, Outcome, Permission } from "../schema/record.ts";
+import type { Grant } from "./approvals.ts";
+import type { Reported } from "./compaction/trigger.ts";
 import type { CallDigest, LoopDigest } from "./digest.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Mistakes } from "./repeated-mistakes.ts";
 import type { View } from "./view.ts";
 
 // The state is the whole truth about a run between two commands: one JSON value, small however long the session.
@@ -61,16 +64,42 @@ export type CallStatus =
       readonly local: boolean;
       readonly startedAtMs: number;
     }
+  /** A person is asked; `untilMs` is when the definition's word counts instead. */
+  | {
+      readonly type: "asking";
+      readonly sinceMs: number;
+      readonly untilMs: number | undefined;
+      readonly reason: string;
+    }
   | { readonly type: "done"; readonly isError: boolean; readonly tokens: number };
 
-export type Call = CallDigest & { readonly status: CallStatus };
+export type Call = CallDigest & {
+  readonly status: CallStatus;
+  /** Why it may run; absent while nothing has been decided, and where nothing had to be. */
+  readonly permission?: Permission;
+  /** What a person has put in place of the model's arguments. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+};
+
+/** Why a view is made smaller: it has grown to its bound, a person asked, or the vendor said that it does not fit. */
+export type CompactionReason =
+  | { readonly type: "grown" }
+  | { readonly type: "asked"; readonly focus?: string }
+  | { readonly type: "overflow"; readonly said: string };
 
 /** Where the run stands. Each phase carries what it needs, and no other. */
 export type Phase =
   /** Before the driver has let in what came together with the start. */
   | { readonly type: "starting"; readonly prompts: readonly PersonMessage[] }
   | { readonly type: "opening"; readonly issue: Issue; readonly prompts: readonly Prompt[] }
-  | { readonly type: "calling-model"; readonly issue: Issue; readonly attemptsBefore: number }
+  /** `compacted`: the context was made smaller for this answer already, because the vendor refused it. */
+  | {
+      readonly type: "calling-model";
+      readonly issue: Issue;
+      readonly attemptsBefore: number;
+      readonly compacted?: boolean;
+    }
+  | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
   | {
       readonly type: "calling-tools";
       readonly issue: Issue;
@@ -78,6 +107,8 @@ export type Phase =
       readonly position: number;
       readonly calls: readonly Call[];
       readonly unit: Unit;
+      /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
+      readonly flush?: Issue | "tried";
     }
   | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
   | {
@@ -134,6 +165,8 @@ export type OpenLoop = {
   readonly lastStop: StopReason | undefined;
   /** The beginning of the last answer's text, at most 256 bytes, and its position. */
   readonly lastText: { readonly preview: string; readonly position: number } | undefined;
+  /** Absent until a call could not be run. */
+  readonly mistakes?: readonly Mistakes[];
 };
 
 /** What `open-loop` pinned, kept for the rest of the run. */
@@ -149,6 +182,9 @@ export type Pinned = Pick<
   | "maxRetries"
   | "tools"
   | "toolQueue"
+  | "permissions"
+  | "approvals"
+  | "context"
 >;
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
@@ -189,12 +225,18 @@ export type State = {
   readonly branch: string;
   readonly length: number;
   readonly view: View;
+  /** What the vendor has counted last; estimates stand for what came after (CTX-05). */
+  readonly counted?: Reported;
+  /** A person has asked for a compaction: it comes before the next answer. */
+  readonly compact?: { readonly focus?: string };
   readonly loop: OpenLoop | undefined;
   readonly stop: { readonly reason: string } | undefined;
   /** The run should continue as new at the next turn's edge. */
   readonly rotate: boolean;
   /** Of all loops of this session's run. */
   readonly totals: { readonly loops: number; readonly turns: number; readonly costUsd: number };
+  /** What a person has allowed for the rest of the run, newest last. */
+  readonly grants?: readonly Grant[];
   /** The first words that were asked, at most 256 bytes: what an operator reads first. */
   readonly goal: string;
   readonly last: LastLoop | undefined;

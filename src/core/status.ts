@@ -1,9 +1,10 @@
 import type { Outcome } from "../schema/record.ts";
+import { type PendingApproval, pendingApprovals } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
+import { contextTokens } from "./compacting.ts";
 import { truncateForPreview } from "./preview.ts";
 import { redact } from "./redact.ts";
-import type { State } from "./state.ts";
-import { viewTokens } from "./view.ts";
+import type { CallStatus, State } from "./state.ts";
 
 /** What is shown of a text. */
 const SHOWN_BYTES = 256;
@@ -12,6 +13,7 @@ const SHOWN_BYTES = 256;
 export type StatusWord =
   | "running"
   | "waiting"
+  | "needs-approval"
   | "stopping"
   | "completed"
   | "limit-reached"
@@ -34,6 +36,7 @@ export type Status = {
   /** Estimated tokens that the next request carries. */
   readonly contextTokens: number;
   readonly queued: { readonly steering: number; readonly followUps: number };
+  readonly approvals: readonly PendingApproval[];
   readonly lastText: string | undefined;
   readonly outcome: Outcome | undefined;
 };
@@ -49,8 +52,9 @@ export function statusOf(state: State): Status {
     loopId: state.loop?.loopId ?? state.last?.loopId,
     turns: state.totals.turns + (state.loop?.turn ?? 0),
     costUsd: state.totals.costUsd + (state.loop?.costUsd ?? 0),
-    contextTokens: viewTokens(state.view),
+    contextTokens: contextTokens(state),
     queued: { steering: state.queues.steering.length, followUps: state.queues.followUps.length },
+    approvals: pendingApprovals(state),
     lastText: state.loop?.lastText?.preview ?? lastWords(state),
     outcome: state.last?.outcome,
   };
@@ -63,6 +67,7 @@ function lastWords({ last }: State): string | undefined {
 export function statusWord(state: State): StatusWord {
   if (state.phase.type === "ended") return outcomeWord(state.last?.outcome);
   if (state.stop !== undefined) return "stopping";
+  if (pendingApprovals(state).length > 0) return "needs-approval";
   return state.phase.type === "waiting" ? "waiting" : "running";
 }
 
@@ -89,9 +94,20 @@ export function doing(state: State): string {
       return "opening the loop";
     case "calling-model":
       return `asking the model (turn ${state.loop?.turn ?? 0})`;
+    case "compacting":
+      return "making the context smaller";
     case "calling-tools": {
-      const running = phase.calls.filter((call) => call.status.type === "running");
-      return `running ${running.map(({ name, summary }) => (summary === "" ? name : `${name}: ${summary}`)).join(", ")}`;
+      const named = (type: CallStatus["type"]) =>
+        phase.calls
+          .filter(({ status }) => status.type === type)
+          .map(({ name, summary }) => (summary === "" ? name : `${name}: ${summary}`))
+          .join(", ");
+      const [running, asking] = [named("running"), named("asking")];
+      const parts = [
+        ...(running === "" ? [] : [`running ${running}`]),
+        ...(asking === "" ? [] : [`waiting for a person's word on ${asking}`]),
+      ];
+      return parts.length === 0 ? "writing down what happened" : parts.join("; ");
     }
     case "closing":
       return "closing the loop";

@@ -3,16 +3,25 @@ import type { Outcome, TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
 import { startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
-import type { ModelDigest } from "./digest.ts";
+import {
+  compactionDue,
+  compactionSetBack,
+  overflowMessage,
+  startCompaction,
+  viewCompacted,
+} from "./compacting.ts";
+import { reportedBy } from "./compaction/trigger.ts";
+import type { CompactDigest, ModelDigest } from "./digest.ts";
 import { issue, settle } from "./issue.ts";
 import { limitReached } from "./limits.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { poll } from "./queues.ts";
 import { beforeRotation } from "./rotation.ts";
+import type { Setback } from "./run-event.ts";
 import type { OpenLoop, State, TurnSource } from "./state.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
-import { extendView } from "./view.ts";
+import { extendView, viewTokens } from "./view.ts";
 
 /**
  * Begins a turn, or ends the loop instead (X-02): stop, limits, then TurnStart, then the messages that wait.
@@ -37,7 +46,44 @@ export function beginTurn(state: State, source: TurnSource): State {
     { type: "TurnStart", turn: loop.turn, trigger: triggerOf(loop) },
   );
   const prompted = source === "opening" ? promptEvents(opened) : opened;
-  return askModel(takeUpFor(source, prompted));
+  return askOrCompact(takeUpFor(source, prompted));
+}
+
+function askOrCompact(state: State): State {
+  const due = compactionDue(state);
+  return due === undefined ? askModel(state) : startCompaction(state, due);
+}
+
+export function compacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
+  const smaller = viewCompacted(state, phase, digest);
+  if (state.stop !== undefined) return abort(smaller, state.stop.reason);
+  return askModel(smaller, phase.why.type === "overflow");
+}
+
+/** A context that only grew is sent as it is; one that the vendor has refused is not. */
+export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setback: Setback): State {
+  if (state.stop !== undefined) return abort(state, state.stop.reason);
+  const next = compactionSetBack(state, phase, setback);
+  if (next.type === "again") return next.state;
+  if (next.type === "refused" && phase.why.type !== "overflow") return askModel(state);
+  const { fault, message } = next.failure;
+  const before = phase.why.type === "overflow" ? `${overflowMessage(state, phase.why.said)} ` : "";
+  const text = `${before}The context could not be made smaller: ${message}`;
+  return endWithoutAnswer(state, "error", text, { type: "failed", fault, message: text });
+}
+
+/** Behind a stop, or on somebody's cancel: there is no answer. */
+export function abort(state: State, reason: string): State {
+  return endWithoutAnswer(state, "aborted", reason, { type: "stopped", reason });
+}
+
+/** The vendor says that the context does not fit: it is made smaller and sent once more (OVF-05, X-09). */
+export function overflowed(state: State, phase: PhaseOf<"calling-model">, said: string): State {
+  if (pinnedOf(state).context !== undefined && phase.compacted !== true) {
+    return startCompaction(state, { type: "overflow", said });
+  }
+  const message = overflowMessage(state, said);
+  return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
 /** Every prompt was known already: a retried send whose first try arrived. There is nothing to ask. */
@@ -82,9 +128,10 @@ function takeUp(state: State, queue: "steering" | "followUps"): State {
   );
 }
 
-function askModel(state: State): State {
+function askModel(state: State, compacted = false): State {
   const given = issue(state);
-  return { ...given.state, phase: { type: "calling-model", issue: given.issue, attemptsBefore: 0 } };
+  const phase = { type: "calling-model" as const, issue: given.issue, attemptsBefore: 0 };
+  return { ...given.state, phase: { ...phase, ...(compacted ? { compacted } : {}) } };
 }
 
 /** A limit ends the loop with words that the conversation keeps, not with an error (LOOP-12). */
@@ -98,11 +145,14 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
   const position = state.length;
   const settled = settle(state, phase.issue, digest.branch);
   const loop = loopOf(settled);
+  const view = extendView(settled.view, { position, tokens: digest.tokens, newTurn: true });
+  const counted = reportedBy(digest.usage, viewTokens(view));
   const heard = messageEvents(
     {
       ...settled,
       length: position + 1,
-      view: extendView(settled.view, { position, tokens: digest.tokens, newTurn: true }),
+      view,
+      ...(counted === undefined ? {} : { counted }),
       loop: {
         ...loop,
         usage: addUsage(loop.usage, digest.usage),
@@ -114,6 +164,7 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
     },
     position,
   );
+  if (digest.overflow === true) return overflowed(heard, phase, digest.preview);
   const failed = digest.stopReason === "error" || digest.stopReason === "aborted";
   return digest.calls.length === 0 || failed
     ? { ...heard, phase: { type: "turn-over", position, results: 0 } }

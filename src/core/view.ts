@@ -1,5 +1,8 @@
 import type { AgentMessage, Message, StopReason, ToolResultMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
+import { cutToolResult } from "./compaction/cut-text.ts";
+import { standIn } from "./compaction/stand-in.ts";
+import { ProtocolError } from "./protocol-error.ts";
 
 /**
  * Which entries the model sees: data, so that what it saw at any turn can be shown again at any time.
@@ -13,11 +16,20 @@ export type View = {
 };
 
 /** The entries from `from` up to, not including, `to`. */
-export type Span = {
+export type Span = Shown & {
   readonly from: number;
   readonly to: number;
   readonly turns: number;
+  /** What is shown of them, by estimate. */
   readonly tokens: number;
+};
+
+/** How entries are shown: as they are, or as a compaction has left them. */
+export type Shown = {
+  /** Long texts of tool results are cut to about this many lines. */
+  readonly cut?: number;
+  /** A text stands for them: this section of the compaction that is the entry at `position`. */
+  readonly instead?: { readonly position: number; readonly section: number };
 };
 
 /** Spans that a view may have before its oldest are joined: keeps a state small for sessions of any length. */
@@ -33,7 +45,7 @@ export function viewTokens(view: View): number {
 /** Adds entries to the newest turn, or begins one. */
 export function extendView(view: View, entry: { position: number; tokens: number; newTurn: boolean }): View {
   const last = view.spans.at(-1);
-  if (last !== undefined && !entry.newTurn && last.to === entry.position) {
+  if (last !== undefined && !entry.newTurn && last.to === entry.position && isWhole(last)) {
     const grown = { ...last, to: entry.position + 1, tokens: last.tokens + entry.tokens };
     return { ...view, spans: [...view.spans.slice(0, -1), grown] };
   }
@@ -43,7 +55,7 @@ export function extendView(view: View, entry: { position: number; tokens: number
 
 function joinOldest(spans: readonly Span[]): readonly Span[] {
   if (spans.length <= MAX_SPANS) return spans;
-  const at = spans.findIndex((span, index) => span.to === spans[index + 1]?.from);
+  const at = spans.findIndex((span, index) => joins(span, spans[index + 1]));
   const [first, second] = spans.slice(at, at + 2);
   if (first === undefined || second === undefined) return spans;
   const joined = {
@@ -55,20 +67,44 @@ function joinOldest(spans: readonly Span[]): readonly Span[] {
   return [...spans.slice(0, at), joined, ...spans.slice(at + 2)];
 }
 
+function joins(span: Span, next: Span | undefined): boolean {
+  return next !== undefined && span.to === next.from && isWhole(span) && isWhole(next);
+}
+
+function isWhole({ cut, instead }: Shown): boolean {
+  return cut === undefined && instead === undefined;
+}
+
+/** Entries that the view shows, or lets a text stand for. */
+export function viewLength(view: View): number {
+  return view.spans.reduce((total, span) => total + span.to - span.from, 0);
+}
+
+export type Range = Shown & { readonly from: number; readonly to: number };
+
 /** A view as it travels to an activity: the ranges to be read, neighbours joined. */
-export type ViewRanges = {
-  readonly branch: string;
-  readonly ranges: readonly { readonly from: number; readonly to: number }[];
-};
+export type ViewRanges = { readonly branch: string; readonly ranges: readonly Range[] };
 
 export function rangesOf(view: View): ViewRanges {
-  const ranges: { from: number; to: number }[] = [];
-  for (const span of view.spans) {
+  const ranges: Range[] = [];
+  for (const { from, to, cut, instead } of view.spans) {
     const last = ranges.at(-1);
-    if (last !== undefined && last.to === span.from) last.to = span.to;
-    else ranges.push({ from: span.from, to: span.to });
+    const range = {
+      from,
+      to,
+      ...(cut === undefined ? {} : { cut }),
+      ...(instead === undefined ? {} : { instead }),
+    };
+    if (last !== undefined && last.to === from && isSame(last, range)) {
+      ranges[ranges.length - 1] = { ...last, to };
+    } else ranges.push(range);
   }
   return { branch: view.branch, ranges };
+}
+
+/** Two texts that stand for something are never one. */
+function isSame(one: Shown, other: Shown): boolean {
+  return one.instead === undefined && other.instead === undefined && one.cut === other.cut;
 }
 
 /** What an answer is told of a call that nobody ever answered, because its run was terminated. */
@@ -81,13 +117,47 @@ export const UNANSWERED_CALL =
  * Failed, aborted and filtered answers stay in the record and out of the view (X-09), extension messages too. A call without
  * a result gets one that says so: vendors refuse an orphan.
  *
- * @param entries - In order of position; those outside the view are left out.
+ * @param entries - In order of position; those outside the view are left out. With the entries of the compactions
+ * whose texts the view shows.
  */
 export function materialise({ ranges }: ViewRanges, entries: readonly Entry[]): readonly Message[] {
-  const seen = entries.filter(({ position }) =>
-    ranges.some(({ from, to }) => position >= from && position < to),
-  );
-  return answerOrphans(seen.map(({ message }) => message).filter(isSent));
+  let at = 0;
+  const seen = ranges.flatMap((range): readonly Message[] => {
+    while (at < entries.length && (entries[at] as Entry).position < range.from) at++;
+    const begin = at;
+    while (at < entries.length && (entries[at] as Entry).position < range.to) at++;
+    const own = entries.slice(begin, at);
+    if (range.instead !== undefined) return [insteadOf(range.instead, own, entries)];
+    const sent = own.map(({ message }) => message).filter(isSent);
+    const { cut } = range;
+    return cut === undefined ? sent : sent.map((message) => cutToolResult(message, cut));
+  });
+  return answerOrphans(seen);
+}
+
+/** What the first position behind everything that a view needs is. */
+export function viewEnd({ ranges }: ViewRanges): number {
+  return Math.max(0, ...ranges.map(({ to, instead }) => Math.max(to, (instead?.position ?? -1) + 1)));
+}
+
+function insteadOf(
+  { position, section }: NonNullable<Shown["instead"]>,
+  own: readonly Entry[],
+  entries: readonly Entry[],
+): Message {
+  const text = compactionTexts(entries.find((entry) => entry.position === position)?.message)[section];
+  if (text === undefined)
+    throw new ProtocolError(`Entry ${position} holds no section ${section} of a compaction`);
+  return standIn(text, own.at(-1)?.message.timestamp ?? 0);
+}
+
+/** How a compaction stands in the record: an entry that no model sees, with the texts that stand for others. */
+export const COMPACTION_KIND = "compaction";
+
+function compactionTexts(message: AgentMessage | undefined): readonly (string | undefined)[] {
+  if (message?.role !== "extension" || message.kind !== COMPACTION_KIND) return [];
+  const { sections } = message.data as { sections?: readonly { text?: string }[] };
+  return (sections ?? []).map(({ text }) => text);
 }
 
 /** A vendor refuses a conversation that holds what it has refused to say. */

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { ContextConfig } from "./context.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
+import { PermissionPolicy } from "./permission.ts";
 import { ToolStrategy } from "./tool.ts";
 
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
@@ -26,6 +28,13 @@ export const RetryConfig = z.strictObject({
 });
 export type RetryConfig = z.infer<typeof RetryConfig>;
 
+/** How a call waits for a person. */
+export const ApprovalSettings = z.strictObject({
+  /** After this the call is refused; `null`, the default, waits for days if it must. */
+  timeoutMs: z.number().int().positive().nullable().default(null),
+});
+export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
+
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
  *
@@ -50,6 +59,11 @@ export const AgentDefinition = z.strictObject({
   /** Unknown tools are an error instead. */
   strict: z.boolean().default(false),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
+  /** Which calls run, which wait for a person, which are refused. */
+  permissions: PermissionPolicy.default(() => PermissionPolicy.parse({})),
+  /** When and how the context is made smaller; `null` never does. */
+  context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
+  approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
   /** The folder that file and shell tools work in. Absolute. */
   workspace: z.string().optional(),
   limits: Limits.default(() => Limits.parse({})),

@@ -45,6 +45,17 @@ export const Outcome = z.discriminatedUnion("type", [
 ]);
 export type Outcome = z.infer<typeof Outcome>;
 
+/** What decided over a call: a rule of the policy by its index, the default, or the tool's own wish to be confirmed. */
+export const Permission = z.object({
+  outcome: z.enum(["allow", "ask", "deny"]),
+  rule: z.union([z.number().int().nonnegative(), z.enum(["otherwise", "confirm", "grant"])]),
+  /** What came of asking. */
+  answer: z.enum(["approved", "changed", "refused", "timed-out"]).optional(),
+  /** Who answered, in their own words. */
+  by: z.string().optional(),
+});
+export type Permission = z.infer<typeof Permission>;
+
 /**
  * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
  *
@@ -79,6 +90,7 @@ export const EventBody = z.discriminatedUnion("type", [
     toolName: z.string(),
     /** The assistant message that holds the arguments. */
     position: z.number().int(),
+    permission: Permission.optional(),
   }),
   z.object({
     type: z.literal("ToolExecutionEnd"),
@@ -88,6 +100,8 @@ export const EventBody = z.discriminatedUnion("type", [
     position: z.number().int(),
     isError: z.boolean(),
     childLoopId: z.string().optional(),
+    /** Of a call that was refused: it has no ToolExecutionStart. */
+    permission: Permission.optional(),
   }),
   z.object({
     type: z.literal("ProgressMessage"),
@@ -96,6 +110,21 @@ export const EventBody = z.discriminatedUnion("type", [
     text: z.string(),
   }),
   z.object({ type: z.literal("InputRejected"), reason: z.string() }),
+  z.object({
+    type: z.literal("CompactionStarted"),
+    estimatedTokens: z.number().int(),
+    messageCount: z.number().int(),
+  }),
+  z.object({
+    type: z.literal("CompactionEnded"),
+    /** The entry that holds what was put in place of others. */
+    position: z.number().int(),
+    messagesBefore: z.number().int(),
+    messagesAfter: z.number().int(),
+    estimatedTokensBefore: z.number().int(),
+    estimatedTokensAfter: z.number().int(),
+    loopsCompacted: z.number().int(),
+  }),
 ]);
 export type EventBody = z.infer<typeof EventBody>;
 

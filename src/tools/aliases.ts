@@ -7,3 +7,13 @@ export const TOOL_ALIASES: Readonly<Record<string, string>> = {
 export function canonicalName(name: string): string {
   return Object.hasOwn(TOOL_ALIASES, name) ? TOOL_ALIASES[name]! : name;
 }
+
+/** Names that models know the built-in tools by from elsewhere. A tool of an application brings its own. */
+export const CALL_ALIASES: Readonly<Record<string, readonly string[]>> = {
+  bash: ["shell", "terminal", "run_command", "execute_command", "run_shell_command"],
+  read_file: ["read", "cat", "view", "view_file", "open_file"],
+  write_file: ["write", "create_file", "save_file"],
+  edit_file: ["edit", "str_replace", "replace_in_file"],
+  list_files: ["ls", "list", "list_dir", "list_directory"],
+  search: ["grep", "rg", "ripgrep", "search_files", "grep_search"],
+};

@@ -82,6 +82,7 @@ export function bashTool(options: BashOptions = {}): Tool {
     parameters: Parameters,
     replay: "unsafe",
     timeoutMs: timeoutMs + graceMs + SPARE_MS,
+    touches: ({ command }) => ({ command, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) }),
     summarise: ({ command }) => command,
     async execute({ command }, context) {
       const denied = denyPatterns.find((pattern) => command.includes(pattern));

@@ -35,6 +35,7 @@ export function editFileTool(): Tool {
       "and occur only once.",
     parameters: Parameters,
     replay: "idempotent",
+    touches: ({ path }) => ({ paths: [path] }),
     summarise: ({ path }) => path,
     async execute(request, context) {
       const { path, old_text, new_text } = request;

@@ -45,6 +45,7 @@ export function listFilesTool(options: ListFilesOptions = {}): Tool {
     parameters: Parameters,
     replay: "pure",
     quick: true,
+    touches: ({ path = "." }) => ({ paths: [path] }),
     summarise: ({ path = ".", pattern }) => (pattern === undefined ? path : posix.join(path, pattern)),
     async execute(request, context) {
       const { path = "." } = request;

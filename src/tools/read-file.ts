@@ -47,6 +47,7 @@ export function readFileTool(options: ReadFileOptions = {}): Tool {
     parameters: Parameters,
     replay: "pure",
     quick: true,
+    touches: ({ path }) => ({ paths: [path] }),
     summarise: ({ path }) => path,
     async execute(request, context) {
       refuseIfCancelled(context.signal);

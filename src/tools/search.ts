@@ -41,6 +41,7 @@ export function searchTool(options: SearchOptions = {}): Tool {
     parameters: Parameters,
     replay: "pure",
     quick: true,
+    touches: ({ path = "." }) => ({ paths: [path] }),
     summarise: ({ pattern }) => pattern,
     async execute(request, context) {
       const path = request.path ?? options.root ?? ".";

@@ -56,6 +56,14 @@ export class ToolError extends Error {
   }
 }
 
+/** Paths are as the workspace's tools take them: below the workspace, or absolute. */
+export type Touched = {
+  readonly paths?: readonly string[];
+  readonly command?: string;
+  /** Where the command runs, below the workspace; the workspace itself unless said. */
+  readonly cwd?: string;
+};
+
 export type ParsedArguments =
   | { readonly ok: true; readonly value: unknown }
   /** Names the field, what was found and what is expected. For the model. */
@@ -64,6 +72,8 @@ export type ParsedArguments =
 /** A tool as the worker holds it. Made by `defineTool`. */
 export interface Tool {
   readonly name: string;
+  /** Other names that a model may call it by, where no other tool of the agent fits them. */
+  readonly aliases?: readonly string[] | undefined;
   readonly label: string;
   readonly description: string;
   /** JSON Schema of type object. */
@@ -75,6 +85,10 @@ export interface Tool {
   readonly timeoutMs?: number | undefined;
   /** A few words on one call for a timeline, such as the command. Bounded and redacted by the caller. */
   readonly summarise: (parameters: unknown) => string;
+  /** What a call is about to touch, for the permission policy; nothing for tools that touch neither. */
+  readonly touches: (parameters: unknown) => Touched;
+  /** A person is asked before each call, unless a rule of the policy allows it. */
+  readonly confirm: boolean;
   readonly parse: (parameters: unknown) => ParsedArguments;
   /** Rejects with a `ToolError`; anything else that it throws is told to the model as "failed". */
   readonly execute: (parameters: unknown, context: ToolContext) => Promise<ToolOutput>;
@@ -83,6 +97,8 @@ export interface Tool {
 export type ToolSpec<Schema extends z.ZodObject> = {
   /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
+  /** Other names that a model may call it by, where no other tool of the agent fits them. */
+  readonly aliases?: readonly string[];
   readonly label?: string;
   readonly description: string;
   readonly parameters: Schema;
@@ -92,6 +108,10 @@ export type ToolSpec<Schema extends z.ZodObject> = {
   readonly quick?: boolean;
   readonly timeoutMs?: number;
   readonly summarise?: (parameters: z.infer<Schema>) => string;
+  /** Paths and shell command of a call, which rules of a permission policy may be about. */
+  readonly touches?: (parameters: z.infer<Schema>) => Touched;
+  /** Ask a person before each call. */
+  readonly confirm?: boolean;
   readonly execute: (
     parameters: z.infer<Schema>,
     context: ToolContext,
@@ -118,12 +138,15 @@ export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): 
   >;
   return {
     name: spec.name,
+    ...(spec.aliases === undefined ? {} : { aliases: spec.aliases }),
     label: spec.label ?? spec.name,
     description: spec.description,
     parameters,
     replay,
     quick: spec.quick ?? false,
     timeoutMs: spec.timeoutMs,
+    touches: (value) => spec.touches?.(value as z.infer<Schema>) ?? {},
+    confirm: spec.confirm ?? false,
     summarise: (value) => spec.summarise?.(value as z.infer<Schema>) ?? "",
     parse: (value) => {
       const parsed = spec.parameters.safeParse(value);

@@ -19,6 +19,7 @@ export function writeFileTool(): Tool {
     description: "Writes a file, replacing what it held. Parent directories are created.",
     parameters: Parameters,
     replay: "idempotent",
+    touches: ({ path }) => ({ paths: [path] }),
     summarise: ({ path }) => path,
     async execute({ path, content }, context) {
       const bytes = Buffer.from(content, "utf8");

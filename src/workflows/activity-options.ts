@@ -34,6 +34,11 @@ export function modelOptions(maxAttempts: number, summary: string): ActivityOpti
   };
 }
 
+/** It may ask a model; what the store or a vendor refuses for good, the machine is told. */
+export function compactOptions(summary: string): ActivityOptions {
+  return modelOptions(4, summary);
+}
+
 /** A tool is never run again by Temporal: what a second execution means is for its replay class to say. */
 export function toolOptions(
   timeoutMs: number | undefined,

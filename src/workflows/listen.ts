@@ -1,11 +1,16 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
+import { pendingApprovals } from "../core/approvals.ts";
+import { utf8Length } from "../core/estimate.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import { statusOf } from "../core/status.ts";
+import { answerIn, approvalFor } from "./approve.ts";
 import { isWords, messageFrom } from "./input.ts";
 import {
   type Accepted,
+  approveUpdate,
   clearQueuesSignal,
+  compactSignal,
   followUpSignal,
   followUpUpdate,
   promptUpdate,
@@ -17,6 +22,9 @@ import {
   type Words,
 } from "./messages.ts";
 import type { Happening } from "./perform.ts";
+
+/** It travels in the state until it is used. */
+const MAX_FOCUS_BYTES = 2048;
 
 /** STEER-12. */
 export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";
@@ -56,6 +64,15 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
     { description: "Forgets the messages that wait" },
   );
   setHandler(
+    compactSignal,
+    (request) => {
+      const focus = request?.focus;
+      const isShort = typeof focus === "string" && focus !== "" && utf8Length(focus) <= MAX_FOCUS_BYTES;
+      tell({ type: "compaction-asked", ...(isShort ? { focus } : {}) });
+    },
+    { description: "Makes the context smaller before the next answer" },
+  );
+  setHandler(
     stopSignal,
     (reason) =>
       tell({ type: "stop-requested", reason: typeof reason === "string" ? reason : "stop was requested" }),
@@ -72,6 +89,19 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
   const validator = (words: Words) => void validMessage(words);
   setHandler(steerUpdate, acknowledged("steered"), { validator });
   setHandler(followUpUpdate, acknowledged("followed-up"), { validator });
+  setHandler(
+    approveUpdate,
+    (words) => {
+      const { toolCallId, tool } = approvalFor(read(), words);
+      const by = typeof words.by === "string" ? { by: words.by } : {};
+      tell({ type: "approval-answered", toolCallId, answer: answerIn(words), ...by });
+      return { toolCallId, tool, waiting: pendingApprovals(read()).length };
+    },
+    {
+      validator: (words) => void approvalFor(read(), words),
+      description: "A person's word on a call that waits for one",
+    },
+  );
   setHandler(statusQuery, () => statusOf(read()), { description: "Where the run stands" });
 }
 

@@ -6,6 +6,7 @@ import {
   workflowInfo,
 } from "@temporalio/workflow";
 import { apply } from "../core/apply.ts";
+import { pendingApprovals } from "../core/approvals.ts";
 import type { CallToolCommand, CallToolsCommand, Command } from "../core/command.ts";
 import { next } from "../core/next.ts";
 import { start } from "../core/start.ts";
@@ -47,6 +48,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     const command = due();
     switch (command.type) {
       case "call-model":
+      case "compact":
       case "call-tools":
         work = new CancellationScope();
         await work.run(workOn);
@@ -78,15 +80,32 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   async function workOn(): Promise<void> {
     do {
       const command = due();
-      if (command.type === "call-model") tell(await perform(command, state.pinned?.model));
-      else if (command.type === "call-tools") await callAll(command.calls);
+      if (command.type === "call-model" || command.type === "compact")
+        tell(await perform(command, state.pinned?.model));
+      else if (command.type === "call-tools") await callAll();
       else return;
     } while (state.stop === undefined);
   }
 
-  function callAll(calls: readonly CallToolCommand[]): Promise<unknown> {
-    const [first, ...others] = calls.map(carryThrough);
-    return first !== undefined && others.length === 0 ? first : Promise.all([first, ...others]);
+  /** Until no call is under way; one that a person has approved meanwhile starts beside the others. */
+  async function callAll(): Promise<void> {
+    const flying = new Map<string, Promise<void>>();
+    const waiting = (): readonly CallToolCommand[] => {
+      const command = next(state);
+      return command.type === "call-tools" ? command.calls.filter((call) => !flying.has(keyOf(call))) : [];
+    };
+    do {
+      for (const call of waiting()) {
+        flying.set(
+          keyOf(call),
+          carryThrough(call).then(() => void flying.delete(keyOf(call))),
+        );
+      }
+      const landed = oneOrAll([...flying.values()]);
+      if (pendingApprovals(state).length === 0) return void (await landed);
+      const approved = CancellationScope.nonCancellable(() => condition(() => waiting().length > 0));
+      await Promise.race([landed, approved]);
+    } while (flying.size > 0 || waiting().length > 0);
   }
 
   /** A lost call is given out again while its siblings are still at work. */
@@ -134,7 +153,16 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
 
 /** Commands that stop cuts short; the others are brief and write what must be written. */
 function isWork(command: Command): boolean {
-  return command.type === "call-model" || command.type === "call-tools";
+  return command.type === "call-model" || command.type === "compact" || command.type === "call-tools";
+}
+
+function keyOf({ number, call }: CallToolCommand): string {
+  return `${number}/${call}`;
+}
+
+function oneOrAll(promises: readonly Promise<void>[]): Promise<unknown> {
+  const [first, ...others] = promises;
+  return first !== undefined && others.length === 0 ? first : Promise.all(promises);
 }
 
 function stillRunning(command: Command, number: number, call: number): CallToolCommand | undefined {

@@ -20,6 +20,8 @@ export const followUpSignal = defineSignal<[Words]>("followUp");
 export const queueModeSignal =
   defineSignal<[{ queue: "steering" | "follow-up"; mode: QueueMode }]>("queueMode");
 export const clearQueuesSignal = defineSignal<["steering" | "follow-up" | "all"]>("clearQueues");
+/** Makes the context smaller before the next answer; the words say what matters most. */
+export const compactSignal = defineSignal<[{ readonly focus?: string }?]>("compact");
 export const stopSignal = defineSignal<[string?]>("stop");
 
 /** What became of a message that was sent with an acknowledgement. */
@@ -30,6 +32,25 @@ export const promptUpdate = defineUpdate<Accepted, [Words]>("prompt");
 /** `steer` and `followUp` with an answer, for who wants to know. */
 export const steerUpdate = defineUpdate<Accepted, [Words]>("steerAcknowledged");
 export const followUpUpdate = defineUpdate<Accepted, [Words]>("followUpAcknowledged");
+
+/** A person's word on a call that waits for one. */
+export type ApprovalWords = {
+  /** Of the waiting call, as status shows it; may be left out while only one waits. */
+  readonly toolCallId?: string;
+  readonly answer: "approve" | "refuse";
+  /** With "approve": run it with these instead. At most 32 KiB as JSON. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** With "approve": the same kind of call is not asked for again in this run. */
+  readonly always?: boolean;
+  /** With "refuse": what the model is told. */
+  readonly reason?: string;
+  /** Who answers; kept in the record. */
+  readonly by?: string;
+};
+export type Approved = { readonly toolCallId: string; readonly tool: string; readonly waiting: number };
+
+/** Refused when nothing waits, or not that call. */
+export const approveUpdate = defineUpdate<Approved, [ApprovalWords]>("approve");
 
 export const statusQuery = defineQuery<Status>("status");
 

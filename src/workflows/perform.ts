@@ -4,12 +4,13 @@ import type {
   CallModelCommand,
   CallToolCommand,
   CloseLoopCommand,
+  CompactCommand,
   OpenLoopCommand,
   RecordCommand,
 } from "../core/command.ts";
 import type { ToolDigest } from "../core/digest.ts";
 import type { RunEvent } from "../core/run-event.ts";
-import { localOptions, modelOptions, toolOptions, writeOptions } from "./activity-options.ts";
+import { compactOptions, localOptions, modelOptions, toolOptions, writeOptions } from "./activity-options.ts";
 import { setbackOf } from "./set-back.ts";
 
 /** What happened, before the driver says when. */
@@ -19,7 +20,14 @@ export type Happening = RunEvent extends infer Event
     : never
   : never;
 
-type ActivityCommand = OpenLoopCommand | CallModelCommand | CloseLoopCommand | RecordCommand;
+type ActivityCommand = OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand;
+
+/** As the timeline says it. */
+const WHY = {
+  grown: "the context has grown",
+  asked: "on request",
+  overflow: "it does not fit",
+} satisfies Record<CompactCommand["why"]["type"], string>;
 
 // No `async` here: for each promise of a workflow the SDK takes a stack trace and maps it back to its sources, which
 // is most of what a short activation costs.
@@ -40,6 +48,14 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
       return scheduleActivity<ReturnOf<"model">>("model", [input], options).then(
         (digest) => ({ type: "model-replied", digest }),
         setBack("model-set-back"),
+      );
+    }
+    case "compact": {
+      const { type, session, ...input } = command;
+      const options = compactOptions(`turn ${command.turn} · ${WHY[command.why.type]}`);
+      return scheduleActivity<ReturnOf<"compact">>("compact", [input], options).then(
+        (digest) => ({ type: "compacted", digest }),
+        setBack("compact-set-back"),
       );
     }
     case "close-loop": {
@@ -82,6 +98,8 @@ function write<Name extends "open-loop" | "close-loop" | "record">(
   return scheduleActivity<ReturnOf<Name>>(name, [input], writeOptions(summary));
 }
 
-function setBack(type: "open-set-back" | "model-set-back" | "close-set-back" | "record-set-back") {
+function setBack(
+  type: "open-set-back" | "model-set-back" | "compact-set-back" | "close-set-back" | "record-set-back",
+) {
   return (error: unknown): Happening => ({ type, setback: setbackOf(error, false) });
 }

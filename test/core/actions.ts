@@ -10,6 +10,7 @@ import {
   option,
   record,
 } from "fast-check";
+import { pendingApprovals } from "../../src/core/approvals.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
 import { calls, type Play, play, type Reached, type Reply, type Setting, says, usageOf } from "./play.ts";
 
@@ -25,6 +26,8 @@ export type Action =
   | { readonly type: "again"; readonly pick: number; readonly steering: boolean }
   | { readonly type: "mode"; readonly queue: "steering" | "follow-up"; readonly mode: QueueMode }
   | { readonly type: "clear"; readonly queue: "steering" | "follow-up" | "all" }
+  | { readonly type: "answer"; readonly pick: number; readonly yes: boolean; readonly always: boolean }
+  | { readonly type: "compact" }
   | { readonly type: "time"; readonly ms: number };
 
 const pick = nat(7);
@@ -58,6 +61,13 @@ const setting: Arbitrary<Action> = oneof(
 const rotation = constant<Action>({ type: "rotation" });
 const stop = constant<Action>({ type: "stop" });
 const intrude = constant<Action>({ type: "intrude" });
+const answer: Arbitrary<Action> = record({
+  type: constant("answer" as const),
+  pick,
+  yes: boolean(),
+  always: boolean(),
+});
+const compact = constant<Action>({ type: "compact" });
 const time: Arbitrary<Action> = record({ type: constant("time" as const), ms: nat(2000) });
 
 /** Everything that can happen. */
@@ -71,6 +81,8 @@ export const anyActions = array(
     { arbitrary: broken, weight: 1 },
     { arbitrary: again, weight: 1 },
     { arbitrary: setting, weight: 1 },
+    { arbitrary: answer, weight: 4 },
+    { arbitrary: compact, weight: 1 },
     { arbitrary: rotation, weight: 1 },
     { arbitrary: stop, weight: 1 },
     { arbitrary: intrude, weight: 1 },
@@ -85,6 +97,8 @@ export const calmActions = array(
     { arbitrary: step, weight: 8 },
     { arbitrary: works, weight: 6 },
     { arbitrary: words, weight: 6 },
+    { arbitrary: answer, weight: 3 },
+    { arbitrary: compact, weight: 1 },
     { arbitrary: setting, weight: 1 },
     { arbitrary: rotation, weight: 1 },
   ),
@@ -150,6 +164,18 @@ export const settings: Arbitrary<Setting> = record({
   steeringMode: mode,
   followUpMode: mode,
   localSteps: boolean(),
+  permissions: constantFrom<NonNullable<Setting["permissions"]>>(
+    {},
+    {},
+    { otherwise: "ask" },
+    {
+      rules: [
+        { tool: "bash", outcome: "ask" },
+        { tool: "edit", outcome: "deny" },
+      ],
+    },
+  ),
+  compactAbove: option(integer({ min: 20, max: 300 }), { freq: 1, nil: undefined }),
   prompts: constantFrom(["hi"], ["hi", "there"], []),
   held: boolean(),
 });
@@ -227,6 +253,16 @@ export function act(run: Play, action: Action): boolean {
     case "intrude":
       if (run.state.loop === undefined || idle) return false;
       run.transcript.intrude(run.state.branch, run.transcript.entries(run.state.branch).length);
+      return true;
+    case "answer": {
+      const asked = pendingApprovals(run.state);
+      const call = asked[action.pick % Math.max(1, asked.length)];
+      if (call === undefined) return false;
+      run.answer(call.toolCallId, action.yes, action.always);
+      return true;
+    }
+    case "compact":
+      run.compact();
       return true;
     case "time":
       run.pass(action.ms).timePassed();

@@ -6,10 +6,18 @@ import type {
   CallToolCommand,
   CloseLoopCommand,
   Command,
+  CompactCommand,
   OpenLoopCommand,
   RecordCommand,
 } from "../../src/core/command.ts";
-import type { CallDigest, LoopDigest, ModelDigest, ToolDigest, ToolFacts } from "../../src/core/digest.ts";
+import type {
+  CallDigest,
+  CompactDigest,
+  LoopDigest,
+  ModelDigest,
+  ToolDigest,
+  ToolFacts,
+} from "../../src/core/digest.ts";
 import { estimateMessage } from "../../src/core/estimate.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
@@ -17,9 +25,10 @@ import { truncateForPreview } from "../../src/core/preview.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { start } from "../../src/core/start.ts";
 import type { PersonMessage, State } from "../../src/core/state.ts";
-import { materialise } from "../../src/core/view.ts";
+import { COMPACTION_KIND, materialise, viewLength } from "../../src/core/view.ts";
 import type { Limits, QueueMode } from "../../src/schema/definition.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
+import type { PermissionPolicy } from "../../src/schema/permission.ts";
 import type { ContinuationKind, Entry } from "../../src/schema/record.ts";
 import type { ToolStrategy } from "../../src/schema/tool.ts";
 import { FakeTranscript } from "./fake-transcript.ts";
@@ -27,7 +36,7 @@ import { FakeTranscript } from "./fake-transcript.ts";
 // Drives the machine without a server: performs its commands on a transcript in memory with scripted answers, lets
 // a test say what happens when, and checks the numbered invariants of state.ts after every single event.
 
-export type CallScript = { readonly name: string; readonly invalid?: string; readonly summary?: string };
+export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts"> & { readonly summary?: string };
 
 export type Reply = {
   readonly text?: string;
@@ -35,6 +44,8 @@ export type Reply = {
   readonly stopReason?: StopReason;
   readonly usage?: Usage;
   readonly costUsd?: number;
+  /** With stop reason "error": the vendor says in its answer that the context does not fit. */
+  readonly overflow?: boolean;
 };
 
 export const says = (text: string, rest: Omit<Reply, "text"> = {}): Reply => ({ text, ...rest });
@@ -71,6 +82,11 @@ export type Setting = {
   readonly localSteps?: boolean;
   readonly tools?: Record<string, ToolFacts>;
   readonly kind?: ContinuationKind;
+  /** Everything runs unless said. */
+  readonly permissions?: Partial<PermissionPolicy>;
+  readonly approvalTimeoutMs?: number;
+  /** Tokens of messages; no compaction unless said. */
+  readonly compactAbove?: number | undefined;
   readonly transcript?: FakeTranscript;
   readonly session?: string;
   /** The temporal run that goes first. */
@@ -94,6 +110,7 @@ export type Reached = "nothing" | "claimed" | "stored";
 
 type Accepted = { readonly id: string; readonly queue: "prompt" | "steering" | "follow-up" };
 
+const ALLOW_ALL: PermissionPolicy = { rules: [], otherwise: "allow" };
 const TOOL: ToolFacts = { replay: "unsafe", quick: false };
 export const TOOLS: Record<string, ToolFacts> = {
   bash: { ...TOOL, timeoutMs: 60_000 },
@@ -127,6 +144,7 @@ export class Play {
   #heard = new Set<string>();
   #checked: State | undefined;
   #json: string;
+  readonly #compactions = new Set<number>();
   #ids = 0;
   #runs = 1;
 
@@ -168,6 +186,13 @@ export class Play {
   }
   clear(queue: "steering" | "follow-up" | "all"): this {
     return this.tell({ type: "queues-cleared", queue });
+  }
+  answer(toolCallId: string, yes = true, always = false): this {
+    const answer = yes ? { type: "approve" as const, always } : { type: "refuse" as const, reason: "no" };
+    return this.tell({ type: "approval-answered", toolCallId, answer });
+  }
+  compact(focus?: string): this {
+    return this.tell({ type: "compaction-asked", ...(focus === undefined ? {} : { focus }) });
   }
   rotationDue(): this {
     return this.tell({ type: "rotation-due" });
@@ -253,6 +278,7 @@ export class Play {
         "call-model": "model-set-back",
         "close-loop": "close-set-back",
         record: "record-set-back",
+        compact: "compact-set-back",
       } as const
     )[command.type];
     return this.tell({ type, setback });
@@ -297,7 +323,7 @@ export class Play {
   // Activities.
 
   perform(
-    command: OpenLoopCommand | CallModelCommand | CloseLoopCommand | RecordCommand,
+    command: OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand,
     reached: Reached = "stored",
   ): Happening {
     switch (command.type) {
@@ -305,6 +331,8 @@ export class Play {
         return { type: "loop-opened", digest: this.#openLoop(command, reached) };
       case "call-model":
         return { type: "model-replied", digest: this.#callModel(command, reached) };
+      case "compact":
+        return { type: "compacted", digest: this.#compact(command, reached) };
       case "close-loop": {
         const { branch, result } = this.#write(command, command.loopId, reached, () => {
           const loop = this.transcript.loops.find(({ loopId }) => loopId === command.loopId);
@@ -376,6 +404,11 @@ export class Play {
       followUpMode: followUpMode ?? "one-at-a-time",
       maxRetries: maxRetries ?? 3,
       tools: tools ?? TOOLS,
+      permissions: { ...ALLOW_ALL, ...this.setting.permissions },
+      approvals: { timeoutMs: this.setting.approvalTimeoutMs ?? null },
+      ...(this.setting.compactAbove === undefined
+        ? {}
+        : { context: { compactAbove: this.setting.compactAbove } }),
       warnings: [],
     };
     if (reached !== "stored") {
@@ -464,12 +497,14 @@ export class Play {
       usage: message.usage,
       costUsd: reply.costUsd ?? 0,
       tokens: estimateMessage(message),
-      calls: scripts.map(({ name, invalid, summary }, index) => ({
+      calls: scripts.map(({ name, invalid, summary, facts }, index) => ({
         id: `c${ordinal}.${index}`,
         name,
         summary: summary ?? "",
         ...(invalid === undefined ? {} : { invalid }),
+        ...(facts === undefined ? {} : { facts }),
       })),
+      ...(reply.overflow === true ? { overflow: true } : {}),
       preview: truncateForPreview(text, 256),
       attempts: 1,
     };
@@ -477,6 +512,49 @@ export class Play {
     const entry = { position: command.position, origin: "model" as const, message };
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
     return { ...(stored.result as ModelDigest), branch: stored.branch };
+  }
+
+  /** All but the newest two spans give way to a text; nothing changes where there are not more. */
+  #compact(command: CompactCommand, reached: Reached): CompactDigest {
+    const unchanged: CompactDigest = {
+      branch: command.branch,
+      messagesBefore: 0,
+      messagesAfter: 0,
+      tokensBefore: 0,
+      tokensAfter: 0,
+      loopsCompacted: 0,
+    };
+    if (reached === "nothing") return unchanged;
+    const key = { run: this.run, number: command.number, call: 0 };
+    const claimed = this.transcript.claim(key, command.generation, command, command.outbox);
+    if ("result" in claimed) return { ...(claimed.result as CompactDigest), branch: claimed.branch };
+    if (reached === "claimed") return unchanged;
+    const { spans } = this.state.view;
+    const old = spans.slice(0, -2);
+    const first = old[0];
+    const last = old.at(-1);
+    const data = { sections: [{ text: "what was said before" }] };
+    const message = { role: "extension" as const, kind: COMPACTION_KIND, data, timestamp: this.now };
+    const turns = old.reduce((sum, span) => sum + span.turns, 0);
+    const instead = { position: command.position, section: 0 };
+    const digest: CompactDigest =
+      first === undefined || last === undefined
+        ? unchanged
+        : {
+            ...unchanged,
+            spans: [{ from: first.from, to: last.to, turns, tokens: 10, instead }, ...spans.slice(-2)],
+            messagesBefore: viewLength(this.state.view),
+            messagesAfter: 3,
+            tokensBefore: command.tokens,
+            tokensAfter: 10 + spans.slice(-2).reduce((sum, { tokens }) => sum + tokens, 0),
+            loopsCompacted: 1,
+          };
+    const place = { ...command, branch: claimed.branch };
+    if (digest.spans !== undefined) this.#compactions.add(command.position);
+    const entries =
+      digest.spans === undefined ? [] : [{ position: command.position, origin: "machine" as const, message }];
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, entries, digest);
+    return { ...(stored.result as CompactDigest), branch: stored.branch };
   }
 
   #replyFor(command: CallModelCommand): { reply: Reply; ordinal: number } {
@@ -491,11 +569,28 @@ export class Play {
     if (this.setting.light === true) return;
     const entries = this.transcript.entries(branch);
     must(command.view.branch === command.branch, "the view is of the branch that is written to");
-    same(command.view.ranges, [{ from: 0, to: command.position }], "the model sees everything");
+    if (this.setting.compactAbove === undefined && !this.commands.some(({ type }) => type === "compact")) {
+      same(command.view.ranges, [{ from: 0, to: command.position }], "the model sees everything");
+    }
+    this.#checkView(command.view.ranges, entries);
     must(entries.length >= command.position, "the outbox is written before the model is asked");
     const messages = materialise({ ...command.view, branch }, entries);
     must(/user|toolResult/.test(messages.at(-1)?.role ?? ""), "the model is asked behind something new");
     expectNoOrphans(messages);
+  }
+
+  /** In order, without overlaps, and nothing is missing but what compactions have written for themselves. */
+  #checkView(ranges: CallModelCommand["view"]["ranges"], entries: readonly Entry[]): void {
+    let at = 0;
+    for (const { from, to } of ranges) {
+      must(from >= at && to > from, "ranges are in order");
+      const skipped = entries.filter(({ position }) => position >= at && position < from);
+      must(
+        skipped.every(({ message }) => message.role === "extension"),
+        "a view leaves out no message",
+      );
+      at = to;
+    }
   }
 
   #write(
@@ -589,13 +684,20 @@ export class Play {
   checkView(): void {
     const { view, branch, length, phase } = this.state;
     must(view.branch === branch, "the view is of the branch that is written to");
-    let at = 0;
+    let at = this.#behindCompactions(0);
     for (const { from, to } of view.spans) {
       must(from === at && to > from, "spans touch and do not overlap");
-      at = to;
+      at = this.#behindCompactions(to);
     }
     const inbox = phase.type === "recording" && phase.inbox.length > 0;
     must(this.state.loop === undefined || inbox || at === length, "the view covers every entry");
+  }
+
+  /** Entries of compactions are in no view. */
+  #behindCompactions(position: number): number {
+    let at = position;
+    while (this.#compactions.has(at) && at < this.state.length) at++;
+    return at;
   }
 
   /** I2. */

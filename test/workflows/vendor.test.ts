@@ -33,7 +33,6 @@ test("a 429 is tried again after exactly what the vendor asked, and an operator 
 const PERMANENT: readonly (readonly [FaultRule, string])[] = [
   [{ fault: "server-error", status: 500 }, "api"],
   [{ fault: "auth" }, "auth"],
-  [{ fault: "overflow" }, "overflow"],
   [{ fault: "html", status: 502 }, "api"],
   [{ fault: "html", status: 200 }, "api"],
   [{ fault: "http", status: 404, body: '{"error":{"message":"model: test-model"}}' }, "api"],

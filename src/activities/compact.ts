@@ -1,0 +1,132 @@
+import { Context } from "@temporalio/activity";
+import { planBlock, type Section } from "../core/compaction/block.ts";
+import { triggerLevel } from "../core/compaction/trigger.ts";
+import type { CompactDigest } from "../core/digest.ts";
+import { COMPACTION_KIND, type Span } from "../core/view.ts";
+import type { ContextConfig } from "../schema/context.ts";
+import type { Entry } from "../schema/record.ts";
+import type { CompactInput } from "./activities.ts";
+import { unload } from "./cargo.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { asFailure } from "./failure.ts";
+import { beating } from "./heartbeat.ts";
+import { announceEvents } from "./live.ts";
+import { patiently } from "./patience.ts";
+import { currentStep } from "./step.ts";
+
+/** How far below the trigger a context is brought that the vendor has refused: our count of it was wrong. */
+const OVERFLOW_SHARE = 0.5;
+
+/**
+ * Makes a view smaller (design 3.2). The record stays whole: what stands for older entries is one more entry, which no
+ * model sees, and the new view refers to it.
+ */
+export async function compact(input: CompactInput, dependencies: Dependencies): Promise<CompactDigest> {
+  const { transcript, conversations, definitions, hub, log } = dependencies;
+  const { cancellationSignal: signal } = Context.current();
+  const step = currentStep(input, dependencies.process);
+  try {
+    return await beating(
+      () => undefined,
+      async () => {
+        const definition = await definitions.byHash(input.definitionHash);
+        const outbox = await unload(input.outbox, input.loopId, transcript);
+        const place = { loopId: input.loopId, branch: input.branch, base: input.base };
+        const claimed = await patiently(() => transcript.claim(step, place, outbox, Date.now()), signal, log);
+        announceEvents(hub, step, input.loopId, input.turn, outbox.events);
+        if (claimed.type === "stored") {
+          return { ...(claimed.result as CompactDigest), branch: claimed.branch };
+        }
+        const { branch } = claimed;
+        const entries = await conversations.entries(step.session, { ...input.view, branch });
+        const sections = definition.context === null ? [] : plan(entries, definition.context, input);
+        const digest = digestOf(sections, entries, input);
+        const stored = await patiently(
+          () =>
+            transcript.store({
+              ...place,
+              branch,
+              step,
+              atMs: Date.now(),
+              outbox: { entries: [], events: [] },
+              entries: digest.spans === undefined ? [] : [entryOf(sections, input)],
+              result: digest,
+            }),
+          signal,
+          log,
+        );
+        return { ...(stored.result as CompactDigest), branch: stored.branch };
+      },
+    );
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+function plan(entries: readonly Entry[], context: ContextConfig, { why }: CompactInput): readonly Section[] {
+  const level = triggerLevel(context);
+  const budget = why.type === "overflow" ? Math.floor(level * OVERFLOW_SHARE) : level;
+  return planBlock(entries, context.compaction, budget, { maxContextTokens: context.maxContextTokens });
+}
+
+/** A plan that shows everything as it is changes nothing. */
+function digestOf(
+  sections: readonly Section[],
+  entries: readonly Entry[],
+  { view, position, tokens }: CompactInput,
+): CompactDigest {
+  const before = entries.length;
+  const spans = spansOf(sections, position);
+  const same = view.ranges.every(({ cut, instead }) => cut === undefined && instead === undefined);
+  const isWhole = sections.every(({ as }) => as === "whole");
+  const after = sections.reduce((sum, { as, from, to }) => sum + (isText(as) ? 1 : to - from), 0);
+  const counts = {
+    branch: "",
+    messagesBefore: before,
+    messagesAfter: after,
+    tokensBefore: tokens,
+    tokensAfter: spans.reduce((sum, span) => sum + span.tokens, 0),
+    loopsCompacted: new Set(
+      sections.flatMap(({ as, from, to }) => (as === "whole" ? [] : loopsIn(entries, from, to))),
+    ).size,
+  };
+  return same && isWhole && after === before ? counts : { ...counts, spans };
+}
+
+function loopsIn(entries: readonly Entry[], from: number, to: number): readonly string[] {
+  return entries.flatMap(({ position, message }) =>
+    position >= from && position < to && message.role !== "extension" && message.turnId !== undefined
+      ? [message.turnId.loopId]
+      : [],
+  );
+}
+
+function spansOf(sections: readonly Section[], position: number): readonly Span[] {
+  let section = 0;
+  return sections.map(({ from, to, turns, tokens, as }) => ({
+    from,
+    to,
+    turns,
+    tokens,
+    ...(isText(as) ? { instead: { position, section: section++ } } : {}),
+    ...(as !== "whole" && !isText(as) ? { cut: as.cut } : {}),
+  }));
+}
+
+function entryOf(sections: readonly Section[], { position, why }: CompactInput) {
+  const texts = sections.flatMap(({ from, to, as }) => (isText(as) ? [{ from, to, text: as.summary }] : []));
+  return {
+    position,
+    origin: "machine" as const,
+    message: {
+      role: "extension" as const,
+      kind: COMPACTION_KIND,
+      data: { why: why.type, sections: texts },
+      timestamp: Date.now(),
+    },
+  };
+}
+
+function isText(as: Section["as"]): as is { readonly summary: string } {
+  return typeof as === "object" && "summary" in as;
+}

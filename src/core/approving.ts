@@ -1,0 +1,106 @@
+import type { Permission } from "../schema/record.ts";
+import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
+import { CANCELLED_TEXT, type Calling, goOnWith, isFlushing, refuse, run, withCall } from "./calls.ts";
+import { issue, settle } from "./issue.ts";
+import type { Call, CallStatus, State } from "./state.ts";
+
+// What becomes of calls that wait for a person, while their siblings go on.
+
+const NOBODY_ANSWERED_TEXT = "Refused: a person had to agree, and nobody answered in time";
+
+/** The outbox is written down, or could not be: it rides along with the next command then. */
+export function flushed(state: State, phase: Calling, branch: string | undefined): State {
+  const { flush } = phase;
+  if (flush === undefined || flush === "tried") return state;
+  const written = branch === undefined ? state : settle(state, flush, branch);
+  return goOnWith(written, { ...phase, flush: "tried" });
+}
+
+/** A person has said what becomes of a call. Who answers a call that does not wait changes nothing. */
+export function approvalAnswered(
+  state: State,
+  phase: Calling,
+  toolCallId: string,
+  answer: ApprovalAnswer,
+  by: string | undefined,
+): State {
+  const index = phase.calls.findIndex(({ id, status }) => id === toolCallId && status.type === "asking");
+  const call = phase.calls[index];
+  if (call === undefined) return state;
+  if (answer.type === "refuse") {
+    const why = answer.reason === undefined || answer.reason === "" ? "" : `: ${answer.reason}`;
+    return refuseAsked(state, phase, index, { answer: "refused", by }, `Refused by a person${why}`);
+  }
+  const { arguments: changed, always } = answer;
+  const grants = withGrant(state.grants ?? [], always === true ? grantFor(call) : undefined);
+  const allowed: Call = {
+    ...answered(call, { answer: changed === undefined ? "approved" : "changed", by }),
+    ...(changed === undefined ? {} : { arguments: changed }),
+  };
+  return runAsked({ ...state, grants }, phase, index, allowed);
+}
+
+/** An approved call that nothing else of its unit runs beside takes the outbox along, under a number of its own. */
+function runAsked(state: State, phase: Calling, index: number, call: Call): State {
+  const alone = !phase.calls.some(({ status }) => status.type === "running") && !isFlushing(phase);
+  const begun = run(state, phase.position, call);
+  const { flush, ...rest } = phase;
+  const calls = withCall(phase.calls, index, begun.call);
+  if (!alone) return { ...begun.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
+  const given = issue(begun.state);
+  const local = begun.call.status.type === "running" && begun.call.status.local;
+  const unit = { ...phase.unit, carrier: local ? -1 : index };
+  return { ...given.state, phase: { ...rest, issue: given.issue, calls, unit } };
+}
+
+function refuseAsked(
+  state: State,
+  phase: Calling,
+  index: number,
+  how: Pick<Permission, "answer" | "by">,
+  text: string,
+): State {
+  const call = phase.calls[index] as Call;
+  const refused = refuse(state, phase.position, answered(call, how), index, text);
+  return goOnWith(refused.state, { ...phase, calls: withCall(phase.calls, index, refused.call) });
+}
+
+function answered(
+  call: Call,
+  { answer, by }: { answer?: Permission["answer"]; by?: string | undefined },
+): Call {
+  const permission: Permission = {
+    ...(call.permission ?? { outcome: "ask", rule: "otherwise" }),
+    ...(answer === undefined ? {} : { answer }),
+    ...(by === undefined ? {} : { by }),
+  };
+  return { ...call, permission };
+}
+
+/** Questions that nobody has answered in time are answered with no. */
+export function approvalsTimedOut(state: State): State {
+  return asked(state, ({ untilMs }) => untilMs !== undefined && untilMs <= state.nowMs).reduce(
+    (next, id) => refuseNow(next, id, { answer: "timed-out" }, NOBODY_ANSWERED_TEXT),
+    state,
+  );
+}
+
+/** Behind a stop nobody is asked any more. */
+export function approvalsCancelled(state: State): State {
+  return asked(state, () => true).reduce((next, id) => refuseNow(next, id, {}, CANCELLED_TEXT), state);
+}
+
+function asked(
+  { phase }: State,
+  which: (status: Extract<CallStatus, { type: "asking" }>) => boolean,
+): readonly string[] {
+  if (phase.type !== "calling-tools") return [];
+  return phase.calls.flatMap(({ id, status }) => (status.type === "asking" && which(status) ? [id] : []));
+}
+
+function refuseNow(state: State, id: string, how: Pick<Permission, "answer">, text: string): State {
+  if (state.phase.type !== "calling-tools") return state;
+  const { phase } = state;
+  const index = phase.calls.findIndex((call) => call.id === id && call.status.type === "asking");
+  return index < 0 ? state : refuseAsked(state, phase, index, how, text);
+}

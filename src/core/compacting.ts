@@ -1,0 +1,82 @@
+import { contextTokens as tokensOf } from "./compaction/trigger.ts";
+import type { CompactDigest, Failure } from "./digest.ts";
+import { issue, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { emit } from "./outbox.ts";
+import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
+import type { Setback } from "./run-event.ts";
+import type { CompactionReason, State } from "./state.ts";
+import { viewLength, viewTokens } from "./view.ts";
+
+// The view is made smaller by one activity, right before an answer is asked for. The record stays as it is.
+
+/** What the next request will carry: as the vendor has counted it last, and estimates for what came after. */
+export function contextTokens({ view, counted }: State): number {
+  return tokensOf(viewTokens(view), counted);
+}
+
+/** Why the view must be made smaller before the model is asked, or nothing. */
+export function compactionDue(state: State): CompactionReason | undefined {
+  if (state.compact !== undefined) return { type: "asked", ...state.compact };
+  const { context } = pinnedOf(state);
+  return context !== undefined && contextTokens(state) > context.compactAbove ? { type: "grown" } : undefined;
+}
+
+export function startCompaction(state: State, why: CompactionReason): State {
+  const { compact: _, ...rest } = state;
+  const given = issue(rest);
+  return { ...given.state, phase: { type: "compacting", issue: given.issue, why } };
+}
+
+/** The smaller view; events only when something has changed (X-11). */
+export function viewCompacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
+  const settled = settle(state, phase.issue, digest.branch);
+  const { spans, messagesBefore, messagesAfter, tokensBefore, tokensAfter, loopsCompacted } = digest;
+  if (spans === undefined) return settled;
+  const position = state.length;
+  const started = emit(settled, {
+    type: "CompactionStarted",
+    estimatedTokens: contextTokens(state),
+    messageCount: viewLength(state.view),
+  });
+  const ended = emit(started, {
+    type: "CompactionEnded",
+    position,
+    messagesBefore,
+    messagesAfter,
+    estimatedTokensBefore: tokensBefore,
+    estimatedTokensAfter: tokensAfter,
+    loopsCompacted,
+  });
+  const { counted: _, ...rest } = ended;
+  return { ...rest, length: position + 1, view: { ...ended.view, spans } };
+}
+
+/**
+ * Given out again after a lost worker, three times.
+ *
+ * `refused` is certain to have written nothing, so that the model can be asked with the view as it is. Behind `given-up`
+ * the compaction may stand in the transcript where the answer would go.
+ */
+export function compactionSetBack(
+  state: State,
+  phase: PhaseOf<"compacting">,
+  setback: Setback,
+): { type: "again"; state: State } | { type: "refused" | "given-up"; failure: Failure } {
+  if (setback.type === "failed") return { type: "refused", failure: setback.failure };
+  if (setback.type === "cancelled") {
+    return { type: "given-up", failure: { fault: "compaction", message: "it was cancelled" } };
+  }
+  if (phase.issue.lost + 1 >= MAX_LOST_IN_A_ROW) {
+    const message = `${MAX_LOST_IN_A_ROW} workers died over it; it is not tried again`;
+    return { type: "given-up", failure: { fault: "worker-lost", message } };
+  }
+  return { type: "again", state: { ...state, phase: { ...phase, issue: reissue(phase.issue) } } };
+}
+
+/** An error that says what was tried: the second refusal of a context that does not fit. */
+export function overflowMessage(state: State, said: string): string {
+  const turn = loopOf(state).turn;
+  return pinnedOf(state).context === undefined
+    ? `The context does not fit the model: ${said}. The definition switches compaction off (\`context: null\`).`
+    : `The context does not fit the model, also after a compaction in turn ${turn}: ${said}. About ${contextTokens(state)} tokens were left. Begin a new session, or use a model with a larger window.`;
+}

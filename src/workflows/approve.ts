@@ -1,0 +1,65 @@
+import { ApplicationFailure } from "@temporalio/common";
+import { INLINE_BYTES } from "../core/append.ts";
+import { type ApprovalAnswer, type PendingApproval, pendingApprovals } from "../core/approvals.ts";
+import { utf8Length } from "../core/estimate.ts";
+import type { State } from "../core/state.ts";
+import type { ApprovalWords } from "./messages.ts";
+
+/**
+ * The call that these words are about.
+ *
+ * @throws A failure for who sent them, when they make no sense or nothing waits for them.
+ */
+export function approvalFor(state: State, words: ApprovalWords): PendingApproval {
+  mustMakeSense(words);
+  const waiting = pendingApprovals(state);
+  const { toolCallId } = words;
+  const [first, ...others] = waiting;
+  if (first === undefined) throw refused("no-approval", "No call of this run waits for a person");
+  if (toolCallId === undefined || toolCallId === "") {
+    if (others.length === 0) return first;
+    throw refused(
+      "which-approval",
+      `${waiting.length} calls wait; say which with toolCallId: ${list(waiting)}`,
+    );
+  }
+  const found = waiting.find((one) => one.toolCallId === toolCallId);
+  if (found === undefined) {
+    throw refused("no-approval", `No call ${toolCallId} waits for a person; these do: ${list(waiting)}`);
+  }
+  return found;
+}
+
+export function answerIn({ answer, arguments: changed, always, reason }: ApprovalWords): ApprovalAnswer {
+  if (answer === "refuse") return { type: "refuse", ...(reason === undefined ? {} : { reason }) };
+  return {
+    type: "approve",
+    ...(changed === undefined ? {} : { arguments: changed }),
+    ...(always === undefined ? {} : { always }),
+  };
+}
+
+function mustMakeSense(words: unknown): void {
+  const { answer, arguments: changed, reason, by } = (words ?? {}) as Record<string, unknown>;
+  if (answer !== "approve" && answer !== "refuse") {
+    throw refused("invalid-approval", '`answer` is "approve" or "refuse"');
+  }
+  if (changed !== undefined && (typeof changed !== "object" || changed === null || Array.isArray(changed))) {
+    throw refused("invalid-approval", "`arguments` is an object: the tool's arguments as they are to be run");
+  }
+  if (!isShort(changed) || !isShort(reason) || !isShort(by)) {
+    throw refused("invalid-approval", "An answer has at most 32 KiB");
+  }
+}
+
+function isShort(value: unknown): boolean {
+  return value === undefined || utf8Length(JSON.stringify(value)) <= INLINE_BYTES;
+}
+
+function list(waiting: readonly PendingApproval[]): string {
+  return waiting.map(({ toolCallId, tool, summary }) => `${toolCallId} (${tool} ${summary})`).join(", ");
+}
+
+function refused(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, `holdfast/${type}`);
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { pendingApprovals } from "../../src/core/approvals.ts";
+import { statusOf } from "../../src/core/status.ts";
+import { calls, play, says } from "./play.ts";
+
+const ASK_BASH = { rules: [{ tool: "bash", outcome: "ask" as const, reason: "bash is powerful" }] };
+const PUSH = { commands: [{ words: ["git", "push", "origin"] }], paths: [] };
+
+const waiting = (run: ReturnType<typeof play>) =>
+  pendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
+
+describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]", () => {
+  test("waits, while its siblings go on, and what happened meanwhile is written down", () => {
+    const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
+    run.until("call-tools");
+    expect(run.running).toEqual([1]);
+    run.tool(1);
+    expect(run.command).toMatchObject({ type: "record" });
+    run.step();
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+    expect(statusOf(run.state)).toMatchObject({
+      status: "needs-approval",
+      doing: "waiting for a person's word on bash",
+      approvals: [{ toolCallId: "c0.0", tool: "bash", reason: "bash is powerful" }],
+    });
+    expect(run.eventLines().at(-1)).toContain("MessageEnd");
+  });
+
+  test("runs when it is approved; the rule and the answer are in the record", () => {
+    const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
+    run.until("wait").answer("c0.0").settle();
+    expect(run.lines).toContain("bash: bash ok");
+    const started = run.transcript
+      .eventsOf(run.transcript.loops[0]?.loopId ?? "")
+      .find(({ body }) => body.type === "ToolExecutionStart");
+    expect(started?.body).toMatchObject({ permission: { outcome: "ask", rule: 0, answer: "approved" } });
+  });
+
+  test("runs with the arguments that the person put in place", () => {
+    const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
+    run.until("wait").tell({
+      type: "approval-answered",
+      toolCallId: "c0.0",
+      answer: { type: "approve", arguments: { command: "ls" } },
+      by: "ada",
+    });
+    expect(run.call(0).arguments).toEqual({ command: "ls" });
+    run.settle();
+    expect(run.lines).toContain("bash: bash ok");
+  });
+
+  test("gives one error result with the reason when it is refused, an End without a Start, and the run goes on (X-04)", () => {
+    const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
+    run.until("call-tools").tool(1).until("wait");
+    run.answer("c0.0", false).settle();
+    expect(run.lines.filter((line) => line.startsWith("bash"))).toEqual([
+      expect.stringContaining("Refused by a person: no"),
+    ]);
+    const bash = run.transcript
+      .eventsOf(run.transcript.loops[0]?.loopId ?? "")
+      .filter(({ body }) => "toolName" in body && body.toolName === "bash")
+      .map(({ body }) => body.type);
+    expect(bash).toEqual(["ToolExecutionEnd"]);
+    expect(run.executed.map(({ toolName }) => toolName)).toEqual(["edit"]);
+  });
+
+  test("that was denied by the policy is never asked for, and says which rule", () => {
+    const permissions = { rules: [{ tool: "bash", outcome: "deny" as const }] };
+    const run = play({ replies: [calls("bash"), says("done")], permissions });
+    run.settle();
+    expect(run.lines.find((line) => line.startsWith("bash"))).toContain("Refused: rules[0] denies");
+    expect(run.executed).toEqual([]);
+  });
+
+  test("several wait at once and are answered in any order; each call has one result, in call order [TOOL-08]", () => {
+    const run = play({ replies: [calls("bash", "bash", "bash"), says("done")], permissions: ASK_BASH });
+    run.until("wait");
+    expect(waiting(run)).toEqual(["c0.0", "c0.1", "c0.2"]);
+    run.answer("c0.2").answer("c0.0", false);
+    expect(run.running).toEqual([2]);
+    run.answer("c0.1");
+    expect([...run.running].sort()).toEqual([1, 2]);
+    run.tool(2).tool(1).settle();
+    expect(run.lines.filter((line) => line.startsWith("bash"))).toEqual([
+      "bash!: Refused by a person: no",
+      "bash: bash ok",
+      "bash: bash ok",
+    ]);
+  });
+
+  test("an answer to a call that does not wait changes nothing", () => {
+    const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
+    run.until("wait");
+    const before = run.state.phase;
+    run.answer("c9.9");
+    expect(run.state.phase).toEqual(before);
+    run.answer("c0.0").answer("c0.0", false).settle();
+    expect(run.lines).toContain("bash: bash ok");
+  });
+
+  test("nobody answers in time: it is refused, and says so", () => {
+    const run = play({
+      replies: [calls("bash"), says("done")],
+      permissions: ASK_BASH,
+      approvalTimeoutMs: 5000,
+    });
+    run.until("wait");
+    const { command } = run;
+    expect(command.type === "wait" && command.untilMs).toBeGreaterThan(run.now);
+    run.pass(1000).timePassed();
+    expect(waiting(run)).toEqual(["c0.0"]);
+    run.pass(5000).timePassed().settle();
+    expect(run.lines.find((line) => line.startsWith("bash"))).toContain("nobody answered in time");
+  });
+
+  test("stop ends the waiting, with a result for each call and the terminal event", () => {
+    const run = play({ replies: [calls("bash", "bash")], permissions: ASK_BASH });
+    run.until("wait").stop("enough").settle();
+    expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
+    expect(run.lines.filter((line) => line.includes("Cancelled"))).toHaveLength(2);
+  });
+
+  test("always: the same kind of command is not asked for again, another one is", () => {
+    const script = (words: readonly string[]) =>
+      calls({ name: "bash", facts: { commands: [{ words: [...words] }] } });
+    const run = play({
+      replies: [
+        calls({ name: "bash", facts: PUSH }),
+        script(["git", "push", "--force"]),
+        script(["git", "reset"]),
+        says("done"),
+      ],
+      permissions: ASK_BASH,
+    });
+    run.until("wait").answer("c0.0", true, true).settle();
+    expect(run.executed).toHaveLength(2);
+    expect(waiting(run)).toEqual(["c2.0"]);
+    run.answer("c2.0", false).settle();
+  });
+
+  test("always, for a command that cannot be read: the next one is asked for all the same", () => {
+    const opaque = calls({
+      name: "bash",
+      facts: { opaque: "holds a substitution", commands: [{ words: ["git"] }] },
+    });
+    const run = play({ replies: [opaque, opaque, says("done")], permissions: ASK_BASH });
+    run.until("wait").answer("c0.0", true, true).settle();
+    expect(waiting(run)).toEqual(["c1.0"]);
+  });
+
+  test("always, for a command whose kind cannot be named: the next one is asked for", () => {
+    const hidden = calls({ name: "bash", facts: { commands: [{ words: ["git", "-C", "x", "push"] }] } });
+    const run = play({ replies: [hidden, hidden, says("done")], permissions: ASK_BASH });
+    run.until("wait").answer("c0.0", true, true).settle();
+    expect(waiting(run)).toEqual(["c1.0"]);
+  });
+
+  test("a tool that wants to be confirmed is asked for unless a rule allows it", () => {
+    const tools = { bash: { replay: "unsafe" as const, quick: false, confirm: true } };
+    const asked = play({ replies: [calls("bash"), says("done")], tools });
+    expect(waiting(asked.until("wait"))).toEqual(["c0.0"]);
+    const permissions = { rules: [{ tool: "bash", outcome: "allow" as const }] };
+    const allowed = play({ replies: [calls("bash"), says("done")], tools, permissions }).settle();
+    expect(allowed.executed).toHaveLength(1);
+  });
+
+  test("the default asks for unsafe tools when a person is there, and not otherwise", () => {
+    const permissions = { otherwise: "ask-unsafe" as const };
+    const replies = [calls("edit", "bash"), says("done")];
+    const there = play({ replies, permissions, mode: "interactive" }).until("call-tools").tool(0);
+    expect(waiting(there)).toEqual(["c0.1"]);
+    expect(play({ replies, permissions }).settle().executed).toHaveLength(2);
+  });
+
+  test("a wait of days survives continue-as-new and a state that was written out", () => {
+    const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH, throughJson: true });
+    run
+      .until("wait")
+      .rotationDue()
+      .pass(3 * 86_400_000);
+    expect(waiting(run)).toEqual(["c0.0"]);
+    run.answer("c0.0").settle();
+    expect(run.lines).toContain("bash: bash ok");
+  });
+});

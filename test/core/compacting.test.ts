@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { contextTokens } from "../../src/core/compacting.ts";
+import { calls, play, type Reply, says, usageOf } from "./play.ts";
+
+const TURNS: readonly Reply[] = [calls("edit"), calls("edit"), calls("edit"), calls("edit"), says("done")];
+
+const kinds = (run: ReturnType<typeof play>) =>
+  run.commands.map(({ type }) => type).filter((type) => type === "call-model" || type === "compact");
+
+describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () => {
+  test("is made smaller right before the answer, and the model is asked with the smaller one", () => {
+    const run = play({ replies: TURNS, compactAbove: 50 }).settle();
+    expect(kinds(run)).toContain("compact");
+    const at = run.commands.findLastIndex(({ type }) => type === "compact");
+    const after = run.commands[at + 1];
+    expect(after?.type).toBe("call-model");
+    const asked = run.asked.find((command) => command.number === (after as { number: number }).number);
+    expect(asked?.view.ranges[0]).toMatchObject({ from: 0, instead: { section: 0 } });
+  });
+
+  test("says so in events, between TurnStart and the answer, and only when something has changed (X-11)", () => {
+    const lines = play({ replies: TURNS, compactAbove: 50 }).settle().eventLines();
+    const started = lines.findIndex((line) => line.startsWith("CompactionStarted"));
+    expect(lines[started + 1]).toContain("CompactionEnded");
+    expect(lines[started - 1]).toMatch(/TurnStart/);
+    const small = play({ replies: [says("done")], compactAbove: 1 }).settle();
+    expect(kinds(small)).toEqual(["compact", "call-model"]);
+    expect(small.eventLines().filter((line) => line.startsWith("Compaction"))).toEqual([]);
+  });
+
+  test("counts as the vendor counts, and by estimate what came later (CTX-05)", () => {
+    const replies = [{ ...calls("edit"), usage: usageOf(900, 50) }, says("done")];
+    const run = play({ replies }).until("call-tools");
+    expect(contextTokens(run.state)).toBe(950);
+    run.step();
+    expect(contextTokens(run.state)).toBeGreaterThan(950);
+    expect(kinds(play({ replies, compactAbove: 940 }).settle())).toEqual([
+      "call-model",
+      "compact",
+      "call-model",
+    ]);
+  });
+
+  test("never without a bound: the definition has switched it off", () => {
+    const replies = [{ ...calls("edit"), usage: usageOf(1_000_000, 0) }, says("done")];
+    expect(kinds(play({ replies }).settle())).toEqual(["call-model", "call-model"]);
+  });
+
+  test("that could not be made smaller is sent as it is", () => {
+    const run = play({ replies: [says("done")], compactAbove: 1 }).until("compact");
+    run.fail("other").settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+});
+
+describe("a person asks for a compaction [CMP-13, CMP-14, CTX-18]", () => {
+  test("it comes before the next answer, once, with the words that say what matters", () => {
+    const run = play({ replies: TURNS }).until("call-tools");
+    run.compact("the prices").settle();
+    const asked = run.commands.filter((command) => command.type === "compact");
+    expect(asked).toMatchObject([{ why: { type: "asked", focus: "the prices" } }]);
+  });
+
+  test("at rest it waits for the next prompt", () => {
+    const run = play({ replies: [says("one"), says("two")], mode: "interactive" }).settle();
+    run.compact().prompt("next").settle();
+    expect(kinds(run)).toEqual(["call-model", "compact", "call-model"]);
+  });
+});
+
+describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
+  test("is made smaller by force and sent once more", () => {
+    const run = play({ replies: [says("done")], compactAbove: 1_000_000 }).until("call-model");
+    run.fail("overflow", "prompt is too long").settle();
+    expect(kinds(run)).toEqual(["compact", "call-model"]);
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("also when the vendor says it in its answer, which the next request does not repeat", () => {
+    const refusal = says("prompt is too long", { stopReason: "error", overflow: true });
+    const run = play({ replies: [refusal, says("done")], compactAbove: 1_000_000 }).settle();
+    expect(kinds(run)).toEqual(["call-model", "compact", "call-model"]);
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("twice: the loop ends with an error that says what was tried", () => {
+    const run = play({ compactAbove: 1_000_000 }).until("call-model");
+    run.fail("overflow", "prompt is too long").until("call-model");
+    run.fail("overflow", "prompt is too long").settle();
+    expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
+    const { outcome } = run.state.last ?? {};
+    expect(outcome?.type === "failed" && outcome.message).toMatch(/also after a compaction in turn 0/);
+  });
+
+  test("without context management it ends the loop at once", () => {
+    const run = play({}).until("call-model").fail("overflow", "prompt is too long").settle();
+    expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
+    expect(kinds(run)).toEqual([]);
+  });
+
+  test("in each turn anew", () => {
+    const run = play({ replies: [calls("edit"), says("done")], compactAbove: 1_000_000 }).until("call-model");
+    run.fail("overflow").until("call-tools").until("call-model");
+    run.fail("overflow").settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+});
+
+describe("a compaction whose worker dies", () => {
+  test("is done again, and nothing is written twice", () => {
+    const run = play({ replies: TURNS, compactAbove: 50 }).until("compact");
+    run.lose("stored").lose("claimed").settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("three times ends the loop: nobody knows what stands where the answer would go", () => {
+    const run = play({ replies: TURNS, compactAbove: 50 }).until("compact");
+    run.lose().lose().lose().settle();
+    expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
+  });
+
+  test("stop in the middle of it ends the run", () => {
+    const run = play({ replies: TURNS, compactAbove: 50 }).until("compact").stop("enough");
+    run.setBack({ type: "cancelled" }).settle();
+    expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
+  });
+});

@@ -1,0 +1,173 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  EMPTY_TURN,
+  endStream,
+  type PartialTurn,
+  type TurnDelta,
+  type TurnPart,
+  takeDelta,
+} from "../../src/core/streamed-turn.ts";
+
+type Fed = { readonly turn: PartialTurn; readonly whole: readonly (readonly TurnPart[])[] };
+
+function feed(deltas: readonly TurnDelta[], from: PartialTurn = EMPTY_TURN): Fed {
+  const whole: (readonly TurnPart[])[] = [];
+  let turn = from;
+  for (const delta of deltas) {
+    const step = takeDelta(turn, delta);
+    turn = step.turn;
+    whole.push(step.whole);
+  }
+  return { turn, whole };
+}
+
+const text = (index: number, delta: string): TurnDelta => ({ type: "text", index, delta });
+const call = (index: number, delta: string, id = `c${index}`, name = "bash"): TurnDelta => ({
+  type: "toolCall",
+  index,
+  id,
+  name,
+  delta,
+});
+
+describe("a turn that arrives in pieces [RIG-08]", () => {
+  test("parts are given as they become whole, and what is left at the end", () => {
+    const { turn, whole } = feed([
+      { type: "thinking", index: 0, delta: "let me " },
+      { type: "thinking", index: 0, delta: "see" },
+      text(1, "I run it."),
+      call(2, ""),
+      call(2, '{"command": "l', "", ""),
+      call(2, 's"}', "", ""),
+    ]);
+    const called = { type: "toolCall", index: 2, id: "c2", name: "bash", text: '{"command": "ls"}' };
+    expect(whole).toEqual([
+      [],
+      [],
+      [{ type: "thinking", index: 0, text: "let me see" }],
+      [{ type: "text", index: 1, text: "I run it." }],
+      [],
+      [called],
+    ]);
+    expect(endStream(turn, false)).toEqual({ parts: turn.parts, incomplete: undefined, whole: [] });
+  });
+
+  test("a call without arguments is whole when the turn ends", () => {
+    const { turn, whole } = feed([call(0, "")]);
+    expect(whole).toEqual([[]]);
+    expect(endStream(turn, false)).toMatchObject({ incomplete: undefined, whole: [{ id: "c0", text: "" }] });
+    expect(endStream(turn, true)).toMatchObject({ incomplete: { id: "c0" }, whole: [] });
+  });
+
+  test("when it is cut, the call that broke off is named, and the ones before it are whole", () => {
+    const { turn } = feed([call(0, '{"a": 1}'), call(1, '{"command": "rm -rf /ho')]);
+    const { incomplete, parts, whole } = endStream(turn, true);
+    expect(incomplete).toMatchObject({ id: "c1", text: '{"command": "rm -rf /ho' });
+    expect(parts).toHaveLength(2);
+    expect(whole).toEqual([]);
+  });
+
+  test("when it is cut behind a whole call, or in a text, no call is incomplete", () => {
+    expect(endStream(feed([call(0, '{"a": 1}')]).turn, true).incomplete).toBeUndefined();
+    const cut = endStream(feed([call(0, '{"a": 1}'), text(1, "and th")]).turn, true);
+    expect(cut.incomplete).toBeUndefined();
+    expect(cut.whole).toEqual([]);
+  });
+
+  test("a bracket within a text does not make a call whole", () => {
+    expect(feed([call(0, '{"command": "echo }')]).whole).toEqual([[]]);
+  });
+
+  test("a part that goes on nevertheless is given again, with all of its text", () => {
+    const { whole } = feed([text(0, "one"), text(1, "two"), text(0, " more"), text(1, "")]);
+    expect(whole.flat().map(({ text }) => text)).toEqual(["one", "two", "one more"]);
+  });
+});
+
+const part = fc.oneof(
+  fc.record({
+    type: fc.constantFrom("text" as const, "thinking" as const),
+    text: fc.string({ minLength: 1 }),
+  }),
+  fc.record({
+    type: fc.constant("toolCall" as const),
+    id: fc.uuid(),
+    name: fc.constantFrom("bash", "read"),
+    text: fc
+      .dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true })
+      .map((value) => JSON.stringify(value)),
+  }),
+);
+
+type Said = {
+  readonly type: TurnPart["type"];
+  readonly text: string;
+  readonly id?: string;
+  readonly name?: string;
+};
+
+/** The parts as deltas, cut where the numbers say. */
+function split(parts: readonly Said[], cuts: readonly number[]): TurnDelta[] {
+  let cut = 0;
+  return parts.flatMap(({ type, text, id = "", name = "" }, index) => {
+    const deltas: TurnDelta[] = [];
+    for (let at = 0; at < text.length; ) {
+      const length = 1 + ((cuts[cut++ % cuts.length] ?? 0) % text.length);
+      const delta = text.slice(at, at + length);
+      const label = at === 0 ? { id, name } : { id: "", name: "" };
+      deltas.push(type === "toolCall" ? { type, index, ...label, delta } : { type, index, delta });
+      at += length;
+    }
+    return deltas;
+  });
+}
+
+const cuts = fc.array(fc.nat(30), { minLength: 1, maxLength: 40 });
+const indexed = (parts: readonly Said[]) => parts.map((said, index) => ({ ...said, index }));
+
+describe("for all answers and all ways to cut them [RIG-08]", () => {
+  test("S1, S2: the parts are what was said, each given as whole once and in order", () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), cuts, (parts, where) => {
+        const { turn, whole } = feed(split(parts, where));
+        const end = endStream(turn, false);
+        expect(end.parts).toEqual(indexed(parts));
+        expect([...whole.flat(), ...end.whole]).toEqual(indexed(parts));
+        expect(end.incomplete).toBeUndefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("S3: cut anywhere, every part but the last is whole, and no half call passes for one", () => {
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), cuts, fc.nat(), (parts, where, at) => {
+        const deltas = split(parts, where);
+        const kept = deltas.slice(0, 1 + (at % deltas.length));
+        const { turn, whole } = feed(kept);
+        const end = endStream(turn, true);
+        const last = (end.parts.length - 1) as number;
+        const given = [...whole.flat(), ...end.whole];
+        expect(given.slice(0, last)).toEqual(indexed(parts).slice(0, last));
+        for (const one of given) if (one.type === "toolCall") expect(one.text).toBe(parts[one.index]?.text);
+        const isHalfCall = parts[last]?.type === "toolCall" && end.parts[last]?.text !== parts[last]?.text;
+        expect(end.incomplete?.index).toBe(isHalfCall ? last : undefined);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("the turn between two deltas is plain data: it can be put away and taken up again", () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 4 }), cuts, fc.nat(), (parts, where, at) => {
+        const deltas = split(parts, where);
+        const middle = deltas.length === 0 ? 0 : at % deltas.length;
+        const half = feed(deltas.slice(0, middle)).turn;
+        const again = JSON.parse(JSON.stringify(half)) as PartialTurn;
+        expect(feed(deltas.slice(middle), again).turn.parts).toEqual(feed(deltas).turn.parts);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

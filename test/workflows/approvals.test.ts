@@ -1,0 +1,201 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { approveUpdate, statusQuery, stopSignal } from "../../src/workflows/messages.ts";
+import type { Session, SessionOptions } from "./support/session.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+const touch = (file: string) => ({ name: "bash", arguments: { command: `touch ${file}` } });
+const there = (file: string) => existsSync(join(stage.home, file));
+
+function asking(replies: SessionOptions["replies"], agent = {}): Session {
+  return stage.session({
+    replies,
+    agent: { tools: ["bash", "list_files"], permissions: { rules: [], otherwise: "ask" }, ...agent },
+  });
+}
+
+async function waiting(session: Session, calls = 1) {
+  const status = await eventually(async () => {
+    const seen = await session.handle.query(statusQuery);
+    return seen.approvals.length === calls && seen.status === "needs-approval" ? seen : undefined;
+  });
+  return status.approvals;
+}
+
+async function refusalOf(update: Promise<unknown>): Promise<string> {
+  const error = await update.then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  return String((error?.cause as Error | undefined)?.message ?? error?.message);
+}
+
+describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
+  test("runs nothing until the update; shown in status, search attribute and current details", async () => {
+    const session = asking([{ toolCalls: [touch("approved")] }, { text: "Done." }]);
+    await session.start("Go");
+    const [approval] = await waiting(session);
+    expect(approval).toMatchObject({ tool: "bash", summary: "touch approved" });
+    expect(there("approved")).toBe(false);
+    const { searchAttributes } = await session.handle.describe();
+    expect(searchAttributes).toMatchObject({ HoldfastStatus: ["needs-approval"] });
+    const metadata = await session.handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
+    expect(metadata.currentDetails).toContain("waiting for a person's word on bash: touch approved");
+
+    const said = await session.handle.executeUpdate(approveUpdate, {
+      args: [{ answer: "approve", by: "ada" }],
+    });
+    expect(said).toMatchObject({ tool: "bash", waiting: 0 });
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    expect(there("approved")).toBe(true);
+    const started = (await session.events()).find(({ body }) => body.type === "ToolExecutionStart")?.body;
+    expect(started).toMatchObject({ permission: { outcome: "ask", answer: "approved", by: "ada" } });
+  });
+
+  test("is refused with a reason that the model reads", async () => {
+    const session = asking([{ toolCalls: [touch("refused")] }, { text: "I see." }]);
+    await session.start("Go");
+    await waiting(session);
+    await session.handle.executeUpdate(approveUpdate, {
+      args: [{ answer: "refuse", reason: "not on a Sunday" }],
+    });
+    await session.result();
+    expect(there("refused")).toBe(false);
+    expect((await session.conversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+  });
+
+  test("runs with the arguments that the person gave; the model's own stay in the record", async () => {
+    const session = asking([{ toolCalls: [touch("models")] }, { text: "Done." }]);
+    await session.start("Go");
+    await waiting(session);
+    const changed = { command: "touch persons" };
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", arguments: changed }] });
+    await session.result();
+    expect([there("models"), there("persons")]).toEqual([false, true]);
+    const answer = (await session.entries()).find(({ message }) => message.role === "assistant");
+    expect(JSON.stringify(answer)).toContain("touch models");
+  });
+
+  test("arguments that do not fit the tool give an error result, and nothing is run", async () => {
+    const session = asking([{ toolCalls: [touch("never")] }, { text: "Done." }]);
+    await session.start("Go");
+    await waiting(session);
+    await session.handle.executeUpdate(approveUpdate, {
+      args: [{ answer: "approve", arguments: { nonsense: [1] } }],
+    });
+    await session.result();
+    expect((await session.conversation()).join("\n")).toContain("Invalid arguments");
+  });
+
+  test("several wait; one that is approved starts while another is at work, and a third still waits", async () => {
+    const session = asking([
+      {
+        toolCalls: [
+          { name: "bash", arguments: { command: "until [ -e second ]; do sleep 0.05; done; echo first" } },
+          touch("second"),
+          touch("third"),
+        ],
+      },
+      { text: "Done." },
+    ]);
+    await session.start("Go");
+    const [first, second, third] = await waiting(session, 3);
+    const approve = (toolCallId = "") =>
+      session.handle.executeUpdate(approveUpdate, { args: [{ toolCallId, answer: "approve" }] });
+    await approve(first?.toolCallId);
+    await approve(second?.toolCallId);
+    await eventually(() => there("second"), { what: "the second call beside the first" });
+    expect((await waiting(session)).map(({ toolCallId }) => toolCallId)).toEqual([third?.toolCallId]);
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "refuse" }] });
+    await session.result();
+    expect(there("third")).toBe(false);
+    const results = (await session.entries()).filter(({ message }) => message.role === "toolResult");
+    expect(results).toHaveLength(3);
+  });
+
+  test("words that make no sense are refused, and say what waits", async () => {
+    const session = asking([{ toolCalls: [touch("a"), touch("b")] }, { text: "Done." }]);
+    await session.start("Go");
+    await waiting(session, 2);
+    const say = (words: object) =>
+      refusalOf(session.handle.executeUpdate(approveUpdate, { args: [words as never] }));
+    expect(await say({})).toContain('`answer` is "approve" or "refuse"');
+    expect(await say({ answer: "approve" })).toMatch(/2 calls wait; say which with toolCallId/);
+    expect(await say({ answer: "approve", toolCallId: "nope" })).toMatch(/No call nope waits.*touch a/);
+    expect(await say({ answer: "approve", arguments: "ls" })).toContain("`arguments` is an object");
+    await session.handle.signal(stopSignal, "enough");
+    expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
+    expect(
+      await refusalOf(session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] })),
+    ).not.toBe("");
+  });
+
+  test("after a time-out of the definition it is refused", async () => {
+    const session = asking([{ toolCalls: [touch("late")] }, { text: "Done." }], {
+      approvals: { timeoutMs: 300 },
+    });
+    await session.run("Go");
+    expect(there("late")).toBe(false);
+    expect((await session.conversation()).join("\n")).toContain("nobody answered in time");
+  });
+
+  test("always: the same kind of command is not asked for again", async () => {
+    const session = asking([{ toolCalls: [touch("one")] }, { toolCalls: [touch("two")] }, { text: "Done." }]);
+    await session.start("Go");
+    await waiting(session);
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", always: true }] });
+    await session.result();
+    expect([there("one"), there("two")]).toEqual([true, true]);
+  });
+});
+
+describe("the permission policy, with facts from the activity [PERM-01]", () => {
+  const rules = [
+    { tool: "bash", command: "echo", outcome: "allow" as const },
+    { path: "secret/**", outcome: "deny" as const, reason: "secrets stay closed" },
+  ];
+  const policed = (replies: SessionOptions["replies"]) =>
+    asking(replies, { permissions: { rules, otherwise: "deny" as const } });
+
+  test("each command of a list must be allowed by itself", async () => {
+    const list = { name: "bash", arguments: { command: "echo hi; touch sneaked" } };
+    const session = policed([{ toolCalls: [list] }, { text: "Done." }]);
+    await session.run("Go");
+    expect(there("sneaked")).toBe(false);
+  });
+
+  test("a substitution is never allowed by a rule", async () => {
+    const hidden = { name: "bash", arguments: { command: "echo $(touch hidden)" } };
+    const session = policed([{ toolCalls: [hidden] }, { text: "Done." }]);
+    await session.run("Go");
+    expect(there("hidden")).toBe(false);
+  });
+
+  test("what a rule allows runs; what a rule denies says why; the rule is in the record", async () => {
+    const session = policed([
+      { toolCalls: [{ name: "bash", arguments: { command: "echo allowed" } }] },
+      { toolCalls: [{ name: "list_files", arguments: { path: "secret/x" } }] },
+      { text: "Done." },
+    ]);
+    await session.run("Go");
+    const conversation = (await session.conversation()).join("\n");
+    expect(conversation).toContain("allowed");
+    expect(conversation).toContain("Refused: secrets stay closed");
+    const permissions = (await session.events()).flatMap(({ body }) =>
+      "permission" in body && body.permission !== undefined ? [body.permission] : [],
+    );
+    expect(permissions).toEqual([
+      { outcome: "allow", rule: 0 },
+      { outcome: "deny", rule: 1 },
+    ]);
+  });
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { compactSignal } from "../../src/workflows/messages.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+const LONG = "All work and no play makes a long day. ".repeat(60);
+const look = (path: string) => ({ text: LONG, toolCalls: [{ name: "list_files", arguments: { path } }] });
+const SMALL = {
+  maxContextTokens: 6000,
+  systemPromptTokens: 100,
+  compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
+};
+
+const usage = { input: 0, output: 0 };
+const turns = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    n === count - 1 ? { text: "Done.", usage } : { ...look("."), usage },
+  );
+
+describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]", () => {
+  test("is compacted by an activity of its own; what is sent is smaller, what is recorded is whole", async () => {
+    const session = stage.session({
+      replies: turns(16),
+      agent: { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } },
+    });
+    await session.run("Go");
+    const sizes = session.requests().map(({ body }) => JSON.stringify(body).length);
+    expect(sizes).toHaveLength(16);
+    expect(Math.max(...sizes)).toBeLessThan(6000 * 4 * 1.5);
+    const events = await session.eventTypes();
+    expect(events.filter((type) => type === "CompactionEnded").length).toBeGreaterThan(0);
+    const answers = (await session.entries()).filter(({ message }) => message.role === "assistant");
+    expect(answers).toHaveLength(16);
+    const kinds = (await session.entries()).flatMap(({ message }) =>
+      message.role === "extension" ? [message.kind] : [],
+    );
+    expect(new Set(kinds)).toEqual(new Set(["compaction"]));
+    const { events: history = [] } = await session.handle.fetchHistory();
+    const text = JSON.stringify(history);
+    expect(text).not.toContain("All work and no play makes a long day. All work");
+  });
+
+  test("when a person asks, before the next answer", async () => {
+    const replies = [
+      ...turns(5).slice(0, 4),
+      { ...look("."), holdUntil: "asked", usage },
+      { text: "Done.", usage },
+    ];
+    const session = stage.session({
+      replies,
+      agent: {
+        tools: ["list_files"],
+        context: { ...SMALL, maxContextTokens: 100_000 },
+        limits: { maxTurns: 6 },
+      },
+    });
+    await session.start("Go");
+    await stage.model.waitForHold("asked");
+    await session.handle.signal(compactSignal, { focus: "the prices" });
+    await eventually(async () => {
+      const { events = [] } = await session.handle.fetchHistory();
+      return (events ?? []).some(
+        (event) => event.workflowExecutionSignaledEventAttributes?.signalName === "compact",
+      );
+    });
+    stage.model.release("asked");
+    await session.result();
+    const sizes = session.requests().map(({ body }) => JSON.stringify(body).length);
+    expect(sizes).toHaveLength(6);
+    expect(sizes[5]).toBeLessThan(sizes[4] ?? 0);
+  });
+});
+
+describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", () => {
+  test("is compacted and sent once more", async () => {
+    const session = stage.session({
+      replies: turns(6),
+      faults: [{ fault: "overflow", onTurn: 4 }],
+      agent: { tools: ["list_files"], context: { ...SMALL, maxContextTokens: 100_000 } },
+    });
+    await session.run("Go");
+    expect(await session.result()).toMatchObject({ text: "Done." });
+  });
+
+  test("twice ends the run with an error that says what was tried", async () => {
+    const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
+    await session.start("Go");
+    const { result } = await session.failure();
+    expect(result?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
+    expect(result?.outcome.type === "failed" && result.outcome.message).toContain("also after a compaction");
+    expect(session.requests()).toHaveLength(2);
+    expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
+  });
+
+  test("without context management ends it at the first", async () => {
+    const session = stage.session({ faults: [{ fault: "overflow", times: 9 }], agent: { context: null } });
+    await session.start("Go");
+    await session.failure();
+    expect(session.requests()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { DefaultLogger, Runtime } from "@temporalio/worker";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { playPlain } from "../../src/testing/scenario/plain.ts";
+import { differences } from "../../src/testing/scenario/run.ts";
+import { readScenarios } from "../../src/testing/scenario/schema.ts";
+import { openScenarioServer, type ScenarioServer } from "../../src/testing/scenario/server.ts";
+import { createWorker } from "../../src/worker.ts";
+
+const FOLDER = new URL("../scenarios/", import.meta.url);
+const FILES = readdirSync(FOLDER)
+  .filter((name) => name.endsWith(".json"))
+  .map((file) => ({
+    file,
+    scenarios: readScenarios(JSON.parse(readFileSync(new URL(file, FOLDER), "utf8"))),
+  }));
+
+let server: ScenarioServer;
+
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger("ERROR") });
+  const { address, namespace } = inject("temporal");
+  const scenarios = FILES.flatMap((file) => file.scenarios);
+  server = await openScenarioServer({ address, namespace, createWorker }, scenarios);
+});
+afterAll(() => server.close());
+
+for (const { file, scenarios } of FILES) {
+  describe(`${file}, on a server as without one`, () => {
+    for (const scenario of scenarios) {
+      test(`${scenario.name} [${scenario.proves.join(", ")}]`, async () => {
+        const served = await server.play(scenario);
+        expect(differences(playPlain(scenario).played, served).join("\n")).toBe("");
+      });
+    }
+  });
+}
