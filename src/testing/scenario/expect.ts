@@ -1,0 +1,67 @@
+import { eventLines } from "./events.ts";
+import type { Played } from "./played.ts";
+import type { Expectation } from "./schema.ts";
+import { sentLine } from "./sent.ts";
+
+/** Where a scenario's expectation is not met, a sentence each. */
+export function unmet(expectation: Expectation | undefined, played: Played): string[] {
+  if (expectation === undefined) return [];
+  const { events, sent, asked, outcome, usage, executed, inbox, refused } = expectation;
+  const found: string[] = [];
+  const lines = (what: string, wanted: readonly string[] | undefined, actual: readonly string[]) => {
+    if (wanted !== undefined && !fits(wanted, actual)) found.push(difference(what, wanted, actual));
+  };
+  lines("events", events, eventLines(played.events));
+  if (asked !== undefined && asked !== played.sent.length) {
+    found.push(`asked: the vendor was asked ${played.sent.length} times, not ${asked}`);
+  }
+  sent?.forEach((wanted, at) => {
+    const request = played.sent[at];
+    if (request === undefined) found.push(`sent.${at}: there were only ${played.sent.length} requests`);
+    else if (wanted !== null) lines(`sent.${at}`, wanted, request.messages.map(sentLine));
+  });
+  const end = played.events.findLast(({ type }) => type === "AgentEnd");
+  for (const [field, wanted, actual] of [
+    ["outcome", outcome, played.outcome],
+    ["usage", usage, end?.["usage"] ?? {}],
+  ] as const) {
+    if (wanted !== undefined && !holds(wanted, actual)) {
+      found.push(`${field}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(actual)}`);
+    }
+  }
+  lines("executed", executed, played.executed);
+  lines("inbox", inbox, played.inbox);
+  lines("refused", refused, played.refused);
+  return found;
+}
+
+function holds(wanted: Readonly<Record<string, unknown>>, actual: object): boolean {
+  return Object.entries(wanted).every(([field, value]) => {
+    const there = (actual as Record<string, unknown>)[field];
+    return typeof value === "string" && typeof there === "string" ? fitsLine(value, there) : value === there;
+  });
+}
+
+/** "..." stands for any number of lines. */
+function fits(wanted: readonly string[], actual: readonly string[]): boolean {
+  const [first, ...rest] = wanted;
+  if (first === undefined) return actual.length === 0;
+  if (first === "...") {
+    return actual.some((_, from) => fits(rest, actual.slice(from))) || fits(rest, []);
+  }
+  return actual[0] !== undefined && fitsLine(first, actual[0]) && fits(rest, actual.slice(1));
+}
+
+/** A `*` at the end stands for any rest. */
+function fitsLine(wanted: string, actual: string): boolean {
+  return wanted.endsWith("*") ? actual.startsWith(wanted.slice(0, -1)) : wanted === actual;
+}
+
+function difference(what: string, wanted: readonly string[], actual: readonly string[]): string {
+  return [
+    `${what}: expected`,
+    ...wanted.map((line) => `  ${line}`),
+    "found",
+    ...actual.map((line) => `  ${line}`),
+  ].join("\n");
+}

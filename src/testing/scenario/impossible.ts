@@ -1,0 +1,91 @@
+import type { Arrival, Scenario } from "./schema.ts";
+
+type Impossibility = { readonly path: readonly (string | number)[]; readonly message: string };
+
+/** What can never happen, as far as it can be seen without running the scenario. */
+export function impossibilities(scenario: Scenario): Impossibility[] {
+  return [...ofTools(scenario), ...ofModel(scenario), ...ofArrivals(scenario)];
+}
+
+function ofModel({ agent }: Scenario): Impossibility[] {
+  const { model } = agent as { model?: { api?: unknown; baseUrl?: unknown; apiKey?: unknown } };
+  const found: Impossibility[] = [];
+  if (model?.api !== undefined && model.api !== "anthropic_messages") {
+    found.push({ path: ["agent", "model", "api"], message: "scenarios speak anthropic_messages only" });
+  }
+  for (const field of ["baseUrl", "apiKey", "headers"] as const) {
+    if (model !== undefined && field in model) {
+      found.push({ path: ["agent", "model", field], message: "is the driver's own" });
+    }
+  }
+  if ("workspace" in agent) found.push({ path: ["agent", "workspace"], message: "is the driver's own" });
+  return found;
+}
+
+function ofTools({ tools }: Scenario): Impossibility[] {
+  const found: Impossibility[] = [];
+  tools.forEach(({ name, quick, replay, timeoutMs, does }, at) => {
+    if (tools.findIndex((tool) => tool.name === name) !== at) {
+      found.push({ path: ["tools", at, "name"], message: `two tools are called "${name}"` });
+    }
+    if (quick && replay !== "pure") {
+      found.push({
+        path: ["tools", at, "quick"],
+        message: `only a pure tool may be quick; "${name}" is ${replay}`,
+      });
+    }
+    does.forEach(({ hangs, takesMs }, deed) => {
+      const path = ["tools", at, "does", deed];
+      if (quick && (hangs === true || (takesMs ?? 0) >= 2000)) {
+        found.push({ path, message: "a quick tool must end within two seconds" });
+      }
+      if (timeoutMs !== undefined && (takesMs ?? 0) >= timeoutMs) {
+        found.push({
+          path,
+          message: `takes as long as its time-out of ${timeoutMs} ms: say "hangs" instead`,
+        });
+      }
+    });
+  });
+  return found;
+}
+
+function ofArrivals({ arrives, tools, model, prompt, mode }: Scenario): Impossibility[] {
+  const ids = model.flatMap(({ toolCalls = [] }, reply) =>
+    toolCalls.map(({ id, name }, call) => ({ id: id ?? `call_${reply}_${call}`, name })),
+  );
+  const found: Impossibility[] = [];
+  const starts = arrives.filter(({ when }) => when.with !== undefined);
+  arrives.forEach((arrival, at) => {
+    const say = (field: string, message: string) => found.push({ path: ["arrives", at, field], message });
+    const { when } = arrival;
+    const named = when.call;
+    if (named !== undefined) {
+      const name = ids.find((call) => call.id === named)?.name ?? named;
+      if (!ids.some((call) => call.id === named || call.name === named)) {
+        say("when", `no reply of the model calls "${named}"`);
+      } else if (tools.find((tool) => tool.name === name)?.quick === true) {
+        say("when", `"${name}" is quick: nothing arrives while it runs`);
+      }
+    }
+    if (when.during === "wait" && mode !== "interactive") say("when", "only an interactive run waits");
+    if (arrival.do === "run" && when.after === undefined)
+      say("when", 'a run begins after the end: {"after": "end"}');
+    if (when.after !== undefined && !AT_REST.includes(arrival.do)) {
+      say("do", `"${arrival.do}" needs a run; after the end there are ${AT_REST.join(", ")}`);
+    }
+    if (when.with !== undefined && (starts.length > 1 || !WITH_START.includes(arrival.do))) {
+      say("when", `one of ${WITH_START.join(", ")} can come with the start, and one only`);
+    }
+  });
+  if (prompt === undefined && mode === "run" && starts.length === 0) {
+    found.push({
+      path: ["prompt"],
+      message: 'a run needs a prompt, or a message that comes {"with": "start"}',
+    });
+  }
+  return found;
+}
+
+const AT_REST: readonly Arrival["do"][] = ["steer", "followUp", "run"];
+const WITH_START: readonly Arrival["do"][] = ["steer", "followUp", "stop", "queueMode"];

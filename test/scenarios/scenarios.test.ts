@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { unmet } from "../../src/testing/scenario/expect.ts";
+import { playPlain } from "../../src/testing/scenario/plain.ts";
+import { readScenarios } from "../../src/testing/scenario/schema.ts";
+
+const FOLDER = new URL("./", import.meta.url);
+
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json"))) {
+  describe(file, () => {
+    for (const scenario of readScenarios(JSON.parse(readFileSync(new URL(file, FOLDER), "utf8")))) {
+      test(`${scenario.name} [${scenario.proves.join(", ")}]`, () => {
+        const { played } = playPlain(scenario);
+        expect(scenario.expect).toBeDefined();
+        expect(unmet(scenario.expect, played).join("\n")).toBe("");
+      });
+    }
+  });
+}
