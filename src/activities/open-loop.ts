@@ -2,8 +2,11 @@ import { stat } from "node:fs/promises";
 import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { LoopDigest, ToolFacts } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
+import type { Continuation } from "../core/state.ts";
+import { materialise, type ViewRanges } from "../core/view.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import { AgentDefinition } from "../schema/definition.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { unloadMessage } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -28,14 +31,19 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
         origin,
       })),
     );
+    const step = currentStep(input, dependencies.process);
+    const { continuation } = input;
+    if (continuation !== undefined)
+      await mustBeContinuable(step.session, continuation, prompts.length, transcript);
     const opened = await transcript.openLoop({
-      step: currentStep(input, dependencies.process),
+      step,
       atMs: Date.now(),
       definitionHash,
       agentName: definition.name,
       model: definition.model.id,
       segment: loopSegment(definition),
-      kind: { type: "initial" },
+      kind: continuation?.kind ?? { type: "initial" },
+      ...(continuation?.at === undefined ? {} : { at: continuation.at }),
       prompts,
     });
     return {
@@ -43,7 +51,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       definitionHash,
       agentName: definition.name,
       model: definition.model.id,
-      limits: definition.limits,
+      limits: { ...definition.limits, ...continuation?.limits },
       toolStrategy: definition.toolStrategy,
       steeringMode: definition.steeringMode,
       followUpMode: definition.followUpMode,
@@ -56,6 +64,27 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     } as LoopDigest;
   } catch (error) {
     throw asFailure(error);
+  }
+}
+
+/** LOOP-04: there is a conversation, and it does not end with an answer; failed ones do not count (X-09). */
+async function mustBeContinuable(
+  session: string,
+  { at }: Continuation,
+  prompts: number,
+  transcript: Transcript,
+): Promise<void> {
+  const record = await transcript.session(session);
+  if (record === undefined) throw new DefinitionError(`There is no session ${session} to continue`);
+  const branch = at?.branch ?? record.headBranch;
+  const entries = await transcript.entries(session, branch, 0, at?.position ?? Number.MAX_SAFE_INTEGER);
+  const all: ViewRanges = { branch, ranges: [{ from: 0, to: entries.length }] };
+  const last = materialise(all, entries).at(-1);
+  if (last === undefined) throw new DefinitionError(`Session ${session} holds no messages to continue from`);
+  if (last.role === "assistant" && prompts === 0) {
+    throw new DefinitionError(
+      `Session ${session} ends with an answer: there is nothing to continue; send a prompt instead`,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Limits } from "../schema/definition.ts";
 import { advance } from "./advance.ts";
 import { approvalAnswered, approvalsCancelled, approvalsTimedOut, flushed } from "./approving.ts";
 import { assertNever } from "./assert-never.ts";
@@ -11,7 +12,14 @@ import { ProtocolError } from "./protocol-error.ts";
 import { clearQueues, enqueue, poll, remember } from "./queues.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { RunEvent, Setback } from "./run-event.ts";
-import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
+import {
+  type Continuation,
+  type PersonMessage,
+  type Resume,
+  RULES,
+  STATE_VERSION,
+  type State,
+} from "./state.ts";
 import {
   abort,
   compacted,
@@ -73,6 +81,8 @@ function fold(state: State, event: RunEvent): State {
       const mode = event.queue === "steering" ? { steeringMode: event.mode } : { followUpMode: event.mode };
       return { ...state, queues: { ...state.queues, ...mode } };
     }
+    case "limits-raised":
+      return raiseLimits(state, event.limits);
     case "queues-cleared":
       return { ...state, queues: clearQueues(state.queues, event.queue) };
     case "approval-answered":
@@ -98,6 +108,7 @@ function begin(state: State): State {
   }
   if (phase.type === "rotating") return resume({ ...state, rules: RULES, rotate: false }, phase.resume);
   if (phase.type !== "starting") throw new ProtocolError(`"begun" while ${phase.type}`);
+  if (phase.continuation !== undefined) return goOnFrom(state, phase.continuation);
   if (phase.prompts.length === 0) return { ...state, phase: LOOP_OVER };
   return openWith(state, phase.prompts);
 }
@@ -111,6 +122,12 @@ function resume(state: State, point: Resume): State {
   return state.stop === undefined
     ? { ...state, phase: { ...point, type: "waiting" } }
     : { ...state, phase: LOOP_OVER };
+}
+
+/** What was queued comes behind what is there; the loop that goes on reads it with its first request. */
+function goOnFrom(state: State, continuation: Continuation): State {
+  const polled = poll(state, "steering");
+  return openLoop(polled.state, polled.taken, continuation);
 }
 
 /** What was queued before a prompt comes before it (LOOP-08). */
@@ -131,6 +148,14 @@ function prompted(state: State, message: PersonMessage): State {
 /** A message that comes when the run is over keeps it open until the message lies in the inbox. */
 function arrived(state: State): State {
   return state.phase.type === "ended" ? { ...state, phase: LOOP_OVER } : state;
+}
+
+/** For the loop that runs; the next one has the definition's again. */
+function raiseLimits(state: State, limits: Partial<Limits>): State {
+  const { pinned } = state;
+  return pinned === undefined
+    ? state
+    : { ...state, pinned: { ...pinned, limits: { ...pinned.limits, ...limits } } };
 }
 
 function stopRequested(state: State, reason: string): State {

@@ -22,6 +22,7 @@ export function next(state: State): Command {
         ...(state.asked.definition === undefined ? {} : { definition: state.asked.definition }),
         ...(state.asked.hash === undefined ? {} : { definitionHash: state.asked.hash }),
         prompts: phase.prompts,
+        ...(phase.continuation === undefined ? {} : { continuation: phase.continuation }),
       };
     case "calling-model": {
       const { definitionHash, maxRetries } = pinnedOf(state);

@@ -3,18 +3,19 @@ import { issue } from "./issue.ts";
 import { emit } from "./outbox.ts";
 import { truncateForPreview } from "./preview.ts";
 import { redact } from "./redact.ts";
-import type { Prompt, State } from "./state.ts";
+import type { Continuation, Prompt, State } from "./state.ts";
 import { NO_USAGE } from "./usage.ts";
 import { extendView, type View } from "./view.ts";
 
 /** What an operator reads of the first prompt, in bytes. */
 const GOAL_BYTES = 256;
 
-export function openLoop(state: State, prompts: readonly Prompt[]): State {
+export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
   const given = issue(state);
   const goal =
     state.goal === "" ? truncateForPreview(redact(prompts[0]?.text ?? ""), GOAL_BYTES) : state.goal;
-  return { ...given.state, goal, phase: { type: "opening", issue: given.issue, prompts } };
+  const phase = { type: "opening" as const, issue: given.issue, prompts };
+  return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }
 
 export function loopOpened(state: State, digest: LoopDigest): State {

@@ -1,4 +1,4 @@
-import type { QueueMode } from "../schema/definition.ts";
+import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
 import type {
   ClosedDigest,
@@ -49,6 +49,8 @@ export type RunEvent = { readonly atMs: number } & (
       readonly answer: ApprovalAnswer;
       readonly by?: string;
     }
+  /** An operator lets the run have more. */
+  | { readonly type: "limits-raised"; readonly limits: Partial<Limits> }
   | { readonly type: "stop-requested"; readonly reason: string }
   /** The history grows long: continue as new when a turn ends. */
   | { readonly type: "rotation-due" }

@@ -1,6 +1,13 @@
 import { EMPTY_OUTBOX } from "./outbox.ts";
 import { EMPTY_QUEUES, remember } from "./queues.ts";
-import { type Asked, type PersonMessage, RULES, STATE_VERSION, type State } from "./state.ts";
+import {
+  type Asked,
+  type Continuation,
+  type PersonMessage,
+  RULES,
+  STATE_VERSION,
+  type State,
+} from "./state.ts";
 import { EMPTY_VIEW } from "./view.ts";
 
 export type StartInput = {
@@ -11,6 +18,8 @@ export type StartInput = {
   readonly asked: Asked;
   /** Nothing to ask when empty: messages that come with the start go to the inbox. */
   readonly prompts: readonly PersonMessage[];
+  /** Instead of prompts: the session's conversation goes on as it is. */
+  readonly continuation?: Continuation;
   readonly nowMs: number;
 };
 
@@ -26,7 +35,11 @@ export function start(input: StartInput): State {
     pinned: undefined,
     nowMs: input.nowMs,
     commands: 0,
-    phase: { type: "starting", prompts: input.prompts },
+    phase: {
+      type: "starting",
+      prompts: input.prompts,
+      ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
+    },
     queues: EMPTY_QUEUES,
     recentIds: [],
     outbox: EMPTY_OUTBOX,

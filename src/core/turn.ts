@@ -31,7 +31,8 @@ import { extendView, viewTokens } from "./view.ts";
 export function beginTurn(state: State, source: TurnSource): State {
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   const loop = loopOf(state);
-  if (source === "opening" && state.length === loop.from) return endUnasked(state);
+  const isAsked = loop.kind.type !== "initial" || state.length > loop.from;
+  if (source === "opening" && !isAsked) return endUnasked(state);
   const reason = limitReached(pinnedOf(state).limits, {
     turns: loop.turn,
     tokens: loop.usage.input + loop.usage.output,

@@ -1,5 +1,5 @@
 import { uuid4 } from "@temporalio/workflow";
-import type { PersonMessage, State } from "../core/state.ts";
+import type { Continuation, PersonMessage, State } from "../core/state.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Words } from "./messages.ts";
 
@@ -32,6 +32,8 @@ export type StartRequest = {
   readonly definition?: AgentDefinition;
   /** The hash of a stored definition, instead. */
   readonly definitionHash?: string;
+  /** Instead of a prompt: the session's conversation goes on as it is, or from an earlier place on a branch. */
+  readonly continuation?: Continuation;
   readonly mode?: "run" | "interactive";
   /** How long an interactive run waits for a prompt; `null`, the default, waits for ever. */
   readonly idleTimeoutMs?: number | null;

@@ -2,6 +2,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
 import { pendingApprovals } from "../core/approvals.ts";
 import { utf8Length } from "../core/estimate.ts";
+import { pinnedOf } from "../core/phase.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import { statusOf } from "../core/status.ts";
 import { answerIn, approvalFor } from "./approve.ts";
@@ -15,6 +16,7 @@ import {
   followUpUpdate,
   promptUpdate,
   queueModeSignal,
+  raiseLimitsUpdate,
   statusQuery,
   steerSignal,
   steerUpdate,
@@ -22,6 +24,7 @@ import {
   type Words,
 } from "./messages.ts";
 import type { Happening } from "./perform.ts";
+import { mustBeLimits } from "./raise-limits.ts";
 
 /** It travels in the state until it is used. */
 const MAX_FOCUS_BYTES = 2048;
@@ -100,6 +103,17 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
     {
       validator: (words) => void approvalFor(read(), words),
       description: "A person's word on a call that waits for one",
+    },
+  );
+  setHandler(
+    raiseLimitsUpdate,
+    (limits) => {
+      tell({ type: "limits-raised", limits: mustBeLimits(read(), limits) });
+      return pinnedOf(read()).limits;
+    },
+    {
+      validator: (limits) => void mustBeLimits(read(), limits),
+      description: "Lets the loop that runs have more turns, tokens, time or money",
     },
   );
   setHandler(statusQuery, () => statusOf(read()), { description: "Where the run stands" });

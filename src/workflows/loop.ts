@@ -146,6 +146,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
       ...(input.definitionHash === undefined ? {} : { hash: input.definitionHash }),
     },
     prompts: prompt === undefined ? [] : [prompt],
+    ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
     nowMs: Date.now(),
   });
   return { session, settings, initial };

@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
 import type { Status } from "../core/status.ts";
-import type { QueueMode } from "../schema/definition.ts";
+import type { Limits, QueueMode } from "../schema/definition.ts";
 
 // What a run can be told and asked: wire names, pinned by tests.
 
@@ -51,6 +51,9 @@ export type Approved = { readonly toolCallId: string; readonly tool: string; rea
 
 /** Refused when nothing waits, or not that call. */
 export const approveUpdate = defineUpdate<Approved, [ApprovalWords]>("approve");
+
+/** Limits for the loop that runs, in place of the definition's; refused while none is running. */
+export const raiseLimitsUpdate = defineUpdate<Limits, [Partial<Limits>]>("raiseLimits");
 
 export const statusQuery = defineQuery<Status>("status");
 
