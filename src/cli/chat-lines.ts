@@ -10,6 +10,8 @@ export type ChatAction =
   | { readonly type: "follow-up"; readonly text: string }
   | { readonly type: "stop" }
   | { readonly type: "status" }
+  /** Asks again for the approvals that were left open. */
+  | { readonly type: "approvals" }
   | { readonly type: "help" }
   | { readonly type: "leave" }
   | { readonly type: "tell"; readonly text: string };
@@ -23,12 +25,13 @@ export type ChatEvent =
 
 export type ChatStep = { readonly phase: ChatPhase; readonly action?: ChatAction };
 
-const COMMANDS = ["/f", "/follow", "/stop", "/status", "/quit", "/exit", "/help"] as const;
+const COMMANDS = ["/f", "/follow", "/stop", "/status", "/approvals", "/quit", "/exit", "/help"] as const;
 
 export const CHAT_HELP = `While the agent works, what you type steers it.
   /f TEXT, /follow TEXT   say it when the agent is done
   /stop, Ctrl-C           stop the run
   /status                 where the session stands
+  /approvals              ask again for what waits for your word
   /quit, Ctrl-C twice     leave; the session can be taken up again
   //TEXT                  a message that begins with a slash`;
 
@@ -66,6 +69,8 @@ function line(phase: ChatPhase, text: string): ChatStep {
         : tell(phase, phase === "idle" ? "Nothing is running." : "It is stopping already.");
     case "/status":
       return { phase, action: { type: "status" } };
+    case "/approvals":
+      return { phase, action: { type: "approvals" } };
     case "/quit":
     case "/exit":
       return { phase, action: { type: "leave" } };

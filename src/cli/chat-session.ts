@@ -5,13 +5,29 @@ import {
   type Session,
   type WatchItem,
 } from "../client/index.ts";
+import {
+  NO_QUESTIONS,
+  promptOf,
+  type QuestionAction,
+  type QuestionEvent,
+  questionStep,
+} from "./approval-questions.ts";
+import { comparedPath, type Question } from "./approval-view.ts";
+import { ApprovalWatch } from "./approval-watch.ts";
 import { CHAT_HELP, type ChatAction, type ChatEvent, type ChatPhase, chatStep } from "./chat-lines.ts";
+import { presentFile } from "./present-file.ts";
 
 export type ChatSurface = {
   readonly show: (item: WatchItem) => void;
   readonly tell: (text: string) => void;
   readonly phase: (phase: ChatPhase) => void;
   readonly status: (session: Session) => Promise<void>;
+  /** Shows a call that waits for the person's word. */
+  readonly question: (call: Question, whole: boolean) => void;
+  /** Calls that wait were left open: how they can be answered elsewhere. */
+  readonly left: (calls: readonly Question[]) => void;
+  /** What stands before the line while a question is asked; nothing when none is. */
+  readonly prompt: (prompt: { readonly prompt: string; readonly typed: string } | undefined) => void;
 };
 
 /** One conversation at a terminal: carries out what lines mean, one after the other, and follows the session. */
@@ -24,6 +40,9 @@ export class ChatSession {
   #phase: ChatPhase = "idle";
   #following: Promise<void> | undefined;
   #work: Promise<void> = Promise.resolve();
+  #questions = NO_QUESTIONS;
+  #inputEnded = false;
+  readonly #approvals: ApprovalWatch<Question>;
   readonly left: Promise<ChatPhase>;
   #resolveLeft: (phase: ChatPhase) => void = () => undefined;
 
@@ -32,6 +51,10 @@ export class ChatSession {
     this.#id = id;
     this.#agent = agent;
     this.#surface = surface;
+    this.#approvals = new ApprovalWatch(
+      () => this.#readQuestions(),
+      (calls) => this.#question({ type: "waiting", calls }),
+    );
     this.left = new Promise((resolve) => {
       this.#resolveLeft = resolve;
     });
@@ -45,14 +68,27 @@ export class ChatSession {
     });
     if (status?.open !== true) return;
     this.#follow("now");
-    if (status.status === "running") this.hear({ type: "began" });
+    if (status.status === "running" || status.status === "needs-approval") this.hear({ type: "began" });
+  }
+
+  /** Nobody can answer here any more. */
+  inputEnded(): void {
+    this.#inputEnded = true;
+    this.#question({ type: "interrupt" });
   }
 
   hear(event: ChatEvent): void {
+    const toQuestion = this.#forQuestion(event);
+    if (toQuestion !== undefined) {
+      this.#question(toQuestion);
+      return;
+    }
     const { phase, action } = chatStep(this.#phase, event);
     const changed = phase !== this.#phase;
     this.#phase = phase;
+    if (changed) this.#followApprovals();
     if (changed) this.#surface.phase(phase);
+    if (event.type === "line") this.#surface.prompt(promptOf(this.#questions));
     if (action === undefined) return;
     if (action.type === "leave") {
       this.#resolveLeft(this.#phase);
@@ -61,6 +97,74 @@ export class ChatSession {
     // Stopping does not wait for what is being sent.
     if (action.type === "stop") void this.#carryOut(action);
     else this.#work = this.#work.then(() => this.#carryOut(action));
+  }
+
+  /** While a question is asked, Ctrl-C and lines belong to it; commands stay commands. */
+  #forQuestion(event: ChatEvent): QuestionEvent | undefined {
+    if (this.#questions.asked === undefined) return undefined;
+    if (event.type === "interrupt") return event;
+    return event.type === "line" && !event.text.trim().startsWith("/") ? event : undefined;
+  }
+
+  #question(event: QuestionEvent): void {
+    const before = promptOf(this.#questions);
+    const { questions, actions } = questionStep(this.#questions, event);
+    this.#questions = questions;
+    for (const action of actions) this.#carryOutQuestion(action);
+    const after = promptOf(this.#questions);
+    // What is being typed into the question stays, unless another takes its place.
+    const isSame = before?.prompt === after?.prompt && actions.length === 0 && event.type !== "line";
+    if (!isSame) this.#surface.prompt(after);
+    if (this.#inputEnded && after !== undefined) this.#question({ type: "interrupt" });
+  }
+
+  #carryOutQuestion(action: QuestionAction): void {
+    switch (action.type) {
+      case "ask":
+        if (!this.#inputEnded) this.#surface.question(action.call, action.whole);
+        return;
+      case "left":
+        this.#surface.left(action.calls);
+        return;
+      case "tell":
+        // A run that is being stopped asks for nothing any more, and everybody knows why.
+        if (this.#phase === "running") this.#surface.tell(action.text);
+        return;
+      case "answer":
+        this.#work = this.#work.then(() => this.#answer(action));
+        return;
+    }
+  }
+
+  async #answer({ call, answer }: Extract<QuestionAction, { type: "answer" }>): Promise<void> {
+    try {
+      if (answer.type === "refuse") await this.#session.refuse(call.toolCallId, answer);
+      else await this.#session.approve(call.toolCallId, answer);
+    } catch (error) {
+      this.#surface.tell((error as Error).message);
+      this.#question({ type: "not-taken", call });
+    }
+    this.#approvals.look();
+  }
+
+  async #readQuestions(): Promise<readonly Question[]> {
+    const calls = await this.#session.approvals();
+    return Promise.all(
+      calls.map(async (call) => {
+        const path = comparedPath(call);
+        if (path === undefined || call.workspace === undefined) return call;
+        return { ...call, present: await presentFile(call.workspace, path) };
+      }),
+    );
+  }
+
+  #followApprovals(): void {
+    if (this.#phase === "running") {
+      this.#approvals.start();
+      return;
+    }
+    this.#approvals.stop();
+    this.#question({ type: "waiting", calls: [] });
   }
 
   /** Resolves when everything that was typed has been sent, and no loop runs. */
@@ -80,6 +184,7 @@ export class ChatSession {
       await this.#session.stop("the terminal was left").catch(() => false);
       await Promise.race([this.#following, this.#session.result().catch(() => undefined)]);
     }
+    this.#approvals.stop();
     this.#leave.abort();
     await this.#following;
   }
@@ -101,6 +206,8 @@ export class ChatSession {
           return void (await this.#session.stop("interrupted at the terminal"));
         case "status":
           return await this.#surface.status(this.#session);
+        case "approvals":
+          return this.#askAgain();
         case "help":
           return this.#surface.tell(CHAT_HELP);
         case "tell":
@@ -130,6 +237,12 @@ export class ChatSession {
     }
   }
 
+  #askAgain(): void {
+    if (this.#questions.left.length === 0 && this.#questions.asked === undefined)
+      this.#surface.tell("Nothing waits for your word.");
+    else this.#question({ type: "again" });
+  }
+
   #follow(from: "loop" | "now", runId?: string): void {
     if (this.#following !== undefined && runId === undefined) return;
     const signal = this.#leave.signal;
@@ -143,6 +256,7 @@ export class ChatSession {
         if (item.type !== "event") continue;
         if (item.event.body.type === "AgentStart") this.hear({ type: "began" });
         if (item.event.body.type === "AgentEnd") this.hear({ type: "ended" });
+        this.#approvals.look();
         if (this.#phase === "idle") this.#onIdle();
       }
     };

@@ -37,6 +37,7 @@ export const EXIT_OF_ERROR = {
   "input-too-large": EXIT.usage,
   "session-busy": EXIT.usage,
   "session-unknown": EXIT.usage,
+  "approval-unknown": EXIT.usage,
   "session-ended": EXIT.failed,
   "run-terminated": EXIT.stopped,
   "run-timed-out": EXIT.failed,

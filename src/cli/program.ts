@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
+import { approveCommand, denyCommand } from "./commands/approve.ts";
 import { chatCommand } from "./commands/chat.ts";
+import { compactCommand } from "./commands/compact.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { listCommand } from "./commands/list.ts";
@@ -26,6 +28,9 @@ const COMMANDS = [
   showCommand,
   steerCommand,
   followUpCommand,
+  approveCommand,
+  denyCommand,
+  compactCommand,
   stopCommand,
   workerCommand,
   doctorCommand,

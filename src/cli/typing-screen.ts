@@ -6,6 +6,7 @@ import type { Input, Output } from "./context.ts";
 //   I1. What is typed is never torn apart by output: while a line is being typed, output appears above it, whole
 //       lines at a time.
 //   I2. While nothing is typed, output appears as it comes.
+//   I3. A line that was being typed when something was asked is given back when it is answered.
 
 const PROMPT = "> ";
 const USUAL_COLUMNS = 80;
@@ -28,6 +29,10 @@ export class TypingScreen {
   /** The beginning of a line of output that waits for its end. */
   #held = "";
   #busy = false;
+  #prompt = PROMPT;
+  #closed = false;
+  /** The line that was being typed when something was asked; absent while nothing is. */
+  #kept: string | undefined;
 
   constructor(stdin: Input, stdout: Output, listeners: ScreenListeners) {
     this.#stdout = stdout;
@@ -45,7 +50,10 @@ export class TypingScreen {
       listeners.onLine(text);
     });
     this.#lines.on("SIGINT", listeners.onInterrupt);
-    this.#lines.on("close", listeners.onEnd);
+    this.#lines.on("close", () => {
+      this.#closed = true;
+      listeners.onEnd();
+    });
     if (this.#terminal) stdin.on("keypress", this.#typed);
   }
 
@@ -66,7 +74,7 @@ export class TypingScreen {
   /** Asks for the next line when nothing runs; while something does, the prompt appears with the first key. */
   ready(): void {
     this.#busy = false;
-    if (!this.#terminal) return;
+    if (!this.#terminal || this.#kept !== undefined) return;
     this.#release();
     this.#freshLine();
     this.#showLine();
@@ -74,9 +82,24 @@ export class TypingScreen {
 
   busy(): void {
     this.#busy = true;
-    if (!this.#shown || this.#lines.line !== "") return;
+    if (!this.#shown || this.#lines.line !== "" || this.#kept !== undefined) return;
     this.#hideLine();
     this.#shown = false;
+  }
+
+  /** Puts a question in place of the line that is being typed. Asked again, the new one is in place of the old. */
+  ask(prompt: string, typed = ""): void {
+    this.#kept ??= this.#lines.line;
+    this.#replaceLine(prompt, typed);
+  }
+
+  /** Gives the line back that was being typed. */
+  asked(): void {
+    if (this.#kept === undefined) return;
+    const kept = this.#kept;
+    this.#kept = undefined;
+    this.#replaceLine(PROMPT, kept);
+    if (this.#busy && !this.#closed) this.busy();
   }
 
   close(): void {
@@ -128,8 +151,23 @@ export class TypingScreen {
     if (this.#midLine) this.#put("\n");
   }
 
+  #replaceLine(prompt: string, typed: string): void {
+    if (!this.#terminal || this.#closed) return;
+    if (this.#shown) this.#hideLine();
+    this.#shown = false;
+    this.#release();
+    this.#freshLine();
+    this.#prompt = prompt;
+    this.#lines.setPrompt(prompt);
+    // The end of the line, and all that stands before it.
+    this.#lines.write(null, { ctrl: true, name: "e" });
+    this.#lines.write(null, { ctrl: true, name: "u" });
+    if (typed !== "") this.#lines.write(typed);
+    this.#showLine();
+  }
+
   #hideLine(): void {
-    const rows = Math.floor((PROMPT.length + this.#lines.line.length) / this.#columns);
+    const rows = Math.floor((this.#prompt.length + this.#lines.line.length) / this.#columns);
     for (let row = 0; row < rows; row += 1) {
       clearLine(this.#stdout, 0);
       this.#stdout.write("\u001b[1A");

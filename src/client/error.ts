@@ -17,6 +17,8 @@ export type HoldfastErrorCode =
   /** A loop of the session is running. */
   | "session-busy"
   | "session-unknown"
+  /** No call of the session waits for a person, or not that one. */
+  | "approval-unknown"
   /** The run was ended before it took the message. */
   | "session-ended"
   /** No worker took the request in time. */

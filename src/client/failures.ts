@@ -16,6 +16,9 @@ export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up()
 /** Types of the failures that a run refuses an update with. */
 const BUSY = "holdfast/busy";
 const INVALID_MESSAGE = "holdfast/invalid-message";
+const NO_APPROVAL = "holdfast/no-approval";
+const WHICH_APPROVAL = "holdfast/which-approval";
+const INVALID_APPROVAL = "holdfast/invalid-approval";
 
 /** Turns what the SDK throws into one of ours; what is ours already passes. */
 export function translated(error: unknown, link: Link, session: string): HoldfastError {
@@ -90,10 +93,44 @@ function refusedUpdate(error: WorkflowUpdateFailedError, session: string): Holdf
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   if (type === BUSY) return busy(session, error);
   const said = saidBy(error);
-  return type === INVALID_MESSAGE
-    ? new HoldfastError("input-invalid", said, { session, cause: error })
-    : new HoldfastError("session-ended", `Session ${session} did not take the message: ${said}`, {
-        session,
-        cause: error,
-      });
+  const facts = { session, cause: error };
+  switch (type) {
+    case INVALID_MESSAGE:
+      return new HoldfastError("input-invalid", said, facts);
+    case NO_APPROVAL:
+      return nothingWaits(session, said, error);
+    case WHICH_APPROVAL:
+    case INVALID_APPROVAL:
+      return new HoldfastError(
+        "input-invalid",
+        `Session ${session} did not take the answer: ${said}.`,
+        facts,
+      );
+    default:
+      return new HoldfastError(
+        "session-ended",
+        `Session ${session} did not take the message: ${said}`,
+        facts,
+      );
+  }
+}
+
+/** An answer came for a session that has no run. */
+export function atRest(session: string, cause?: unknown): HoldfastError {
+  return new HoldfastError(
+    "approval-unknown",
+    `Session ${session} did not take the answer: it is at rest, and no call of it waits. ` +
+      `\`holdfast show ${session}\` shows what came of it.`,
+    { session, command: `holdfast show ${session}`, ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+function nothingWaits(session: string, said: string, cause: unknown): HoldfastError {
+  const command = `holdfast status ${session}`;
+  return new HoldfastError(
+    "approval-unknown",
+    `Session ${session} did not take the answer: ${said}. \`${command}\` shows what waits; ` +
+      "it may have been answered elsewhere, or its time has run out.",
+    { session, command, cause },
+  );
 }

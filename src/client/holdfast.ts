@@ -1,6 +1,8 @@
 import type { QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
+import type { Approved } from "../workflows/messages.ts";
 import type { RunResult } from "../workflows/result.ts";
+import type { ApproveOptions, RefuseOptions } from "./approve.ts";
 import { type Health, type HealthOptions, health } from "./health.ts";
 import type { Link } from "./link.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
@@ -11,6 +13,7 @@ import { Session } from "./session.ts";
 import { sessionId } from "./session-id.ts";
 import { type StartOptions, startRun } from "./start.ts";
 import type { SessionStatus } from "./status.ts";
+import type { WaitingCall } from "./waiting-calls.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
 
 /** An open connection to where agents run. Made by `connect`. */
@@ -52,6 +55,22 @@ export class Holdfast {
 
   stop(session: string, reason?: string): Promise<boolean> {
     return this.session(session).stop(reason);
+  }
+
+  approvals(session: string): Promise<readonly WaitingCall[]> {
+    return this.session(session).approvals();
+  }
+
+  approve(session: string, toolCallId?: string, options?: ApproveOptions): Promise<Approved> {
+    return this.session(session).approve(toolCallId, options);
+  }
+
+  refuse(session: string, toolCallId?: string, options?: RefuseOptions): Promise<Approved> {
+    return this.session(session).refuse(toolCallId, options);
+  }
+
+  compact(session: string, options?: { readonly focus?: string }): Promise<boolean> {
+    return this.session(session).compact(options);
   }
 
   status(session: string): Promise<SessionStatus> {

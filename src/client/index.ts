@@ -7,6 +7,7 @@ export {
   openrouter,
   parseModel,
 } from "../config/model-names.ts";
+export type { PendingApproval } from "../core/approvals.ts";
 export type { StatusWord } from "../core/status.ts";
 export type { AgentDefinition, AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
 export type { AgentMessage } from "../schema/message.ts";
@@ -14,7 +15,9 @@ export type { Entry, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
 export type { LoopRecord } from "../transcript/transcript.ts";
 export type { RunSettings } from "../workflows/input.ts";
+export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
+export type { ApproveOptions, RefuseOptions } from "./approve.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "./error.ts";
 export type { Health, HealthOptions } from "./health.ts";
@@ -27,4 +30,5 @@ export type { SendOptions, Sent } from "./send.ts";
 export { Session } from "./session.ts";
 export type { RunMode, StartOptions } from "./start.ts";
 export type { SessionStatus } from "./status.ts";
+export type { WaitingCall } from "./waiting-calls.ts";
 export type { WatchItem, WatchOptions } from "./watch.ts";

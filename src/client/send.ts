@@ -92,7 +92,7 @@ export async function stopSession(link: Link, session: string, reason?: string):
 }
 
 /** At rest, then. */
-async function isKnown(link: Link, session: string): Promise<boolean> {
+export async function isKnown(link: Link, session: string): Promise<boolean> {
   if ((await (await link.storage.existing())?.session(session)) !== undefined) return true;
   return link.client.workflow
     .getHandle(session)

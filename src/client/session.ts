@@ -1,12 +1,21 @@
 import type { QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
+import type { Approved } from "../workflows/messages.ts";
 import type { RunResult } from "../workflows/result.ts";
+import {
+  type ApproveOptions,
+  approveCall,
+  compactSession,
+  type RefuseOptions,
+  refuseCall,
+} from "./approve.ts";
 import type { Link } from "./link.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
 import { awaitResult } from "./result.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
+import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
 import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
 
 /** One session: a conversation that goes on over any number of runs. */
@@ -39,6 +48,26 @@ export class Session {
   /** Ends the run: the request to the vendor, the tools, then the loop. Gives whether a run was open. */
   stop(reason?: string): Promise<boolean> {
     return stopSession(this.#link, this.id, reason);
+  }
+
+  /** The calls that wait for a person, with their arguments where the transcript lies on this machine. */
+  approvals(): Promise<readonly WaitingCall[]> {
+    return waitingCalls(this.#link, this.id);
+  }
+
+  /** Lets a call run that waits for a person; which one may be left out while only one waits. */
+  approve(toolCallId?: string, options?: ApproveOptions): Promise<Approved> {
+    return approveCall(this.#link, this.id, toolCallId, options);
+  }
+
+  /** Answers a call that waits for a person with no; the model is told the reason. */
+  refuse(toolCallId?: string, options?: RefuseOptions): Promise<Approved> {
+    return refuseCall(this.#link, this.id, toolCallId, options);
+  }
+
+  /** Makes the context smaller before the next answer. Gives whether a run was open. */
+  compact(options?: { readonly focus?: string }): Promise<boolean> {
+    return compactSession(this.#link, this.id, options);
   }
 
   status(): Promise<SessionStatus> {

@@ -74,7 +74,8 @@ function shownBy(description: WorkflowExecutionDescription, session: string): Sh
   };
 }
 
-const WORDS = ["running", "waiting", "stopping", "completed", "limit-reached", "failed", "stopped"] as const;
+const OPEN_WORDS = ["running", "waiting", "needs-approval", "stopping"] as const;
+const WORDS = [...OPEN_WORDS, "completed", "limit-reached", "failed", "stopped"] as const;
 
 /** The run's own word, unless it was ended from outside and could not change it any more. */
 export function statusWordOf(
@@ -94,9 +95,7 @@ export function statusWordOf(
     case "CANCELLED":
       return "stopped";
     default:
-      return own === undefined || own === "running" || own === "waiting" || own === "stopping"
-        ? "completed"
-        : own;
+      return own === undefined || OPEN_WORDS.some((word) => word === own) ? "completed" : own;
   }
 }
 

@@ -58,6 +58,7 @@ test("while the run stops, words are not sent: they would end in the inbox unsee
 test.each<[string, string]>([
   ["/status", "status"],
   ["/help", "help"],
+  ["/approvals", "approvals"],
   ["/quit", "leave"],
   ["/exit", "leave"],
 ])("%s", (text, type) => {

@@ -26,6 +26,9 @@ test("pin: the commands", () => {
     "show",
     "steer",
     "follow-up",
+    "approve",
+    "deny",
+    "compact",
     "stop",
     "worker",
     "doctor",
@@ -68,6 +71,9 @@ test.each([
   [["run", " ", "--model", "anthropic/m", ...NOWHERE], "The task is empty"],
   [["dev", ...NOWHERE], "--port"],
   [["dev", "--port", "70000"], "--port"],
+  [["approve", "s", "--arguments", "{", ...NOWHERE], "--arguments is not JSON"],
+  [["approve", "s", "--arguments", "[1]", ...NOWHERE], "one JSON object"],
+  [["approve", "s", "--arguments", "@/nowhere/at-all.json", ...NOWHERE], "/nowhere/at-all.json"],
 ])("%j is bad usage, with a hint on standard error", async (args, hint) => {
   const { code, out, err } = await holdfast([...args, "--home", home]);
   expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -80,6 +86,9 @@ test.each([
   ["show", "s"],
   ["steer", "s", "x"],
   ["follow-up", "s", "x"],
+  ["approve", "s"],
+  ["deny", "s", "c1"],
+  ["compact", "s"],
   ["stop", "s"],
   ["run", "x", "--model", "anthropic/m"],
 ])("%s without a server: exit code 3, one sentence, no stack", async (...args) => {

@@ -58,6 +58,42 @@ test("output while nothing is typed appears as it comes", () => {
   screen.close();
 });
 
+test("a question takes the place of what is being typed, and gives it back", async () => {
+  const { screen, stdin, said, lines } = screenOn(true);
+  screen.ready();
+  screen.busy();
+  stdin.write("faster, ple");
+  await expect.poll(() => visible(said.out).at(-1)).toBe("> faster, ple");
+  screen.write("wants to run\n");
+  screen.ask("approve? ");
+  expect(visible(said.out).at(-1)).toBe("approve? ");
+  screen.ask("arguments > ", "{}");
+  expect(visible(said.out).at(-1)).toBe("arguments > {}");
+  screen.ask("approve? ");
+  stdin.write("y");
+  await expect.poll(() => visible(said.out).at(-1)).toBe("approve? y");
+  screen.write("output meanwhile\n");
+  expect(visible(said.out).at(-1)).toBe("approve? y");
+  stdin.write("\r");
+  await expect.poll(() => lines).toEqual(["y"]);
+  screen.asked();
+  expect(visible(said.out).at(-1)).toBe("> faster, ple");
+  stdin.write("ase\r");
+  await expect.poll(() => lines).toEqual(["y", "faster, please"]);
+  screen.close();
+});
+
+test("a question stays while the agent works; behind it nothing is left when nothing was typed", () => {
+  const { screen, said } = screenOn(true);
+  screen.ready();
+  screen.ask("approve? ");
+  screen.busy();
+  expect(visible(said.out).at(-1)).toBe("approve? ");
+  screen.asked();
+  expect(visible(said.out).at(-1)).toBe("");
+  screen.close();
+});
+
 test("Ctrl-C is heard, and tears no line", async () => {
   const { screen, stdin, interrupts } = screenOn(true);
   screen.ready();

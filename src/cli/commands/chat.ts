@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { type AgentFlags, addAgentFlags, definitionFrom } from "../agent-flags.ts";
+import { isCut, questionLines, waitingLines } from "../approval-view.ts";
 import { ChatSession } from "../chat-session.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -8,7 +9,7 @@ import { onInterrupts } from "../interrupts.ts";
 import { openStack } from "../local-stack.ts";
 import { Renderer } from "../render.ts";
 import { TypingScreen } from "../typing-screen.ts";
-import { rowsOf } from "./status.ts";
+import { statusRows } from "./status.ts";
 
 type Flags = AgentFlags & { readonly session?: string };
 
@@ -29,7 +30,8 @@ Examples:
   $ holdfast chat --session 5f0c…
 
 While the agent works: a line steers it, "/f TEXT" is said when it is done, Ctrl-C stops it and a second one leaves.
-Also /stop /status /quit /help. Pipe lines in to use it without a terminal.`,
+When a call waits for your word it is shown: y, n, a (always), e (edit its arguments); Ctrl-C leaves it open.
+Also /stop /status /approvals /quit /help. Pipe lines in to use it without a terminal.`,
     )
     .action(async (flags: Flags) => act((context) => chat(context, flags)));
 }
@@ -64,6 +66,7 @@ async function talk(
     onInterrupt: () => session.hear({ type: "interrupt" }),
     onEnd: () => {
       ended = true;
+      session.inputEnded();
       session.settled().then(
         () => session.hear({ type: "line", text: "/quit" }),
         () => session.hear({ type: "line", text: "/quit" }),
@@ -93,10 +96,25 @@ async function talk(
     },
     status: async (at) =>
       tell(
-        rowsOf(await at.status())
+        (await statusRows(at, await at.status(), context.options))
           .map(([name, value]) => `${name}: ${value}`)
           .join("\n"),
       ),
+    question: (call, whole) => {
+      if (context.json) return context.printJson({ type: "needs-approval", session: id, ...call });
+      renderer.endLine();
+      const lines = questionLines(call, { paint: out, whole });
+      const more = !whole && isCut(call, out) ? [out.dim("  s shows all of it")] : [];
+      screen.write([...lines, ...more, ""].join("\n"));
+    },
+    left: (calls) => {
+      const lines = calls.flatMap((call) => waitingLines(call, { session: id, options: context.options }));
+      tell([...lines, ...(ended ? [] : ["/approvals asks again."])].join("\n"));
+    },
+    prompt: (asked) => {
+      if (asked === undefined || ended) screen.asked();
+      else screen.ask(asked.prompt, asked.typed);
+    },
   });
   const off = onInterrupts(
     streams.signals,

@@ -13,6 +13,7 @@ type Flags = { readonly status?: string; readonly agent?: string; readonly limit
 const STATUS_WORDS = [
   "running",
   "waiting",
+  "needs-approval",
   "stopping",
   "completed",
   "limit-reached",
@@ -36,6 +37,7 @@ export function listCommand(
       `
 Examples:
   $ holdfast list --status running
+  $ holdfast list --status needs-approval
   $ holdfast list --agent reviewer --limit 100 --json`,
     )
     .action(async (flags: Flags) => act((context) => list(context, flags)));

@@ -1,7 +1,10 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
-import type { Holdfast, RunResult, Session } from "../../client/index.ts";
+import type { Holdfast, RunResult, Session, WaitingCall } from "../../client/index.ts";
 import { type AgentFlags, addAgentFlags, definitionFrom } from "../agent-flags.ts";
+import { keyOf } from "../approval-questions.ts";
+import { waitingLines } from "../approval-view.ts";
+import { ApprovalWatch } from "../approval-watch.ts";
 import type { Context } from "../context.ts";
 import { EXIT, EXIT_OF_OUTCOME } from "../exit-codes.ts";
 import { onInterrupts } from "../interrupts.ts";
@@ -32,7 +35,8 @@ Examples:
   $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
 
 Uses a server that is running (holdfast dev, --address, TEMPORAL_ADDRESS). Where none answers and none was named, a
-server and a worker are started for the time of the run. Ctrl-C stops the run; a second one leaves.`,
+server and a worker are started for the time of the run. Ctrl-C stops the run; a second one leaves.
+When a call waits for approval, it is printed with the command to answer it with; the run goes on waiting.`,
     )
     .action(async (task: string, flags: Flags) => act((context) => run(context, task, flags)));
 }
@@ -89,12 +93,15 @@ async function follow(context: Context, stack: Stack, session: Session, prompt: 
     paint: context.out,
     ownWords: new Set([prompt]),
   });
+  const approvals = new ApprovalWatch(() => session.approvals(), announcer(context, session, renderer));
+  approvals.start();
   try {
     const result = session.result({ signal: leave.signal });
     result.catch(() => undefined);
     for await (const item of session.watch({ signal: leave.signal })) {
       if (context.json) context.printJson(item);
       else renderer.show(item);
+      if (item.type === "event") approvals.look();
     }
     renderer.endLine();
     if (leave.signal.aborted) {
@@ -103,8 +110,30 @@ async function follow(context: Context, stack: Stack, session: Session, prompt: 
     }
     return await conclude(context, stack.holdfast, session, await result);
   } finally {
+    approvals.stop();
     off();
   }
+}
+
+/** Says of each call once that it waits, and how to answer. */
+function announcer(
+  context: Context,
+  { id: session }: Session,
+  renderer: Renderer,
+): (calls: readonly WaitingCall[]) => void {
+  const announced = new Set<string>();
+  return (calls) => {
+    for (const call of calls) {
+      if (announced.has(keyOf(call))) continue;
+      announced.add(keyOf(call));
+      if (context.json) context.printJson({ type: "needs-approval", session, ...call });
+      else {
+        renderer.endLine();
+        for (const line of waitingLines(call, { session, options: context.options }))
+          context.tell(context.err.yellow(line));
+      }
+    }
+  };
 }
 
 function left({ id }: Session, { own }: Stack): string {

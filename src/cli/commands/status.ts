@@ -1,9 +1,12 @@
 import type { Command } from "commander";
-import type { PendingActivity, SessionStatus } from "../../client/index.ts";
+import type { PendingActivity, Session, SessionStatus } from "../../client/index.ts";
+import { waitingRows } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, GlobalOptions } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { describeCost, describeOutcome, shortened } from "../words.ts";
+
+type Row = readonly [string, string];
 
 export function statusCommand(
   program: Command,
@@ -28,13 +31,25 @@ async function status(context: Context, session: string): Promise<number> {
     const found = await holdfast.status(session);
     if (context.json) context.printJson(found);
     else
-      for (const [name, value] of rowsOf(found))
+      for (const [name, value] of await statusRows(holdfast.session(session), found, context.options))
         context.print(`${context.out.bold(name.padEnd(9))} ${value}`);
     return EXIT.ok;
   });
 }
 
-export function rowsOf(status: SessionStatus): readonly (readonly [string, string])[] {
+/** Where a session stands, and of each call that waits for a person what it is and what to type. */
+export async function statusRows(
+  session: Session,
+  status: SessionStatus,
+  options: GlobalOptions,
+): Promise<readonly Row[]> {
+  const { approvals = [] } = status;
+  const waiting = approvals.length === 0 ? [] : await session.approvals().catch(() => approvals);
+  const asked = { session: session.id, options, nowMs: Date.now() };
+  return [...rowsOf(status), ...waiting.flatMap((call) => waitingRows(call, asked))];
+}
+
+function rowsOf(status: SessionStatus): readonly Row[] {
   const { queued, outcome, source, open } = status;
   const rows: (readonly [string, string | undefined])[] = [
     ["session", status.session],
@@ -58,7 +73,7 @@ export function rowsOf(status: SessionStatus): readonly (readonly [string, strin
     ["closed", status.closedAt?.toISOString()],
     ...status.pending.map((activity) => ["pending", describePending(activity)] as const),
   ];
-  return rows.filter((row): row is readonly [string, string] => row[1] !== undefined && row[1] !== "");
+  return rows.filter((row): row is Row => row[1] !== undefined && row[1] !== "");
 }
 
 function describePending(activity: PendingActivity): string {

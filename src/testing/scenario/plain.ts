@@ -1,3 +1,4 @@
+import { readCall } from "../../activities/read-call.ts";
 import { apply } from "../../core/apply.ts";
 import { assertNever } from "../../core/assert-never.ts";
 import type { CallModelCommand, CallToolCommand, Command, OpenLoopCommand } from "../../core/command.ts";
@@ -48,7 +49,6 @@ const BUSY = "Agent is already streaming. Use steer() or follow_up().";
 const RETRIED: ReadonlySet<string> = new Set(["rate-limited", "network"]);
 
 const MAX_FAILURE_BYTES = 1024;
-const MAX_INVALID_BYTES = 512;
 const PREVIEW_BYTES = 256;
 const INLINE_BYTES = 32 * 1024;
 
@@ -345,11 +345,9 @@ class PlainDriver {
     };
   }
 
-  #callDigest({ id, name, arguments: given }: ToolCallContent): CallDigest {
-    const parsed = this.#registry.get(name)?.parse(given);
-    const invalid =
-      parsed?.ok === false ? { invalid: truncateForPreview(parsed.message, MAX_INVALID_BYTES) } : {};
-    return { id, name, summary: "", ...invalid };
+  #callDigest(call: ToolCallContent): CallDigest {
+    const resolved = this.#registry.resolve(this.#definition.tools);
+    return { ...readCall(call, resolved.ok ? resolved.tools : []).digest, summary: "" };
   }
 
   /** The calls of one unit: they end in the scenario's order, and a stop ends those that are left. */

@@ -1,0 +1,41 @@
+import type { CallDigest } from "../core/digest.ts";
+import { truncateForPreview } from "../core/preview.ts";
+import { redact } from "../core/redact.ts";
+import type { ToolCallContent } from "../schema/message.ts";
+import { recoverCall } from "../tools/recover-call.ts";
+import { resolveName } from "../tools/recovery/resolve-name.ts";
+import type { Tool } from "../tools/tool.ts";
+
+const SUMMARY_BYTES = 120;
+/** What a model is told of arguments that do not fit: enough to mend them. */
+const INVALID_BYTES = 512;
+/** With the "..." of a cut, 256. */
+const NOTE_BYTES = 253;
+
+export type ReadCall = {
+  readonly digest: CallDigest;
+  /** What will run, and with what; absent where nothing can. */
+  readonly runs?: { readonly tool: Tool; readonly value: unknown };
+};
+
+/** A call of an answer as the machine needs it. A name that fits none of the tools stays as it is: the machine answers for it. */
+export function readCall(call: ToolCallContent, tools: readonly Tool[]): ReadCall {
+  const tool = resolveName(call.name, tools);
+  if (tool === undefined) return { digest: { id: call.id, name: call.name, summary: "" } };
+  const recovered = recoverCall(call, tools);
+  const named = { id: call.id, name: tool.name };
+  if ("message" in recovered) {
+    const invalid = truncateForPreview(redact(recovered.message), INVALID_BYTES);
+    return { digest: { ...named, summary: "", invalid } };
+  }
+  const summary = tool.summarise(recovered.value).replace(/\s+/g, " ");
+  const note = recovered.notes.join("; ");
+  return {
+    digest: {
+      ...named,
+      summary: truncateForPreview(redact(summary), SUMMARY_BYTES),
+      ...(note === "" ? {} : { note: truncateForPreview(redact(note), NOTE_BYTES) }),
+    },
+    runs: { tool, value: recovered.value },
+  };
+}

@@ -1,0 +1,130 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import type { Approved } from "../../client/index.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { UsageError } from "../usage-error.ts";
+import { count } from "../words.ts";
+
+type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type ApproveFlags = { readonly arguments?: string; readonly always?: boolean };
+type DenyFlags = { readonly reason?: string };
+
+const CALL_HELP = "the id of the call, as status shows it; may be left out while only one waits";
+
+export function approveCommand(program: Command, act: Act): void {
+  program
+    .command("approve")
+    .description("Let a call run that waits for a person")
+    .argument("<session>", "the session's id")
+    .argument("[call]", CALL_HELP)
+    .option("--arguments <json>", "run it with these instead: a JSON object, or @FILE that holds one")
+    .option("--always", "the same kind of call is not asked for again in this run")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast approve 5f0c…
+  $ holdfast approve 5f0c… toolu_01 --always
+  $ holdfast approve 5f0c… toolu_01 --arguments '{"command":"npm publish --dry-run"}'
+
+\`holdfast status SESSION\` shows what waits.`,
+    )
+    .action(async (session: string, call: string | undefined, flags: ApproveFlags) =>
+      act((context) => approve(context, session, call, flags)),
+    );
+}
+
+export function denyCommand(program: Command, act: Act): void {
+  program
+    .command("deny")
+    .description("Answer a call that waits for a person with no")
+    .argument("<session>", "the session's id")
+    .argument("[call]", CALL_HELP)
+    .option("--reason <text>", "what the model is told")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast deny 5f0c…
+  $ holdfast deny 5f0c… toolu_01 --reason "Not on a Friday; open a pull request instead"`,
+    )
+    .action(async (session: string, call: string | undefined, flags: DenyFlags) =>
+      act((context) => deny(context, session, call, flags)),
+    );
+}
+
+async function approve(
+  context: Context,
+  session: string,
+  call: string | undefined,
+  { arguments: text, always }: ApproveFlags,
+): Promise<number> {
+  const changed = text === undefined ? undefined : argumentsFrom(text);
+  return withHoldfast(context, async (holdfast) => {
+    const approved = await holdfast.approve(session, call, {
+      ...(changed === undefined ? {} : { arguments: changed }),
+      ...(always === true ? { always } : {}),
+    });
+    return answered(context, session, changed === undefined ? "approved" : "changed", approved);
+  });
+}
+
+async function deny(
+  context: Context,
+  session: string,
+  call: string | undefined,
+  { reason }: DenyFlags,
+): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    const refused = await holdfast.refuse(session, call, reason === undefined ? {} : { reason });
+    return answered(context, session, "refused", refused);
+  });
+}
+
+const SAID = {
+  approved: "approved",
+  changed: "approved with other arguments",
+  refused: "refused",
+} as const;
+
+function answered(
+  context: Context,
+  session: string,
+  answer: keyof typeof SAID,
+  { toolCallId, tool, waiting }: Approved,
+): number {
+  if (context.json) context.printJson({ type: "answered", session, answer, toolCallId, tool, waiting });
+  else {
+    const more = waiting === 0 ? "" : `; ${count(waiting, "call")} more to answer`;
+    context.print(`${SAID[answer]}: ${tool}${more}`);
+  }
+  return EXIT.ok;
+}
+
+function argumentsFrom(given: string): Readonly<Record<string, unknown>> {
+  const text = given.startsWith("@") ? fileText(given.slice(1)) : given;
+  const value = parsed(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>;
+  throw new UsageError('--arguments takes one JSON object, as in --arguments \'{"path":"notes.md"}\'.');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `--arguments is not JSON: ${(error as Error).message}. It takes one JSON object, or @FILE that holds one.`,
+    );
+  }
+}
+
+function fileText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`--arguments names a file that cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,133 @@
+import { userInfo } from "node:os";
+import { type ApprovalWords, type Approved, approveUpdate, compactSignal } from "../workflows/messages.ts";
+import { HoldfastError } from "./error.ts";
+import { atRest, endedMeanwhile, translated } from "./failures.ts";
+import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
+import { isKnown } from "./send.ts";
+import { INLINE_BYTES } from "./words.ts";
+
+/** A run reads a longer focus as none. */
+const MAX_FOCUS_BYTES = 2048;
+
+export type ApproveOptions = {
+  /** In place of the model's; the tool checks them as it checks those. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** The same kind of call is not asked for again in this run. */
+  readonly always?: boolean;
+  /** Who answers, for the record; the name of this process's user unless said. */
+  readonly by?: string;
+};
+
+export type RefuseOptions = {
+  /** What the model is told. */
+  readonly reason?: string;
+  /** Who answers, for the record; the name of this process's user unless said. */
+  readonly by?: string;
+};
+
+/** Answers a call that waits for a person. Resolves when the run has taken the answer; the call may run for longer. */
+export function approveCall(
+  link: Link,
+  session: string,
+  toolCallId: string | undefined,
+  { arguments: changed, always, by }: ApproveOptions = {},
+): Promise<Approved> {
+  return answer(link, session, {
+    answer: "approve",
+    ...named(toolCallId),
+    ...(changed === undefined ? {} : { arguments: changed }),
+    ...(always === undefined ? {} : { always }),
+    ...signed(by),
+  });
+}
+
+export function refuseCall(
+  link: Link,
+  session: string,
+  toolCallId: string | undefined,
+  { reason, by }: RefuseOptions = {},
+): Promise<Approved> {
+  return answer(link, session, {
+    answer: "refuse",
+    ...named(toolCallId),
+    ...(reason === undefined ? {} : { reason }),
+    ...signed(by),
+  });
+}
+
+/**
+ * Asks a run to make its context smaller before its next answer.
+ *
+ * @param options.focus - What matters most, for the model that writes the summary.
+ * @returns Whether a run was there to be asked.
+ */
+export async function compactSession(
+  link: Link,
+  session: string,
+  { focus }: { readonly focus?: string } = {},
+): Promise<boolean> {
+  const bytes = focus === undefined ? 0 : Buffer.byteLength(focus, "utf8");
+  if (bytes > MAX_FOCUS_BYTES) {
+    throw new HoldfastError(
+      "input-too-large",
+      `The focus has ${bytes} bytes; at most ${MAX_FOCUS_BYTES} are taken. Say in a sentence or two what matters most.`,
+      { session, bytes, maxBytes: MAX_FOCUS_BYTES },
+    );
+  }
+  try {
+    await link.client.workflow
+      .getHandle(session)
+      .signal(compactSignal, focus === undefined || focus.trim() === "" ? {} : { focus });
+    return true;
+  } catch (error) {
+    const failure = translated(error, link, session);
+    if (failure.code !== "session-unknown" || !(await isKnown(link, session))) throw failure;
+    return false;
+  }
+}
+
+async function answer(link: Link, session: string, words: ApprovalWords): Promise<Approved> {
+  checkSize(session, words);
+  try {
+    return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+      link.client.workflow.getHandle(session).executeUpdate(approveUpdate, { args: [words] }),
+    );
+  } catch (error) {
+    if (endedMeanwhile(error) && (await isKnown(link, session))) throw atRest(session, error);
+    throw translated(error, link, session);
+  }
+}
+
+function checkSize(session: string, { arguments: changed, reason }: ApprovalWords): void {
+  for (const [what, value] of [
+    ["arguments", changed],
+    ["reason", reason],
+  ] as const) {
+    const bytes = value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value), "utf8");
+    if (bytes <= INLINE_BYTES) continue;
+    throw new HoldfastError(
+      "input-too-large",
+      `The ${what} of the answer have ${bytes} bytes as JSON; at most ${INLINE_BYTES} are taken. ` +
+        "Refuse the call with a short reason, and say the rest with a steering message.",
+      { session, bytes, maxBytes: INLINE_BYTES },
+    );
+  }
+}
+
+function named(toolCallId: string | undefined): { toolCallId?: string } {
+  return toolCallId === undefined ? {} : { toolCallId };
+}
+
+function signed(by: string | undefined): { by?: string } {
+  const name = by ?? userName();
+  return name === undefined || name === "" ? {} : { by: name };
+}
+
+/** Some containers have a user without a name. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}

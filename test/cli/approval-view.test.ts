@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import {
+  argumentsLine,
+  comparedPath,
+  duration,
+  isCut,
+  type Question,
+  questionLines,
+  visible,
+  waitingLines,
+  waitingRows,
+} from "../../src/cli/approval-view.ts";
+import { shellWord } from "../../src/cli/command-line.ts";
+import { paletteFor } from "../../src/cli/palette.ts";
+
+const paint = paletteFor({ isTTY: false }, {});
+
+function call(tool: string, args: unknown, more: Partial<Question> = {}): Question {
+  return {
+    toolCallId: "c1",
+    tool,
+    summary: "what it is about",
+    reason: "otherwise",
+    sinceMs: Date.UTC(2026, 0, 2, 3, 4, 5),
+    untilMs: undefined,
+    arguments: args,
+    ...more,
+  };
+}
+
+const shown = (question: Question, whole = false) => questionLines(question, { paint, whole });
+
+describe("what a question shows", () => {
+  test("of a shell the exact command, every line of it", () => {
+    const command = Array.from({ length: 200 }, (_, at) => `echo ${at}`).join("\n");
+    const lines = shown(call("bash", { command }));
+    expect(lines[0]).toBe("? bash wants to run");
+    expect(lines.slice(1, 201)).toEqual(command.split("\n").map((line) => `  ${line}`));
+    expect(lines.at(-1)).toBe("  why: otherwise");
+  });
+
+  test("of a shell with more arguments all of them", () => {
+    const lines = shown(call("bash", { command: "ls", cwd: "/etc" })).join("\n");
+    expect(lines).toContain('"command": "ls"');
+    expect(lines).toContain('"cwd": "/etc"');
+  });
+
+  test("of an edit what goes and what comes", () => {
+    const args = { path: "src/a.ts", old_text: "one\ntwo\nthree", new_text: "one\n2\nthree" };
+    expect(shown(call("edit_file", args)).slice(0, -1)).toEqual([
+      "? edit_file wants to change src/a.ts",
+      "    one",
+      "  - two",
+      "  + 2",
+      "    three",
+    ]);
+  });
+
+  test("of a file that is there already what changes in it", () => {
+    const question = call(
+      "write_file",
+      { path: "a.txt", content: "one\n2\n" },
+      { present: { type: "text", text: "one\ntwo\n" } },
+    );
+    expect(comparedPath(question)).toBe("a.txt");
+    expect(shown(question).slice(0, -1)).toEqual([
+      "? write_file wants to replace a.txt",
+      "    one",
+      "  - two",
+      "  + 2",
+      "    ",
+    ]);
+  });
+
+  test.each([
+    ["absent", "not there yet"],
+    ["unknown", "cannot be compared"],
+  ] as const)("of a file that is %s the whole content", (type, said) => {
+    const lines = shown(call("write_file", { path: "a.txt", content: "new" }, { present: { type } }));
+    expect(lines[0]).toContain(said);
+    expect(lines[1]).toBe("  + new");
+  });
+
+  test("of any other tool its arguments, and of arguments that are no JSON the text", () => {
+    expect(shown(call("refund", { cents: 7 })).join("\n")).toContain('"cents": 7');
+    expect(shown(call("refund", '{"cents": 7')).join("\n")).toContain('  {"cents": 7');
+  });
+
+  test("without the transcript the summary, and that it is no more than that", () => {
+    const lines = shown(call("bash", undefined)).join("\n");
+    expect(lines).toContain("what it is about");
+    expect(lines).toContain("not in the transcript of this machine");
+  });
+
+  test("of long arguments a beginning, unless all of it is wanted", () => {
+    const question = call(
+      "refund",
+      Array.from({ length: 100 }, (_, at) => at),
+    );
+    expect(isCut(question, paint)).toBe(true);
+    expect(shown(question).join("\n")).toContain("lines more");
+    expect(shown(question, true)).toHaveLength(104);
+    expect(isCut(call("refund", {}), paint)).toBe(false);
+  });
+
+  test("until when, where it has an end", () => {
+    const lines = shown(call("bash", { command: "ls" }, { untilMs: 0 }));
+    expect(lines.at(-1)).toContain("1970-01-01T00:00:00.000Z");
+  });
+});
+
+test("nothing hides: control characters and those without a shape are written out", () => {
+  const escapeCharacter = String.fromCodePoint(27);
+  const command = `rm -rf x ${escapeCharacter}[2K\rls \u202egnp.exe`;
+  expect(visible(command)).toBe("rm -rf x \\u001b[2K\\u000dls \\u202egnp.exe");
+  expect(shown(call("bash", { command }))[1]).toBe(`  ${visible(command)}`);
+  expect(visible("a\n\tb")).toBe("a\n\tb");
+});
+
+test("arguments on one line are still the same arguments", () => {
+  const args = { text: `a\u2028b\u202e\u{e0041}${String.fromCodePoint(27)}\nc` };
+  const line = argumentsLine(call("x", args)) ?? "";
+  expect(line).toMatch(/^[\x20-\x7e]*$/);
+  expect(JSON.parse(line)).toEqual(args);
+});
+
+test("status tells what, why, since when, until when, and what to type", () => {
+  const question = call("bash", { command: "npm publish" }, { untilMs: Date.UTC(2026, 0, 2, 4) });
+  const rows = waitingRows(question, {
+    session: "s1",
+    options: { address: "host:1" },
+    nowMs: question.sinceMs + 3 * 60_000,
+  });
+  expect(rows).toEqual([
+    ["waits", "bash: npm publish"],
+    ["why", "otherwise"],
+    ["since", "2026-01-02T03:04:05.000Z (3 minutes), until 2026-01-02T04:00:00.000Z, then refused"],
+    ["yes", "holdfast approve s1 c1 --address host:1"],
+    ["no", "holdfast deny s1 c1 --address host:1"],
+  ]);
+});
+
+test("ids from outside are words of a shell, not commands", () => {
+  expect(shellWord("call_1")).toBe("call_1");
+  expect(shellWord("x; rm -rf 'y'")).toBe("'x; rm -rf '\\''y'\\'''");
+  const lines = waitingLines(call("bash", { command: "ls" }, { toolCallId: "$(id)" }), {
+    session: "s1",
+    options: {},
+  });
+  expect(lines[1]).toBe("  yes: holdfast approve s1 '$(id)'");
+});
+
+test("how long is said in the largest unit", () => {
+  expect([0, 60_000, 7_200_000, 3 * 86_400_000].map(duration)).toEqual([
+    "less than a minute",
+    "1 minute",
+    "2 hours",
+    "3 days",
+  ]);
+});

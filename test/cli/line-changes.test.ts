@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { compared, lineChanges } from "../../src/cli/line-changes.ts";
+
+const text = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 }).map((lines) => lines.join("\n"));
+
+test("without what is added it is the first text, without what is removed the second", () => {
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      const lines = compared(before, after);
+      const without = (type: string) => lines.filter((line) => line.type !== type).map((line) => line.text);
+      expect(without("added").join("\n")).toBe(before);
+      expect(without("removed").join("\n")).toBe(after);
+    }),
+  );
+});
+
+test("no line is both removed and added that could have stayed", () => {
+  expect(compared("a\nb\nc", "b\nc\nd").map(({ type, text }) => `${type} ${text}`)).toEqual([
+    "removed a",
+    "same b",
+    "same c",
+    "added d",
+  ]);
+});
+
+test("lines far from a change are counted, not shown", () => {
+  const lines = Array.from({ length: 30 }, (_, at) => `line ${at}`);
+  const changed = lines.with(15, "other");
+  const shown = lineChanges(lines.join("\n"), changed.join("\n"));
+  expect(shown[0]).toEqual({ type: "skipped", lines: 12 });
+  expect(shown.at(-1)).toEqual({ type: "skipped", lines: 11 });
+  expect(shown).toHaveLength(2 + 3 + 2 + 3);
+});
+
+test("texts of many lines are compared in a moment, as one piece", () => {
+  const many = (word: string) => Array.from({ length: 5_000 }, (_, at) => `${word} ${at}`).join("\n");
+  expect(lineChanges(many("old"), many("new"))).toHaveLength(10_000);
+});

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { main } from "../../src/cli/program.ts";
+import { connect, type Holdfast, HoldfastError } from "../../src/client/index.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { terminal } from "../cli/terminal.ts";
+import type { Session } from "../workflows/support/session.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+/** What was really done, in order. */
+const done: string[] = [];
+const pay = defineTool({
+  name: "pay",
+  description: "Pays",
+  parameters: z.object({ to: z.string() }),
+  replay: "idempotent",
+  summarise: ({ to }) => to,
+  execute: async ({ to }) => {
+    done.push(to);
+    return `paid ${to}`;
+  },
+});
+
+/** Wants to be confirmed each time, whatever the policy says. */
+const wire = defineTool({
+  name: "wire",
+  description: "Wires money",
+  parameters: z.object({ to: z.string() }),
+  replay: "idempotent",
+  confirm: true,
+  execute: async ({ to }) => `wired to ${to}`,
+});
+
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [pay, wire] });
+  const { address, namespace, home, taskQueue } = stage;
+  holdfast = await connect({ address, namespace, home, taskQueue });
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const named = () => [
+  ...["--address", stage.address, "--namespace", stage.namespace],
+  ...["--home", stage.home, "--task-queue", stage.taskQueue],
+];
+
+async function cli(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  const { streams, said } = terminal();
+  const code = await main([...args, ...named()], streams);
+  return { code, ...said };
+}
+
+/** A run whose calls all wait for a person: one payment after the name of each. */
+async function asking(...payees: readonly string[]): Promise<Session> {
+  const toolCalls = payees.map((to) => ({ id: `call-${to}`, name: "pay", arguments: { to } }));
+  const session = stage.session({
+    replies: [{ toolCalls }, { text: "Well." }],
+    agent: { tools: ["pay"], permissions: { otherwise: "ask" } },
+  });
+  await session.start("Pay them");
+  await expect.poll(() => holdfast.approvals(session.id).catch(() => []), POLL).toHaveLength(payees.length);
+  return session;
+}
+const POLL = { timeout: 15_000, interval: 20 };
+
+async function results(session: Session): Promise<readonly string[]> {
+  return (await session.conversation()).filter((line) => line.startsWith("toolResult"));
+}
+
+test("client and command line answer calls that wait, each with its own answer [TMP-11]", async () => {
+  const session = await asking("ann", "bob", "cleo");
+  const status = await holdfast.status(session.id);
+  expect(status).toMatchObject({ status: "needs-approval", doing: expect.stringContaining("pay: ann") });
+  const [first] = await holdfast.approvals(session.id);
+  expect(first).toMatchObject({
+    toolCallId: "call-ann",
+    tool: "pay",
+    summary: "ann",
+    arguments: { to: "ann" },
+  });
+
+  const shown = await cli("status", session.id);
+  expect(shown.out).toContain("needs-approval");
+  expect(shown.out).toMatch(/waits +pay: ann\n.*why .*\n.*since .*until somebody answers/);
+  expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
+
+  await expect(holdfast.approve(session.id)).rejects.toMatchObject({
+    code: "input-invalid",
+    message: expect.stringContaining("call-bob"),
+  });
+  expect(await holdfast.approve(session.id, "call-ann", { by: "a person" })).toMatchObject({
+    tool: "pay",
+    waiting: 2,
+  });
+  const denied = await cli("deny", session.id, "call-bob", "--reason", "owes us", "--json");
+  expect({ ...denied, out: JSON.parse(denied.out) }).toMatchObject({
+    code: 0,
+    out: { answer: "refused", toolCallId: "call-bob", tool: "pay", waiting: 1 },
+  });
+  const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
+  expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });
+
+  await session.result();
+  expect(await results(session)).toEqual([
+    "toolResult: paid ann",
+    "toolResult: Refused by a person: owes us",
+    "toolResult: paid dora",
+  ]);
+  expect(done.splice(0)).toEqual(["ann", "dora"]);
+  const answers = (await session.events()).flatMap(({ body }) =>
+    "permission" in body ? [body.permission] : [],
+  );
+  expect(answers).toContainEqual(expect.objectContaining({ answer: "approved", by: "a person" }));
+});
+
+test("an answer to nothing is refused, and says what to look at", async () => {
+  const session = await asking("eve");
+  const wrong = await cli("approve", session.id, "call-nobody", "--json");
+  expect(wrong.code).toBe(2);
+  expect(JSON.parse(wrong.out)).toMatchObject({ code: "approval-unknown", session: session.id });
+  expect(wrong.err).toContain(`holdfast status ${session.id}`);
+  const { code } = await cli("deny", session.id);
+  expect(code).toBe(0);
+  await session.result();
+  for (const late of [() => holdfast.refuse(session.id), () => holdfast.approve(session.id, "call-eve")]) {
+    await expect(late()).rejects.toMatchObject({
+      code: "approval-unknown",
+      message: expect.stringContaining("at rest"),
+    });
+  }
+  const unknown = await cli("approve", "no-such-session");
+  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("There is no session") });
+  const long = await holdfast.refuse(session.id, undefined, { reason: "x".repeat(40_000) }).catch((e) => e);
+  expect(long).toBeInstanceOf(HoldfastError);
+  expect(long.code).toBe("input-too-large");
+});
+
+test("chat asks in place, one after the other, and sees answers from elsewhere", async () => {
+  const session = await asking("fred", "gina", "hugo");
+  const { streams, said } = terminal({ isTTY: true });
+  const chatting = main(["chat", "--session", session.id, ...named()], streams);
+  await expect.poll(() => said.out, POLL).toContain("approve? y/n/a/e > ");
+  expect(said.out).toContain('"to": "fred"');
+  expect(said.out).not.toContain('"to": "gina"');
+  streams.stdin.write("y\r");
+  await expect.poll(() => said.out, POLL).toContain('"to": "gina"');
+  await holdfast.approve(session.id, "call-gina");
+  await expect.poll(() => said.out, POLL).toContain("No longer asked: pay: gina");
+  await expect.poll(() => said.out, POLL).toContain('"to": "hugo"');
+  streams.stdin.write("\u0003");
+  await expect.poll(() => said.out, POLL).toContain(`holdfast approve ${session.id} call-hugo`);
+  streams.stdin.write("/approvals\r");
+  await expect.poll(() => said.out.split('"to": "hugo"').length, POLL).toBe(3);
+  streams.stdin.write("n he is away\r");
+  await session.result();
+  await expect.poll(() => said.out, POLL).toContain("Well.");
+  streams.stdin.write("/quit\r");
+  await chatting;
+  expect(said.out).toContain("Well.");
+  expect(await results(session)).toEqual([
+    "toolResult: paid fred",
+    "toolResult: paid gina",
+    "toolResult: Refused by a person: he is away",
+  ]);
+});
+
+test("a run that waits says so once, with the command to answer it with, and goes on", async () => {
+  const id = `run-${stage.taskQueue}`;
+  stage.model.script({
+    conversations: [
+      {
+        match: ({ firstUserText }) => firstUserText.startsWith("Wire it"),
+        replies: [
+          { toolCalls: [{ id: "call-kim", name: "wire", arguments: { to: "kim" } }] },
+          { text: "Wired." },
+        ],
+      },
+    ],
+  });
+  const { streams, said } = terminal();
+  const model = ["--model", "local/test-model", "--base-url", stage.model.openaiBaseUrl, "--tools", "wire"];
+  const running = main(["run", "Wire it", "--session", id, ...model, ...named()], streams);
+  await expect.poll(() => said.err, POLL).toContain("Waits for approval: wire");
+  expect(said.err).toContain(`yes: holdfast approve ${id} call-kim --address`);
+  expect((await cli("list", "--status", "needs-approval")).out).toContain(id);
+  expect(await cli("approve", id, "call-kim", "--always")).toMatchObject({ code: 0 });
+  expect({ code: await running, ...said }).toMatchObject({ code: 0, out: expect.stringContaining("Wired.") });
+  expect(said.err.split("Waits for approval").length).toBe(2);
+});
+
+test("compact reaches a run; a session at rest has nothing to compact; a long focus is refused", async () => {
+  const session = await asking("ivy");
+  expect(await cli("compact", session.id, "--focus", "the payments")).toMatchObject({ code: 0 });
+  expect(await holdfast.compact(session.id)).toBe(true);
+  await expect(holdfast.compact(session.id, { focus: "x".repeat(3_000) })).rejects.toMatchObject({
+    code: "input-too-large",
+  });
+  await holdfast.approve(session.id);
+  await session.result();
+  expect(await holdfast.compact(session.id)).toBe(false);
+  expect(await cli("compact", session.id)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("at rest"),
+  });
+  await expect(holdfast.compact("no-such-session")).rejects.toMatchObject({ code: "session-unknown" });
+  const { events } = await session.handle.fetchHistory();
+  const focuses = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) =>
+    signal?.signalName === "compact"
+      ? [JSON.parse(Buffer.from(signal.input?.payloads?.[0]?.data ?? []).toString())]
+      : [],
+  );
+  expect(focuses).toEqual([{ focus: "the payments" }, {}]);
+});
