@@ -150,7 +150,7 @@ export function wholeNumber(flag: string, text: string): number {
   throw new UsageError(`${flag} "${text}" must be a whole number above 0`);
 }
 
-function positive(flag: string, text: string): number {
+export function positive(flag: string, text: string): number {
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return value;
   throw new UsageError(`${flag} "${text}" must be a number above 0`);

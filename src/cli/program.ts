@@ -4,6 +4,7 @@ import { HoldfastError } from "../client/index.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { compactCommand } from "./commands/compact.ts";
+import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { listCommand } from "./commands/list.ts";
@@ -31,6 +32,9 @@ const COMMANDS = [
   approveCommand,
   denyCommand,
   compactCommand,
+  continueCommand,
+  rerunCommand,
+  raiseLimitCommand,
   stopCommand,
   workerCommand,
   doctorCommand,

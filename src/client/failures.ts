@@ -19,6 +19,7 @@ const INVALID_MESSAGE = "holdfast/invalid-message";
 const NO_APPROVAL = "holdfast/no-approval";
 const WHICH_APPROVAL = "holdfast/which-approval";
 const INVALID_APPROVAL = "holdfast/invalid-approval";
+const INVALID_LIMITS = "holdfast/invalid-limits";
 
 /** Turns what the SDK throws into one of ours; what is ours already passes. */
 export function translated(error: unknown, link: Link, session: string): HoldfastError {
@@ -97,6 +98,12 @@ function refusedUpdate(error: WorkflowUpdateFailedError, session: string): Holdf
   switch (type) {
     case INVALID_MESSAGE:
       return new HoldfastError("input-invalid", said, facts);
+    case INVALID_LIMITS:
+      return new HoldfastError(
+        "input-invalid",
+        `Session ${session} did not take the limits: ${said}.`,
+        facts,
+      );
     case NO_APPROVAL:
       return nothingWaits(session, said, error);
     case WHICH_APPROVAL:

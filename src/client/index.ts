@@ -9,7 +9,7 @@ export {
 } from "../config/model-names.ts";
 export type { PendingApproval } from "../core/approvals.ts";
 export type { StatusWord } from "../core/status.ts";
-export type { AgentDefinition, AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
+export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { AgentMessage } from "../schema/message.ts";
 export type { Entry, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
@@ -19,6 +19,7 @@ export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
 export type { ApproveOptions, RefuseOptions } from "./approve.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
+export type { ContinueOptions, RerunOptions } from "./continue.ts";
 export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "./error.ts";
 export type { Health, HealthOptions } from "./health.ts";
 export { Holdfast } from "./holdfast.ts";

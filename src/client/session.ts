@@ -1,4 +1,4 @@
-import type { QueueMode } from "../schema/definition.ts";
+import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
 import type { RunResult } from "../workflows/result.ts";
@@ -9,6 +9,13 @@ import {
   type RefuseOptions,
   refuseCall,
 } from "./approve.ts";
+import {
+  type ContinueOptions,
+  continueSession,
+  type RerunOptions,
+  raiseLimits,
+  rerunLoop,
+} from "./continue.ts";
 import type { Link } from "./link.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
@@ -68,6 +75,21 @@ export class Session {
   /** Makes the context smaller before the next answer. Gives whether a run was open. */
   compact(options?: { readonly focus?: string }): Promise<boolean> {
     return compactSession(this.#link, this.id, options);
+  }
+
+  /** Goes on with the session at rest as it stands, without a new prompt. */
+  async continue(options?: ContinueOptions): Promise<Session> {
+    return new Session(this.#link, this.id, (await continueSession(this.#link, this.id, options)).runId);
+  }
+
+  /** Has the prompts of a loop answered once more, on a branch of its own. */
+  async rerun(options?: RerunOptions): Promise<Session> {
+    return new Session(this.#link, this.id, (await rerunLoop(this.#link, this.id, options)).runId);
+  }
+
+  /** Lets the loop that runs have more. Gives the limits that hold now. */
+  raiseLimits(limits: Partial<Limits>): Promise<Limits> {
+    return raiseLimits(this.#link, this.id, limits);
   }
 
   status(): Promise<SessionStatus> {

@@ -1,3 +1,4 @@
+import type { Continuation } from "../core/state.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition.ts";
 import type { StartRequest } from "../workflows/input.ts";
 import { AGENT_WORKFLOW } from "../workflows/messages.ts";
@@ -50,16 +51,27 @@ export async function startByHash(
   return launch(link, options, definition, async () => ({ definitionHash }));
 }
 
+/** Goes on without a prompt, with a definition that is stored already. */
+export async function continueByHash(
+  link: Link,
+  session: string,
+  continuation: Continuation,
+  definitionHash: string,
+): Promise<Started> {
+  const definition = await (await link.storage.transcript()).definition(definitionHash);
+  return launch(link, { session, continuation }, definition, async () => ({ definitionHash }));
+}
+
 async function launch(
   link: Link,
-  options: Omit<StartOptions, "agent">,
+  options: Omit<StartOptions, "agent"> & { readonly continuation?: Continuation },
   definition: AgentDefinition | undefined,
   pin: () => Promise<PinnedDefinition>,
 ): Promise<Started> {
-  const { prompt, mode = "run", idleTimeoutMs } = options;
+  const { prompt, mode = "run", idleTimeoutMs, continuation } = options;
   const session = sessionId(options.session);
   checkIdleTimeout(idleTimeoutMs);
-  if (prompt === undefined && mode === "run") {
+  if (prompt === undefined && mode === "run" && continuation === undefined) {
     throw new HoldfastError(
       "input-invalid",
       "A run needs a prompt; only an interactive one can wait for it.",
@@ -70,6 +82,7 @@ async function launch(
   const request: StartRequest = {
     ...(await pin()),
     ...(message === undefined ? {} : { prompt: message }),
+    ...(continuation === undefined ? {} : { continuation }),
     mode,
     ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     ...settingsOf(link),

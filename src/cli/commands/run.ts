@@ -69,7 +69,7 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
   }
 }
 
-function detached(context: Context, { id, runId }: Session): number {
+export function detached(context: Context, { id, runId }: Session): number {
   if (context.json) context.printJson({ type: "started", session: id, runId });
   else {
     context.print(id);
@@ -78,7 +78,8 @@ function detached(context: Context, { id, runId }: Session): number {
   return EXIT.ok;
 }
 
-async function follow(context: Context, stack: Stack, session: Session, prompt: string): Promise<number> {
+/** Shows a run until it is over. */
+export async function follow(context: Context, stack: Stack, session: Session, prompt = ""): Promise<number> {
   const leave = new AbortController();
   const off = onInterrupts(
     context.streams.signals,

@@ -1,0 +1,154 @@
+import type { Command } from "commander";
+import type { Limits, Session } from "../../client/index.ts";
+import { positive, wholeNumber } from "../agent-flags.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { openStack } from "../local-stack.ts";
+import { UsageError } from "../usage-error.ts";
+import { detached, follow } from "./run.ts";
+
+type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type LimitFlags = {
+  readonly maxTurns?: string;
+  readonly maxTokens?: string;
+  readonly maxMinutes?: string;
+  readonly maxCost?: string;
+};
+type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string };
+
+const MINUTE_MS = 60_000;
+
+export function continueCommand(program: Command, act: Act): void {
+  const command = program
+    .command("continue")
+    .description("Go on with a session at rest as it stands: after a limit, a stop or a failure")
+    .argument("<session>", "the session's id")
+    .option("--detach", "start it and leave it to the server and its workers");
+  limitOptions(command)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast continue 5f0c… --max-turns 100
+  $ holdfast continue 5f0c… --max-cost 20 --detach
+
+A session whose last word is an answer has nothing to go on with: \`holdfast run TASK --session 5f0c…\` prompts it.`,
+    )
+    .action(async (session: string, flags: Flags) =>
+      act((context) => begin(context, session, flags, (one, limits) => one.continue(limits))),
+    );
+}
+
+export function rerunCommand(program: Command, act: Act): void {
+  const command = program
+    .command("rerun")
+    .description(
+      "Have the prompts of a loop answered once more, on a branch of its own; what was there stays",
+    )
+    .argument("<session>", "the session's id")
+    .option("--loop <id>", "which loop, as show names it (default: the newest)")
+    .option("--detach", "start it and leave it to the server and its workers");
+  limitOptions(command)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast rerun 5f0c…
+  $ holdfast rerun 5f0c… --loop 5f0c….anthropic.claude-sonnet-4-5.1
+
+Files that the agent has changed are not put back.`,
+    )
+    .action(async (session: string, flags: Flags) =>
+      act((context) =>
+        begin(context, session, flags, (one, limits) =>
+          one.rerun({ ...limits, ...(flags.loop === undefined ? {} : { loop: flags.loop }) }),
+        ),
+      ),
+    );
+}
+
+export function raiseLimitCommand(program: Command, act: Act): void {
+  const command = program
+    .command("raise-limit")
+    .description("Let the loop that runs have more turns, tokens, time or money")
+    .argument("<session>", "the session's id");
+  limitOptions(command)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast raise-limit 5f0c… --max-turns 200
+  $ holdfast raise-limit 5f0c… --max-cost 50 --json
+
+A session at rest is continued with more: \`holdfast continue 5f0c… --max-turns 200\`.`,
+    )
+    .action(async (session: string, flags: LimitFlags) =>
+      act((context) => raiseLimit(context, session, flags)),
+    );
+}
+
+function limitOptions(command: Command): Command {
+  return command
+    .option("--max-turns <n>", "answers of the model")
+    .option("--max-tokens <n>", "tokens in and out, of all turns together")
+    .option("--max-minutes <n>", "time")
+    .option("--max-cost <usd>", "dollars");
+}
+
+function limitsFrom({ maxTurns, maxTokens, maxMinutes, maxCost }: LimitFlags): Partial<Limits> {
+  return {
+    ...(maxTurns === undefined ? {} : { maxTurns: wholeNumber("--max-turns", maxTurns) }),
+    ...(maxTokens === undefined ? {} : { maxTotalTokens: wholeNumber("--max-tokens", maxTokens) }),
+    ...(maxMinutes === undefined
+      ? {}
+      : { maxDurationMs: Math.round(positive("--max-minutes", maxMinutes) * MINUTE_MS) }),
+    ...(maxCost === undefined ? {} : { maxCostUsd: positive("--max-cost", maxCost) }),
+  };
+}
+
+async function begin(
+  context: Context,
+  id: string,
+  flags: Flags,
+  start: (session: Session, options: { readonly limits?: Partial<Limits> }) => Promise<Session>,
+): Promise<number> {
+  const limits = limitsFrom(flags);
+  const stack = await openStack(context);
+  try {
+    if (flags.detach === true && stack.own.length > 0) {
+      throw new UsageError(
+        `--detach needs a ${stack.own.join(" and a ")} that stays. Start them with \`holdfast dev\` in another terminal.`,
+      );
+    }
+    const options = Object.keys(limits).length === 0 ? {} : { limits };
+    const session = await start(stack.holdfast.session(id), options);
+    return flags.detach === true ? detached(context, session) : await follow(context, stack, session);
+  } finally {
+    await stack.close();
+  }
+}
+
+async function raiseLimit(context: Context, session: string, flags: LimitFlags): Promise<number> {
+  const limits = limitsFrom(flags);
+  if (Object.keys(limits).length === 0) {
+    throw new UsageError("Say at least one of --max-turns, --max-tokens, --max-minutes, --max-cost.");
+  }
+  return withHoldfast(context, async (holdfast) => {
+    const now = await holdfast.session(session).raiseLimits(limits);
+    if (context.json) context.printJson({ type: "limits", session, ...now });
+    else context.print(described(now));
+    return EXIT.ok;
+  });
+}
+
+function described({ maxTurns, maxTotalTokens, maxDurationMs, maxCostUsd }: Limits): string {
+  const minutes = maxDurationMs === null ? null : maxDurationMs / MINUTE_MS;
+  const parts = [
+    ["turns", maxTurns],
+    ["tokens", maxTotalTokens],
+    ["minutes", minutes],
+    ["dollars", maxCostUsd],
+  ] as const;
+  return `limits now: ${parts.map(([name, value]) => `${name} ${value ?? "without"}`).join(", ")}`;
+}

@@ -1,0 +1,95 @@
+import type { Continuation } from "../core/state.ts";
+import type { Limits } from "../schema/definition.ts";
+import type { LoopRecord, SessionRecord, Transcript } from "../transcript/transcript.ts";
+import { raiseLimitsUpdate } from "../workflows/messages.ts";
+import { HoldfastError } from "./error.ts";
+import { atRest, endedMeanwhile, translated } from "./failures.ts";
+import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
+import { isKnown } from "./send.ts";
+import { continueByHash, type Started } from "./start.ts";
+
+export type ContinueOptions = {
+  /** In place of the definition's, for the loop that goes on. `null` switches one off. */
+  readonly limits?: Partial<Limits>;
+};
+
+/** Goes on with a session at rest as it stands: after a limit, a stop or a failure. */
+export async function continueSession(
+  link: Link,
+  session: string,
+  { limits }: ContinueOptions = {},
+): Promise<Started> {
+  const { record } = await known(link, session);
+  const continuation: Continuation = {
+    kind: { type: "default" },
+    ...(limits === undefined ? {} : { limits }),
+  };
+  return continueByHash(link, session, continuation, record.definitionHash);
+}
+
+export type RerunOptions = ContinueOptions & {
+  /** The loop whose prompts are answered once more; the newest unless said. */
+  readonly loop?: string;
+};
+
+/** Has the prompts of a loop answered once more, on a branch of its own; what was there stays. */
+export async function rerunLoop(
+  link: Link,
+  session: string,
+  { loop, limits }: RerunOptions = {},
+): Promise<Started> {
+  const { transcript, record } = await known(link, session);
+  const loops = await transcript.loops(session);
+  const chosen = loop === undefined ? loops.at(-1) : loops.find(({ loopId }) => loopId === loop);
+  if (chosen === undefined) {
+    const names = loops.map(({ loopId }) => loopId).join(", ");
+    throw new HoldfastError(
+      "input-invalid",
+      `Session ${session} has no loop ${loop ?? ""}; it has ${names === "" ? "none" : names}.`,
+      { session },
+    );
+  }
+  const continuation: Continuation = {
+    kind: { type: "rerun", tag: new Date().toISOString() },
+    at: { branch: chosen.branch, position: await behindPrompts(transcript, session, chosen) },
+    ...(limits === undefined ? {} : { limits }),
+  };
+  return continueByHash(link, session, continuation, record.definitionHash);
+}
+
+/** Limits for the loop that runs; refused while none does. Gives those that hold now. */
+export async function raiseLimits(link: Link, session: string, limits: Partial<Limits>): Promise<Limits> {
+  try {
+    return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+      link.client.workflow.getHandle(session).executeUpdate(raiseLimitsUpdate, { args: [limits] }),
+    );
+  } catch (error) {
+    if (endedMeanwhile(error) && (await isKnown(link, session))) throw atRest(session, error);
+    throw translated(error, link, session);
+  }
+}
+
+async function known(
+  link: Link,
+  session: string,
+): Promise<{ readonly transcript: Transcript; readonly record: SessionRecord }> {
+  const transcript = await link.storage.transcript();
+  const record = await transcript.session(session);
+  if (record !== undefined) return { transcript, record };
+  throw new HoldfastError(
+    "session-unknown",
+    `The transcript of this machine has no session ${session}. \`holdfast list\` shows those that it has.`,
+    { session },
+  );
+}
+
+/** The first position of a loop that is no word of a person: there its first answer stood. */
+async function behindPrompts(transcript: Transcript, session: string, loop: LoopRecord): Promise<number> {
+  const page = 64;
+  for (let from = loop.from; ; from += page) {
+    const entries = await transcript.entries(session, loop.branch, from, from + page);
+    const answer = entries.find(({ message }) => message.role !== "user");
+    if (answer !== undefined) return answer.position;
+    if (entries.length < page) return from + entries.length;
+  }
+}

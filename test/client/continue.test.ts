@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { main } from "../../src/cli/program.ts";
+import { connect, type Holdfast } from "../../src/client/index.ts";
+import { terminal } from "../cli/terminal.ts";
+import { Gates } from "../workflows/support/gates.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  const { address, namespace, home, taskQueue } = stage;
+  holdfast = await connect({ address, namespace, home, taskQueue });
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+async function cli(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  const { streams, said } = terminal();
+  const where = ["--address", stage.address, "--namespace", stage.namespace];
+  const code = await main(
+    [...args, ...where, "--home", stage.home, "--task-queue", stage.taskQueue],
+    streams,
+  );
+  return { code, ...said };
+}
+
+const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
+
+test("a run that met its limit is continued with more, by client and command line [LOOP-04, LIM-02]", async () => {
+  gates.of("more").open();
+  const session = stage.session({
+    replies: [hold("more"), hold("more"), { text: "At last." }],
+    agent: { tools: ["hold"], limits: { maxTurns: 1 } },
+  });
+  await session.run("Go");
+  const more = await holdfast.session(session.id).continue();
+  expect((await more.result()).outcome.type).toBe("limit-reached");
+  const { code, out, err } = await cli("continue", session.id, "--max-turns", "5");
+  expect([code, out]).toEqual([0, expect.stringContaining("At last.")]);
+  expect(err).toContain("answered");
+  const nothing = await cli("continue", session.id);
+  expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("ends with an answer")]);
+});
+
+test("a loop is run once more, and the first answer stays [LOOP-06]", async () => {
+  const session = stage.session({ replies: [{ text: "First." }] });
+  await session.run("Say something");
+  const { code, out } = await cli("rerun", session.id, "--json");
+  expect(code).toBe(0);
+  const last = JSON.parse(out.trim().split("\n").at(-1) ?? "");
+  expect(last).toMatchObject({ type: "result", outcome: { type: "answered" } });
+  const loops = await stage.transcript.loops(session.id);
+  expect(loops.map(({ kind }) => kind.type)).toEqual(["initial", "rerun"]);
+  expect(new Set(loops.map(({ branch }) => branch)).size).toBe(2);
+  expect(await session.conversation()).toEqual(["user: Say something", "assistant: First."]);
+  expect((await cli("rerun", session.id, "--loop", "nope")).err).toMatch(/has no loop nope; it has .*\.1/);
+});
+
+test("the limits of a run are raised while it runs; nonsense and a session at rest are refused [LIM-02]", async () => {
+  const session = stage.session({
+    replies: [hold("raise"), { text: "Done." }],
+    agent: { tools: ["hold"], limits: { maxTurns: 1 } },
+  });
+  await session.start("Go");
+  await gates.of("raise").arrived;
+  expect((await cli("raise-limit", session.id)).code).toBe(2);
+  const lower = await cli("raise-limit", session.id, "--max-tokens", "5");
+  expect([lower.code, lower.err]).toEqual([2, expect.stringContaining("can only be raised")]);
+  const raised = await cli("raise-limit", session.id, "--max-turns", "7", "--json");
+  expect(JSON.parse(raised.out)).toMatchObject({ type: "limits", maxTurns: 7 });
+  gates.of("raise").open();
+  expect((await session.result()).outcome.type).toBe("answered");
+  const rest = await cli("raise-limit", session.id, "--max-turns", "9");
+  expect(rest.code).not.toBe(0);
+  expect(rest.err).toContain(session.id);
+});
+
+test("a session that is not known is said so", async () => {
+  const { code, err } = await cli("continue", "never-heard-of");
+  expect([code, err]).toEqual([2, expect.stringContaining("has no session never-heard-of")]);
+});
