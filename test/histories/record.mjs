@@ -1,4 +1,4 @@
-// Records the histories that `replay.test.ts` replays: node test/histories/record.mjs (after npm run build).
+// Records the histories that `replay.test.ts` replays: node test/histories/record.mjs [NAME ...] (after npm run build).
 // Then `npx biome check --write test/histories`. Record anew only when no run in flight depends on the old ones; else add a file beside them.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -99,6 +99,65 @@ await record("interactive", {
   },
 });
 
+await record("approved", {
+  agent: { tools, permissions: { otherwise: "ask" }, approvals: { timeoutMs: 60_000 } },
+  replies: [
+    { toolCalls: [bash("echo one"), bash("echo two"), bash("echo three"), list] },
+    { toolCalls: [bash("echo four")] },
+    { text: "Done." },
+  ],
+  meanwhile: async (handle) => {
+    const waiting = async (calls) => {
+      await until(async () => (await handle.query("status")).approvals.length === calls);
+      return (await handle.query("status")).approvals;
+    };
+    const say = (words) => handle.executeUpdate("approve", { args: [words] });
+    const [one, two, , last] = await waiting(4);
+    await say({ toolCallId: last.toolCallId, answer: "approve" });
+    await say({ toolCallId: two.toolCallId, answer: "refuse", reason: "no" });
+    await say({ toolCallId: one.toolCallId, answer: "approve", always: true });
+    await waiting(1);
+    await say({ answer: "approve", arguments: { command: "echo changed" } });
+  },
+});
+await record("compacted", {
+  agent: {
+    tools,
+    limits: { maxTurns: 7 },
+    context: {
+      maxContextTokens: 2400,
+      systemPromptTokens: 100,
+      compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
+    },
+  },
+  replies: Array.from({ length: 7 }, () => ({
+    text: "All work and no play makes a long day. ".repeat(40),
+    toolCalls: [list],
+    usage: { input: 0, output: 0 },
+  })),
+});
+await record("overflowed", {
+  agent: { tools },
+  faults: [{ fault: "overflow", onTurn: 1 }],
+  replies: [{ toolCalls: [list] }, { text: "It fits now." }],
+});
+await record("limits-raised", {
+  agent: { tools, limits: { maxTurns: 1 } },
+  replies: [{ toolCalls: [list], holdUntil: "raise" }, { text: "Done." }],
+  meanwhile: async (handle) => {
+    await model.waitForHold("raise");
+    await handle.executeUpdate("raiseLimits", { args: [{ maxTurns: 5 }] });
+    await handle.signal("compact", { focus: "the end" });
+    model.release("raise");
+  },
+});
+await record("limit-continued", {
+  session: "limit",
+  agent: { tools },
+  start: { prompt: undefined, continuation: { kind: { type: "default" }, limits: { maxTurns: 5 } } },
+  replies: [{ toolCalls: [list] }, { text: "Now it is done." }],
+});
+
 worker.shutdown();
 await working;
 await transcript.close();
@@ -109,12 +168,17 @@ rmSync(home, { recursive: true });
 console.log(`${readdirSync(folder).length} recordings in ${folder}`);
 
 /** Runs one shape of run and writes the history of each of its Temporal runs. */
-async function record(name, { agent = {}, replies = [], faults = [], start = {}, signal, meanwhile }) {
+async function record(
+  name,
+  { agent = {}, replies = [], faults = [], start = {}, signal, meanwhile, session = name },
+) {
+  const wanted = process.argv.slice(2);
+  if (wanted.length > 0 && !wanted.includes(name)) return;
   model.script({ conversations: [{ match: ({ conversation }) => conversation === name, replies, faults }] });
   const definition = testAgent(model, { ...agent, model: { headers: { "x-conversation": name } } });
   const options = {
     taskQueue: worker.taskQueue,
-    workflowId: name,
+    workflowId: session,
     workflowTaskTimeout: "5 seconds",
     args: [{ prompt: { id: "p1", text: "Go" }, definition, ...start }],
   };
@@ -122,13 +186,13 @@ async function record(name, { agent = {}, replies = [], faults = [], start = {},
     signal === undefined
       ? await client.workflow.start("agent", options)
       : await client.workflow.signalWithStart("agent", { ...options, signal: "steer", signalArgs: [signal] });
-  const latest = client.workflow.getHandle(name);
+  const latest = client.workflow.getHandle(session);
   await meanwhile?.(latest);
   await latest.result().catch(() => undefined);
   await until(async () => (await latest.describe()).status.name !== "RUNNING");
   let runId = handle.firstExecutionRunId ?? handle.signaledRunId;
   for (let part = 0; runId; part++) {
-    const history = await client.workflow.getHandle(name, runId).fetchHistory();
+    const history = await client.workflow.getHandle(session, runId).fetchHistory();
     const file = join(folder, `${part === 0 ? name : `${name}-${part}`}.json`);
     writeFileSync(file, `${withoutTraces(historyToJSON(history))}\n`);
     runId = history.events.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;

@@ -47,6 +47,11 @@ test("the recordings hold every shape of run, and stay small", () => {
     "failed",
     "continued-as-new",
     "interactive",
+    "approved",
+    "compacted",
+    "overflowed",
+    "limits-raised",
+    "limit-continued",
   ]) {
     expect(files).toContain(`${shape}.json`);
   }
