@@ -13,6 +13,7 @@ import { Conversations } from "./activities/conversations.ts";
 import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
+import { FilterRegistry, type InputFilter } from "./hooks/filters.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
 import type { Provider } from "./providers/provider.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
@@ -28,6 +29,7 @@ import type { Tool } from "./tools/tool.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 
+export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export { defineTool } from "./tools/tool.ts";
 
 export type HoldfastWorkerOptions = {
@@ -42,6 +44,11 @@ export type HoldfastWorkerOptions = {
   readonly tools?: readonly Tool[];
   /** Off leaves out bash, read_file, write_file, edit_file, list_files and search. */
   readonly builtInTools?: boolean;
+  /**
+   * Input filters, by the names that definitions use in `inputFilters`. One that throws, or that gives no answer
+   * within 10 seconds, rejects.
+   */
+  readonly filters?: Readonly<Record<string, InputFilter>>;
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;
@@ -151,6 +158,8 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
   const self = thisProcess({ namespace, taskQueue });
   const providers = ProviderRegistry.default();
   for (const provider of options.providers ?? []) providers.register(provider);
+  const filters = new FilterRegistry();
+  for (const [name, filter] of Object.entries(options.filters ?? {})) filters.register(name, filter);
   const takeover: Takeover = {
     service: connection.workflowService as unknown as WorkflowService,
     within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
@@ -171,6 +180,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
         ...(options.builtInTools === false ? [] : defaultTools()),
         ...(options.tools ?? []),
       ]),
+      filters,
       secrets: options.secrets ?? environment,
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),

@@ -1,3 +1,4 @@
+import type { FilterRegistry } from "../hooks/filters.ts";
 import type { Logger } from "../observability/log.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { SecretSource } from "../providers/secrets.ts";
@@ -13,6 +14,7 @@ export type Dependencies = {
   readonly hub: StreamHub;
   readonly providers: ProviderRegistry;
   readonly tools: ToolRegistry;
+  readonly filters: FilterRegistry;
   readonly secrets: SecretSource;
   readonly definitions: Definitions;
   readonly conversations: Conversations;

@@ -12,8 +12,6 @@ import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage, ToolCallContent } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import type { DeltaBody } from "../stream/stream.ts";
-import { recoverCall } from "../tools/recover-call.ts";
-import { resolveName } from "../tools/recovery/resolve-name.ts";
 import { type Tool, toolDefinition } from "../tools/tool.ts";
 import type { ModelInput } from "./activities.ts";
 import { unload } from "./cargo.ts";
@@ -23,15 +21,12 @@ import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { announceEvents, liveOutput } from "./live.ts";
 import { patiently } from "./patience.ts";
+import { readCall } from "./read-call.ts";
 import { currentStep } from "./step.ts";
+import { announcesUnmadeCall } from "./unmade-call.ts";
 
 const PREVIEW_BYTES = 256;
 const NOTHING = { entries: [], events: [] } as const;
-const SUMMARY_BYTES = 120;
-/** What a model is told of arguments that do not fit: enough to mend them. */
-const INVALID_BYTES = 512;
-/** With the "..." of a cut, 256. */
-const NOTE_BYTES = 253;
 
 /**
  * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is
@@ -147,33 +142,24 @@ async function digestOf(
       PREVIEW_BYTES,
     ),
     ...(overflow ? { overflow } : {}),
+    ...(announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
+      ? { announces: true }
+      : {}),
     attempts,
   };
 }
 
-/** A name that fits none of the tools stays as it is: the machine answers for it. */
+/** With the facts that the policy must know. */
 async function callDigest(
   call: ToolCallContent,
   tools: readonly Tool[],
   permissions: PermissionPolicy,
   workspace: string,
 ): Promise<CallDigest> {
-  const tool = resolveName(call.name, tools);
-  if (tool === undefined) return { id: call.id, name: call.name, summary: "" };
-  const recovered = recoverCall(call, tools);
-  const named = { id: call.id, name: tool.name };
-  if ("message" in recovered) {
-    return { ...named, summary: "", invalid: truncateForPreview(redact(recovered.message), INVALID_BYTES) };
-  }
-  const summary = tool.summarise(recovered.value).replace(/\s+/g, " ");
-  const note = recovered.notes.join("; ");
-  const facts = await factsOf(tool, recovered.value, permissions, workspace);
-  return {
-    ...named,
-    summary: truncateForPreview(redact(summary), SUMMARY_BYTES),
-    ...(note === "" ? {} : { note: truncateForPreview(redact(note), NOTE_BYTES) }),
-    ...(facts === undefined ? {} : { facts }),
-  };
+  const { digest, runs } = readCall(call, tools);
+  if (runs === undefined) return digest;
+  const facts = await factsOf(runs.tool, runs.value, permissions, workspace);
+  return facts === undefined ? digest : { ...digest, facts };
 }
 
 export function textOf(message: AssistantMessage): string {

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { Context } from "@temporalio/activity";
 import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { LoopDigest, ToolFacts } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
@@ -11,6 +12,7 @@ import type { OpenLoopInput } from "./activities.ts";
 import { unloadMessage } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
+import { checkFilters, filterPrompts } from "./filter-prompts.ts";
 import { currentStep } from "./step.ts";
 
 /**
@@ -22,7 +24,10 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   try {
     const definition = await asked(input, dependencies);
     const { tools, warnings } = facts(definition, dependencies);
+    // Absent in a definition that was stored before there were filters.
+    const { inputFilters = [] } = definition;
     checkModel(definition, dependencies);
+    checkFilters(inputFilters, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
     const prompts = await Promise.all(
@@ -35,6 +40,9 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const { continuation } = input;
     if (continuation !== undefined)
       await mustBeContinuable(step.session, continuation, prompts.length, transcript);
+    const { cancellationSignal } = Context.current();
+    const filtered = await filterPrompts(inputFilters, prompts, dependencies, cancellationSignal);
+    // An earlier execution of this step may have heard something else of its filters: what it has stored counts.
     const opened = await transcript.openLoop({
       step,
       atMs: Date.now(),
@@ -44,7 +52,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       segment: loopSegment(definition),
       kind: continuation?.kind ?? { type: "initial" },
       ...(continuation?.at === undefined ? {} : { at: continuation.at }),
-      prompts,
+      ...filtered,
     });
     return {
       ...opened,
@@ -59,6 +67,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       permissions: definition.permissions,
       ...(definition.context === null ? {} : { context: { compactAbove: triggerLevel(definition.context) } }),
       approvals: definition.approvals,
+      ...(definition.nudges?.enabled === true ? { nudges: definition.nudges.max } : {}),
       tools,
       warnings,
     } as LoopDigest;

@@ -7,7 +7,7 @@ import { beginTurn, endTurn } from "./turn.ts";
  * something is waited for.
  *
  *   turn-due  -> calling-model | closing (stop, limit) | recording, rotating (continue as new)
- *   turn-over -> turn-due (calls, steering, follow-ups) | closing
+ *   turn-over -> turn-due (calls, steering, follow-ups, nudge) | closing
  *   loop-over -> opening (interactive, with messages) | recording (inbox) | waiting | rotating | ended
  */
 export function advance(state: State): State {
@@ -19,7 +19,7 @@ export function advance(state: State): State {
         now = beginTurn(now, phase.source);
         break;
       case "turn-over":
-        now = endTurn(now, phase.position, phase.results);
+        now = endTurn(now, phase);
         break;
       case "loop-over":
         now = afterLoop(now);

@@ -9,7 +9,8 @@ import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { loopOpened, openLoop } from "./open.ts";
 import { inPhase, type PhaseOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
-import { clearQueues, enqueue, poll, remember } from "./queues.ts";
+import { clearQueues, enqueue, giveBack, poll, remember } from "./queues.ts";
+import { inputRejected } from "./reject.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { RunEvent, Setback } from "./run-event.ts";
 import {
@@ -42,9 +43,12 @@ function fold(state: State, event: RunEvent): State {
   switch (event.type) {
     case "begun":
       return begin(state);
-    case "loop-opened":
-      inPhase(state, "opening", event.type);
-      return loopOpened(state, event.digest);
+    case "loop-opened": {
+      const { prompts, continuation } = inPhase(state, "opening", event.type);
+      const opened = loopOpened(state, event.digest, continuation !== undefined);
+      const { rejected } = event.digest;
+      return rejected === undefined ? opened : inputRejected(opened, prompts, rejected);
+    }
     case "open-set-back":
       return setBack(state, inPhase(state, "opening", event.type), event.setback, couldNotOpen);
     case "model-replied":
@@ -118,7 +122,7 @@ function resume(state: State, point: Resume): State {
     return { ...state, phase: { type: "turn-due", source: "opening" } };
   }
   // Words that the turn was to begin with may have been cleared since, and others have come.
-  if (point.type === "turn") return goOn(state, point.source === "calls");
+  if (point.type === "turn") return goOn(state, point.source);
   return state.stop === undefined
     ? { ...state, phase: { ...point, type: "waiting" } }
     : { ...state, phase: LOOP_OVER };
@@ -214,8 +218,7 @@ function flushSetBack(state: State, phase: PhaseOf<"calling-tools">, setback: Se
 function couldNotOpen(state: State, { fault, message }: Failure): State {
   const outcome = { type: "failed" as const, fault, message };
   const { prompts } = inPhase(state, "opening", "open-set-back");
-  const steering = prompts.flatMap(({ origin, ...words }) => (origin === "prompt" ? [] : [words]));
-  const queues = { ...state.queues, steering: [...steering, ...state.queues.steering] };
+  const queues = giveBack(state.queues, prompts);
   return { ...state, queues, mode: "run", last: { outcome }, phase: LOOP_OVER };
 }
 

@@ -17,6 +17,7 @@ export function closeLoop(state: State, outcome: Outcome): State {
     to: state.length,
     usage: loop.usage,
     outcome,
+    ...(outcome.type === "rejected" ? { rejection: outcome.reason } : {}),
   });
   const given = issue(ended);
   return { ...given.state, phase: { type: "closing", issue: given.issue, outcome } };
@@ -45,14 +46,15 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
 
 /**
  * What comes when no loop is open. Messages that arrived too late for the loop are looked for first: an
- * interactive run answers them at once, a run that ends leaves them in the session's inbox (design 3.4).
+ * interactive run answers them at once, a run that ends leaves them in the session's inbox (design 3.4). Behind
+ * a rejected prompt they wait in their queues for the next one.
  */
 export function afterLoop(state: State): State {
   const queued = allQueued(state.queues);
   const ending = state.mode === "run" || state.stop !== undefined;
-  if (queued.length > 0) return ending ? leaveInInbox(state) : answerQueued(state);
-  if (ending) return { ...state, phase: { type: "ended" } };
-  return waitForPrompt(state);
+  if (ending) return queued.length > 0 ? leaveInInbox(state) : { ...state, phase: { type: "ended" } };
+  const rejected = state.last?.outcome.type === "rejected";
+  return queued.length > 0 && !rejected ? answerQueued(state) : waitForPrompt(state);
 }
 
 function leaveInInbox(state: State): State {

@@ -48,7 +48,11 @@ export type LoopDigest = {
   readonly approvals?: ApprovalSettings;
   /** Absent: the context is never made smaller. */
   readonly context?: ContextBounds;
+  /** Nudges in a row (IRON-02). Absent: none is given. */
+  readonly nudges?: number;
   readonly warnings: readonly string[];
+  /** Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries. */
+  readonly rejected?: string;
 };
 
 /** One call of a model's answer. The arguments stay in the transcript. */
@@ -77,6 +81,8 @@ export type ModelDigest = {
   readonly preview: string;
   /** The answer is the vendor's word that the context does not fit (OVF-04). */
   readonly overflow?: boolean;
+  /** The text announces a tool call, one could have been made, and none was (IRON-10). */
+  readonly announces?: true;
   /** Times that the vendor was asked within this generation. */
   readonly attempts: number;
 };

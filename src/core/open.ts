@@ -18,7 +18,7 @@ export function openLoop(state: State, prompts: readonly Prompt[], continuation?
   return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }
 
-export function loopOpened(state: State, digest: LoopDigest): State {
+export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): State {
   const { loopId, kind, from, branch, definitionHash } = digest;
   // The vendor's count was for what the last loop had sent (CTX-06).
   const { counted: _, ...rest } = state;
@@ -43,6 +43,7 @@ export function loopOpened(state: State, digest: LoopDigest): State {
       events: 0,
       lastStop: undefined,
       lastText: undefined,
+      ...(goesOn ? { goesOn } : {}),
     },
   };
   const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
@@ -60,6 +61,7 @@ function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
     tokensBefore: _t,
     entries: _e,
     warnings: _w,
+    rejected: _r,
     ...pinned
   } = digest;
   return pinned;

@@ -41,6 +41,12 @@ function modeOf(state: State, queue: "steering" | "followUps") {
   return mode ?? "one-at-a-time";
 }
 
+/** What was taken to come before prompts that were refused was not refused with them: it goes back to the front. */
+export function giveBack(queues: Queues, prompts: readonly Prompt[]): Queues {
+  const taken = prompts.flatMap(({ origin, ...message }) => (origin === "prompt" ? [] : [message]));
+  return { ...queues, steering: [...taken, ...queues.steering] };
+}
+
 /** Everything that waits, steering first, each queue in order. */
 export function allQueued(queues: Queues): readonly PersonMessage[] {
   return [...queues.steering, ...queues.followUps];

@@ -143,7 +143,13 @@ export type Phase =
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 export type Passing =
   | { readonly type: "turn-due"; readonly source: TurnSource }
-  | { readonly type: "turn-over"; readonly position: number; readonly results: number }
+  /** `announces`: the answer announces a tool call and makes none. */
+  | {
+      readonly type: "turn-over";
+      readonly position: number;
+      readonly results: number;
+      readonly announces?: true;
+    }
   | { readonly type: "loop-over" };
 
 /** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
@@ -161,7 +167,7 @@ export type Resume =
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
 
 /** What a turn begins with. */
-export type TurnSource = "opening" | "calls" | "steering" | "follow-up";
+export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge";
 
 /** What a small `record` step was needed for. */
 export type AfterRecord = Resume | { readonly type: "end" };
@@ -183,8 +189,12 @@ export type OpenLoop = {
   readonly lastStop: StopReason | undefined;
   /** The beginning of the last answer's text, at most 256 bytes, and its position. */
   readonly lastText: { readonly preview: string; readonly position: number } | undefined;
+  /** It was opened without prompts, to go on with what is there. */
+  readonly goesOn?: true;
   /** Absent until a call could not be run. */
   readonly mistakes?: readonly Mistakes[];
+  /** Nudges since the last answer that had calls or announced none; absent for 0. */
+  readonly nudges?: number;
 };
 
 /** What `open-loop` pinned, kept for the rest of the run. */
@@ -203,6 +213,7 @@ export type Pinned = Pick<
   | "permissions"
   | "approvals"
   | "context"
+  | "nudges"
 >;
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */

@@ -14,6 +14,7 @@ import { reportedBy } from "./compaction/trigger.ts";
 import type { CompactDigest, ModelDigest } from "./digest.ts";
 import { issue, settle } from "./issue.ts";
 import { limitReached } from "./limits.ts";
+import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { poll } from "./queues.ts";
@@ -31,7 +32,7 @@ import { extendView, viewTokens } from "./view.ts";
 export function beginTurn(state: State, source: TurnSource): State {
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   const loop = loopOf(state);
-  const isAsked = loop.kind.type !== "initial" || state.length > loop.from;
+  const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endUnasked(state);
   const reason = limitReached(pinnedOf(state).limits, {
     turns: loop.turn,
@@ -118,6 +119,8 @@ function takeUpFor(source: TurnSource, state: State): State {
       return takeUp(state, "steering");
     case "follow-up":
       return takeUp(state, "followUps");
+    case "nudge":
+      return nudge(state);
   }
 }
 
@@ -155,7 +158,7 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
       view,
       ...(counted === undefined ? {} : { counted }),
       loop: {
-        ...loop,
+        ...(digest.announces === true ? loop : countedAnew(loop)),
         usage: addUsage(loop.usage, digest.usage),
         turnUsage: digest.usage,
         costUsd: loop.costUsd + digest.costUsd,
@@ -167,8 +170,9 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
   );
   if (digest.overflow === true) return overflowed(heard, phase, digest.preview);
   const failed = digest.stopReason === "error" || digest.stopReason === "aborted";
+  const announces = digest.announces === true ? { announces: digest.announces } : {};
   return digest.calls.length === 0 || failed
-    ? { ...heard, phase: { type: "turn-over", position, results: 0 } }
+    ? { ...heard, phase: { type: "turn-over", position, results: 0, ...announces } }
     : startCalls(heard, position, digest.calls, isCutShort(digest.stopReason));
 }
 
@@ -182,27 +186,30 @@ function isCutShort(stopReason: StopReason): boolean {
  *
  * A filtered answer is not sent again, so that asking on would ask the same.
  */
-export function endTurn(state: State, position: number, results: number): State {
+export function endTurn(state: State, { position, results, announces }: PhaseOf<"turn-over">): State {
   const loop = loopOf(state);
   const said = emit(state, { type: "TurnEnd", turn: loop.turn, position, usage: loop.turnUsage, results });
   const ended = { ...said, loop: { ...loopOf(said), turn: loop.turn + 1 } };
-  return goOn(ended, results > 0 && loop.lastStop !== "guardRail");
+  if (results > 0 && loop.lastStop !== "guardRail") return goOn(ended, "calls");
+  return goOn(ended, announces === true ? "nudge" : undefined);
 }
 
 /**
- * Another turn, for the results of calls or for words that wait; else the end of the loop.
+ * Another turn, for the results of calls, for words that wait, or for a nudge; else the end of the loop.
  *
- * @param asksOn - The model has asked for results and gets them.
+ * @param source - What the turn before calls for: results that the model has asked for, or a nudge, which a person's
+ *   word replaces. Words are looked for anew, whatever it says.
  */
-export function goOn(state: State, asksOn: boolean): State {
+export function goOn(state: State, source: TurnSource | undefined): State {
   const loop = loopOf(state);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   if (loop.lastStop === "error") return closeLoop(state, failedAnswer(loop));
   if (loop.lastStop === "aborted")
     return closeLoop(state, { type: "stopped", reason: "the answer was aborted" });
-  if (asksOn) return turnDue(state, "calls");
+  if (source === "calls") return turnDue(state, "calls");
   if (state.queues.steering.length > 0) return turnDue(state, "steering");
   if (state.queues.followUps.length > 0) return turnDue(state, "follow-up");
+  if (source === "nudge" && isNudgeDue(state)) return turnDue(state, "nudge");
   return closeLoop(state, { type: "answered", stopReason: loop.lastStop ?? "stop" });
 }
 

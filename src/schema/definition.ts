@@ -35,6 +35,14 @@ export const ApprovalSettings = z.strictObject({
 });
 export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
 
+/** How a model that announces a tool call and makes none is told so. Defaults: IRON-02. */
+export const NudgeSettings = z.strictObject({
+  enabled: z.boolean().default(true),
+  /** In a row; the next text that announces a call is an answer like any other. */
+  max: z.number().int().min(0).default(2),
+});
+export type NudgeSettings = z.infer<typeof NudgeSettings>;
+
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
  *
@@ -58,12 +66,18 @@ export const AgentDefinition = z.strictObject({
   tools: z.array(z.string()).default([]),
   /** Unknown tools are an error instead. */
   strict: z.boolean().default(false),
+  /**
+   * Names of input filters that the worker has registered, asked in this order about every prompt before it joins
+   * the conversation. An unknown one is an error when a loop opens, which lists those that there are.
+   */
+  inputFilters: z.array(z.string()).default([]),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
   /** Which calls run, which wait for a person, which are refused. */
   permissions: PermissionPolicy.default(() => PermissionPolicy.parse({})),
   /** When and how the context is made smaller; `null` never does. */
   context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
   approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
+  nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
   /** The folder that file and shell tools work in. Absolute. */
   workspace: z.string().optional(),
   limits: Limits.default(() => Limits.parse({})),

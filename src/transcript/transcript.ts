@@ -113,6 +113,8 @@ export type LoopOpening = {
   readonly at?: { readonly branch: string; readonly position: number } | undefined;
   /** Behind the messages of the inbox, which is emptied in the same write. */
   readonly prompts: readonly NewMessage[];
+  /** Why the prompts may not join the conversation: the loop has no entries, and the inbox stays as it is. */
+  readonly rejected?: string | undefined;
 };
 
 export type LoopOpened = {
@@ -130,6 +132,8 @@ export type LoopOpened = {
     readonly messageId?: string;
     readonly tokens: number;
   }[];
+  /** As it was decided when the loop was opened, whatever a later asking says. */
+  readonly rejected?: string | undefined;
 };
 
 export type LoopClosing = StoreWrite & {

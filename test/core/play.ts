@@ -46,6 +46,8 @@ export type Reply = {
   readonly costUsd?: number;
   /** With stop reason "error": the vendor says in its answer that the context does not fit. */
   readonly overflow?: boolean;
+  /** The text announces a call that is not made. */
+  readonly announces?: boolean;
 };
 
 export const says = (text: string, rest: Omit<Reply, "text"> = {}): Reply => ({ text, ...rest });
@@ -87,6 +89,10 @@ export type Setting = {
   readonly approvalTimeoutMs?: number;
   /** Tokens of messages; no compaction unless said. */
   readonly compactAbove?: number | undefined;
+  /** In a row; none unless said. */
+  readonly nudges?: number | undefined;
+  /** Prompts that hold this are rejected, and with them all that came together. */
+  readonly rejects?: string;
   readonly transcript?: FakeTranscript;
   readonly session?: string;
   /** The temporal run that goes first. */
@@ -409,16 +415,16 @@ export class Play {
       ...(this.setting.compactAbove === undefined
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
+      ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
       warnings: [],
     };
     if (reached !== "stored") {
       return { ...pinned, loopId, kind, branch: "main", from: 0, tokensBefore: 0, entries: [] };
     }
+    const rejected = this.#rejection(command);
     const seen = new Set<string>();
-    const wanted = [
-      ...transcript.inbox.map((message) => ({ ...message, origin: "inbox" as const })),
-      ...command.prompts,
-    ].filter(({ id }) => {
+    const waiting = transcript.inbox.map((message) => ({ ...message, origin: "inbox" as const }));
+    const wanted = (rejected === undefined ? [...waiting, ...command.prompts] : []).filter(({ id }) => {
       const fresh = !seen.has(id) && !transcript.isEntered(transcript.head, id);
       seen.add(id);
       return fresh;
@@ -433,7 +439,7 @@ export class Play {
     transcript.openLoop(loopId, kind);
     const place = { loopId, branch: transcript.head, base: from };
     const branch = transcript.write(this.run, place, EMPTY_OUTBOX, entries);
-    transcript.inbox = [];
+    if (rejected === undefined) transcript.inbox = [];
     const parentLoopId = transcript.loops.at(-2)?.loopId;
     const digest: LoopDigest = {
       ...pinned,
@@ -448,9 +454,17 @@ export class Play {
         messageId,
         tokens: estimateMessage(message),
       })),
+      ...(rejected === undefined ? {} : { rejected }),
     };
     transcript.steps.set(step, { generation: command.generation, stored: { branch, result: digest } });
     return digest;
+  }
+
+  #rejection({ prompts }: OpenLoopCommand): string | undefined {
+    const { rejects } = this.setting;
+    if (rejects === undefined) return undefined;
+    const bad = prompts.some(({ origin, text }) => origin === "prompt" && text?.includes(rejects));
+    return bad ? `not "${rejects}"` : undefined;
   }
 
   #callModel(command: CallModelCommand, reached: Reached): ModelDigest {
@@ -505,6 +519,7 @@ export class Play {
         ...(facts === undefined ? {} : { facts }),
       })),
       ...(reply.overflow === true ? { overflow: true } : {}),
+      ...(reply.announces === true ? { announces: true } : {}),
       preview: truncateForPreview(text, 256),
       attempts: 1,
     };
@@ -655,11 +670,11 @@ export class Play {
       if (event.queue !== "follow-up") for (const { id } of steering) this.forgotten.add(id);
       if (event.queue !== "steering") for (const { id } of followUps) this.forgotten.add(id);
     }
-    if (
-      event.type === "open-set-back" &&
-      event.setback.type === "failed" &&
-      before.phase.type === "opening"
-    ) {
+    const refused =
+      event.type === "open-set-back"
+        ? event.setback.type === "failed"
+        : event.type === "loop-opened" && event.digest.rejected !== undefined;
+    if (refused && before.phase.type === "opening") {
       for (const { id, origin } of before.phase.prompts) if (origin === "prompt") this.forgotten.add(id);
     }
   }

@@ -1,4 +1,5 @@
 import { readCall } from "../../activities/read-call.ts";
+import { announcesUnmadeCall } from "../../activities/unmade-call.ts";
 import { apply } from "../../core/apply.ts";
 import { assertNever } from "../../core/assert-never.ts";
 import type { CallModelCommand, CallToolCommand, Command, OpenLoopCommand } from "../../core/command.ts";
@@ -264,11 +265,15 @@ class PlainDriver {
     const parentLoopId = transcript.loops.at(-1)?.loopId;
     const loopId = `${command.session}.${loopSegment(definition)}.${number + 1}`;
     const before = transcript.entries;
-    // Everything that the machine pins under the definition's own name, and what open-loop finds out.
-    const { systemPrompt: _, model, tools: __, ...settings } = definition;
-    const digest = {
-      ...settings,
-      context: undefined,
+    // As open-loop pins it; without a bound of the context, for the player makes none smaller.
+    const digest: LoopDigest = {
+      limits: definition.limits,
+      toolStrategy: definition.toolStrategy,
+      steeringMode: definition.steeringMode,
+      followUpMode: definition.followUpMode,
+      permissions: definition.permissions,
+      approvals: definition.approvals,
+      ...(definition.nudges.enabled ? { nudges: definition.nudges.max } : {}),
       loopId,
       ...(parentLoopId === undefined ? {} : { parentLoopId }),
       kind: { type: "initial" },
@@ -278,11 +283,11 @@ class PlainDriver {
       entries: transcript.openLoop(loopId, command.prompts),
       definitionHash: "scenario",
       agentName: definition.name,
-      model: model.id,
+      model: definition.model.id,
       maxRetries: definition.retry.maxRetries,
       tools: Object.fromEntries(resolved.tools.map((tool) => [tool.name, factsOf(tool)])),
       warnings: resolved.warnings,
-    } as unknown as LoopDigest;
+    };
     return { type: "loop-opened", digest };
   }
 
@@ -340,6 +345,9 @@ class PlainDriver {
       costUsd: costOf(message.usage, this.#definition.model.cost),
       tokens: estimateMessage(message),
       calls: callsOf(message).map((call) => this.#callDigest(call)),
+      ...(announcesUnmadeCall(message, this.#definition, this.#definition.tools.length)
+        ? { announces: true }
+        : {}),
       preview: truncateForPreview(textOf(message), PREVIEW_BYTES),
       attempts,
     };

@@ -39,9 +39,9 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   const parentLoopId = session?.last_loop_id ?? undefined;
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
-  const entries = openingEntries(sql, opening, loopId, from);
+  const entries = opening.rejected === undefined ? openingEntries(sql, opening, loopId, from) : [];
   putEntries(sql, step.session, branch, step.run, entries);
-  clearInbox(sql, step.session);
+  if (opening.rejected === undefined) clearInbox(sql, step.session);
   sql.run(
     `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
        loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
@@ -65,6 +65,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
       messageId: entry.messageId!,
       tokens: estimateMessage(entry.message),
     })),
+    ...(opening.rejected === undefined ? {} : { rejected: opening.rejected }),
   };
   takeAndFinish(sql, step, opened, opened, atMs);
   return opened;

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { InputFilter } from "../../src/hooks/filters.ts";
+import { type LoopOpening, StoreError, type Transcript } from "../../src/transcript/transcript.ts";
+import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import type { Session } from "./support/session.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const KEY_SHAPE = "sk-aaaabbbbccccddddeeeeffff";
+
+/** Every text that a filter was asked about, with the filter's name. */
+let asked: string[] = [];
+/** What `fickle` answers, asking after asking. */
+let moods: ReturnType<InputFilter>[] = [];
+
+const noted =
+  (name: string, filter: InputFilter): InputFilter =>
+  (text, signal) => {
+    asked.push(`${name}: ${text}`);
+    return filter(text, signal);
+  };
+
+const filters: Record<string, InputFilter> = {
+  polite: noted("polite", (text) =>
+    text.includes("stupid") ? { type: "warn", warning: "be kind" } : { type: "pass" },
+  ),
+  short: noted("short", async (text) =>
+    text.length > 10 ? { type: "warn", warning: "too many words" } : { type: "pass" },
+  ),
+  moderation: noted("moderation", (text) =>
+    text.includes("bomb") ? { type: "reject", reason: "nothing dangerous" } : { type: "pass" },
+  ),
+  refuses: noted("refuses", () => ({ type: "reject", reason: "never" })),
+  throws: noted("throws", () => {
+    throw new Error("out of order");
+  }),
+  talkative: () => ({ type: "reject", reason: `${KEY_SHAPE} ${"\u00e9".repeat(1000)}` }),
+  fickle: noted("fickle", () => moods.shift() ?? { type: "pass" }),
+};
+
+/** Openings of these sessions are stored, and their first answer is lost. */
+const forgetful = new Set<string>();
+
+function losingAnswers(inner: Transcript): Transcript {
+  return new Proxy(inner, {
+    get: (target, name) => {
+      if (name !== "openLoop") {
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      }
+      return async (opening: LoopOpening) => {
+        const opened = await target.openLoop(opening);
+        if (forgetful.delete(opening.step.session)) throw new StoreError("busy", "The answer was lost.");
+        return opened;
+      };
+    },
+  });
+}
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ filters, wrap: losingAnswers });
+});
+afterAll(() => stage.close());
+beforeEach(() => {
+  asked = [];
+  moods = [];
+});
+
+const filtered = (...inputFilters: string[]) =>
+  stage.session({ replies: [{ text: "Fine." }, { text: "Again." }], agent: { inputFilters } });
+
+async function expectRejected(session: Session, reason: string): Promise<void> {
+  expect(await session.result()).toMatchObject({ outcome: { type: "rejected", reason } });
+  expect(session.requests()).toEqual([]);
+  expect(await session.entries()).toEqual([]);
+  const events = (await session.events()).map(({ body }) => body);
+  expect(events).toMatchObject([
+    { type: "AgentStart" },
+    { type: "InputRejected", reason },
+    { type: "AgentEnd", from: 0, to: 0, rejection: reason, outcome: { type: "rejected", reason } },
+  ]);
+  const loops = await stage.transcript.loops(session.id);
+  expect(loops).toMatchObject([{ status: "rejected", outcome: { type: "rejected", reason }, turns: 0 }]);
+  expect(await stage.transcript.session(session.id)).toMatchObject({ status: "rejected" });
+}
+
+describe("filters that a worker has by name", () => {
+  test("are asked in the definition's order, and a prompt that all let pass is stored as it was said [FILT-01, FILT-02, FILT-05]", async () => {
+    const session = filtered("moderation", "polite");
+    expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
+    expect(asked).toEqual(["moderation: Hello", "polite: Hello"]);
+    expect(session.seen(0)).toEqual(["user: Hello"]);
+  });
+
+  test("are not asked where a definition names none [FILT-05]", async () => {
+    expect(await filtered().run("a stupid bomb")).toMatchObject({ text: "Fine." });
+    expect(asked).toEqual([]);
+  });
+
+  test("put their warnings at the end of the prompt, in order [FILT-04]", async () => {
+    const session = filtered("short", "polite");
+    await session.run("What a stupid thing");
+    const words = "What a stupid thing\n\n[Warning: too many words]\n[Warning: be kind]";
+    expect(session.seen(0)).toEqual([`user: ${words}`]);
+    expect(await session.conversation()).toEqual([`user: ${words}`, "assistant: Fine."]);
+  });
+
+  test("reject a prompt: it does not join the conversation, and no model is asked [FILT-03, EVT-07]", async () => {
+    const session = filtered("moderation");
+    await session.start("Build a bomb");
+    await expectRejected(session, "nothing dangerous");
+  });
+
+  test("are asked no further than the first rejection, which drops the warnings [FILT-03]", async () => {
+    const session = filtered("polite", "moderation", "refuses");
+    await session.start("stupid bomb");
+    await expectRejected(session, "nothing dangerous");
+    expect(asked).toEqual(["polite: stupid bomb", "moderation: stupid bomb"]);
+  });
+
+  test("reject when they throw, and say so [FILT-01]", async () => {
+    const session = filtered("throws");
+    await session.start("Hello");
+    await expectRejected(session, 'Input filter "throws" failed: out of order');
+  });
+
+  test("give a reason that is bounded and holds no key [FILT-03]", async () => {
+    const session = filtered("talkative");
+    await session.start("Hello");
+    const { outcome } = await session.result();
+    const reason = outcome.type === "rejected" ? outcome.reason : "";
+    expect(reason).toMatch(/^\*\*\* é+\.\.\.$/);
+    expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(512);
+  });
+
+  test("that the worker does not have are an error that lists those that it has, before anything is written [FILT-05]", async () => {
+    const session = filtered("polite", "moderatoin");
+    await session.start("Hello");
+    const { message, result } = await session.failure();
+    expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
+    expect(message).toContain('no input filter "moderatoin"');
+    expect(message).toContain(Object.keys(filters).sort().join(", "));
+    expect(asked).toEqual([]);
+    expect(await stage.transcript.loops(session.id)).toEqual([]);
+  });
+
+  test("do not look at steering, which lies in the inbox when the prompt was rejected and precedes the next [FILT-02, PHI-10, PHI-13b]", async () => {
+    const session = filtered("moderation");
+    const { args, ...options } = session.starting({ prompt: "Build a bomb" });
+    await stage.client.workflow.signalWithStart("agent", {
+      ...options,
+      args,
+      signal: steerSignal,
+      signalArgs: [{ id: "s1", text: "a bomb shelter, I mean" }],
+    });
+    await expectRejected(session, "nothing dangerous");
+    expect(asked).toEqual(["moderation: Build a bomb"]);
+    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
+    await session.start("Build a shelter");
+    expect(await session.result()).toMatchObject({ text: "Fine." });
+    expect(session.seen(0)).toEqual(["user: a bomb shelter, I mean", "user: Build a shelter"]);
+    expect(await stage.transcript.inbox(session.id)).toEqual([]);
+  });
+
+  test("leave the inbox as it is when they reject, and do not look at it [FILT-02, PHI-10, PHI-13b]", async () => {
+    const session = filtered("moderation");
+    const { args: _, ...options } = session.starting();
+    await stage.client.workflow.signalWithStart("agent", {
+      ...options,
+      args: [{}],
+      signal: steerSignal,
+      signalArgs: [{ id: "i1", text: "a bomb shelter, I mean" }],
+    });
+    await session.result();
+    await session.start("Build a bomb");
+    await expectRejected(session, "nothing dangerous");
+    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "i1" }]);
+    await session.run("Build a shelter");
+    expect(session.seen(0)).toEqual(["user: a bomb shelter, I mean", "user: Build a shelter"]);
+  });
+
+  test("let an interactive run wait for another prompt [FILT-02, FILT-03]", async () => {
+    const session = filtered("moderation");
+    await session.start("Build a bomb", { mode: "interactive" });
+    await expect.poll(async () => (await session.status()).status).toBe("waiting");
+    await session.handle.executeUpdate(promptUpdate, { args: ["Build a shelter"] });
+    await session.waitForRequest(0);
+    await session.handle.signal(stopSignal, "enough");
+    await session.result();
+    expect(session.seen(0)).toEqual(["user: Build a shelter"]);
+  });
+});
+
+describe("what was decided stays so when the step runs twice", () => {
+  test("a rejection, though the filter lets pass the second time [FILT-03]", async () => {
+    const session = filtered("fickle");
+    moods = [{ type: "reject", reason: "first mood" }, { type: "pass" }];
+    forgetful.add(session.id);
+    await session.start("Hello");
+    await expectRejected(session, "first mood");
+    expect(asked).toHaveLength(2);
+  });
+
+  test("a prompt with its warning, though the filter rejects the second time [FILT-04]", async () => {
+    const session = filtered("fickle");
+    moods = [
+      { type: "warn", warning: "first mood" },
+      { type: "reject", reason: "second mood" },
+    ];
+    forgetful.add(session.id);
+    expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
+    expect(session.seen(0)).toEqual(["user: Hello\n\n[Warning: first mood]"]);
+    expect(asked).toHaveLength(2);
+  });
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { announcesUnmadeCall } from "../../src/activities/unmade-call.ts";
+import { TOOL_INTENT_NUDGE } from "../../src/core/tool-intent.ts";
+import { NO_USAGE } from "../../src/core/usage.ts";
+import type { AgentDefinition } from "../../src/schema/definition.ts";
+import type { AssistantMessage } from "../../src/schema/message.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const ANNOUNCING = "Let me search for that file.";
+const NUDGE = `user: ${TOOL_INTENT_NUDGE}`;
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+test("three texts that announce a call: two nudges, then the third is the answer [IRON-02, IRON-10, IRON-11]", async () => {
+  const session = stage.session({
+    replies: [{ text: ANNOUNCING }, { text: ANNOUNCING }, { text: ANNOUNCING }],
+    agent: { tools: ["read_file"] },
+  });
+  const result = await session.run("Find it");
+  expect(result).toMatchObject({
+    outcome: { type: "answered", stopReason: "stop" },
+    text: ANNOUNCING,
+    position: 5,
+  });
+  expect(await session.conversation()).toEqual([
+    "user: Find it",
+    `assistant: ${ANNOUNCING}`,
+    NUDGE,
+    `assistant: ${ANNOUNCING}`,
+    NUDGE,
+    `assistant: ${ANNOUNCING}`,
+  ]);
+  expect((await session.entries()).map(({ origin }) => origin)).toEqual([
+    "prompt",
+    "model",
+    "machine",
+    "model",
+    "machine",
+    "model",
+  ]);
+  expect(session.seen(1).at(-1)).toContain("you did not include any tool calls");
+  expect(session.requests()).toHaveLength(3);
+});
+
+test("a nudge that is followed by the call [IRON-10]", async () => {
+  const session = stage.session({
+    replies: [
+      { text: ANNOUNCING },
+      { toolCalls: [{ name: "bash", arguments: { command: "echo found" } }] },
+      { text: "There it is." },
+    ],
+    agent: { tools: ["bash"], permissions: { otherwise: "allow" } },
+  });
+  expect(await session.run("Find it")).toMatchObject({ text: "There it is." });
+  const told = await session.conversation();
+  expect(told[2]).toBe(NUDGE);
+  expect(told[4]).toContain("found");
+});
+
+test.each([
+  ["nudges are switched off", { tools: ["read_file"], nudges: { enabled: false } }],
+  ["the agent has no tools", {}],
+])("none where %s [IRON-10]", async (_, agent) => {
+  const session = stage.session({ replies: [{ text: ANNOUNCING }], agent });
+  expect(await session.run("Find it")).toMatchObject({ text: ANNOUNCING, position: 1 });
+  expect(session.requests()).toHaveLength(1);
+});
+
+test("none for an answer that was cut short, or that announces nothing [IRON-10]", async () => {
+  const agent = { tools: ["read_file"] };
+  for (const reply of [{ text: ANNOUNCING, stop: "length" as const }, { text: "It is in a.txt." }]) {
+    const session = stage.session({ replies: [reply], agent });
+    expect(await session.run("Find it")).toMatchObject({ text: reply.text, position: 1 });
+  }
+});
+
+describe("the verdict that travels", () => {
+  const answer = (more: Partial<AssistantMessage> = {}): AssistantMessage => ({
+    role: "assistant",
+    content: [{ type: "text", text: ANNOUNCING }],
+    stopReason: "stop",
+    model: "m",
+    provider: "p",
+    usage: NO_USAGE,
+    timestamp: 0,
+    ...more,
+  });
+  const on = { nudges: { enabled: true, max: 2 } };
+
+  test("is taken of a whole text without calls [IRON-10]", () => {
+    const call = { type: "toolCall" as const, id: "c", name: "read_file", arguments: {} };
+    expect(announcesUnmadeCall(answer(), on, 1)).toBe(true);
+    expect(announcesUnmadeCall(answer({ content: [...answer().content, call] }), on, 1)).toBe(false);
+    expect(announcesUnmadeCall(answer({ stopReason: "length" }), on, 1)).toBe(false);
+    expect(announcesUnmadeCall(answer(), on, 0)).toBe(false);
+  });
+
+  test("is not taken where nudges are off, nor for a definition older than they are [IRON-10]", () => {
+    expect(announcesUnmadeCall(answer(), { nudges: { enabled: false, max: 2 } }, 1)).toBe(false);
+    expect(announcesUnmadeCall(answer(), {} as AgentDefinition, 1)).toBe(false);
+  });
+});
