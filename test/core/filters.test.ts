@@ -104,7 +104,7 @@ test("steering and follow-ups are not looked at, whatever they say [FILT-02]", (
 
 test("any script with rejections keeps every invariant and loses nothing [I1..I5, FILT-03, PHI-10, PHI-13b]", () => {
   let rejected = 0;
-  assert(
+  void assert(
     property(settings, anyActions, constantFrom("hi", "prompt words"), (setting, actions, rejects) => {
       const run = playAll({ ...setting, rejects }, actions);
       expect(run.command.type).toBe("finish");
