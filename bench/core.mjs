@@ -1,0 +1,161 @@
+// The machine alone: no server, no store, no text. One tool a turn, a compaction whenever the context has grown.
+import { apply } from "../dist/core/apply.js";
+import { next } from "../dist/core/next.js";
+import { start } from "../dist/core/start.js";
+import { quantile, round } from "./stage.mjs";
+
+const USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+const TOKENS_OF_AN_ANSWER = 300;
+const TOKENS_OF_A_RESULT = 900;
+const COMPACT_ABOVE = 81_000;
+/** Turns that a compaction leaves as they are. */
+const KEPT = 10;
+
+export async function measure({ log, quick }) {
+  const turns = quick ? 200 : 1000;
+  const rounds = quick ? 2 : 7;
+  play({ turns, compactAbove: COMPACT_ABOVE });
+  const speeds = [];
+  for (let n = 1; n <= rounds; n++) {
+    const from = performance.now();
+    const { steps } = play({ turns, compactAbove: COMPACT_ABOVE });
+    speeds.push((steps / (performance.now() - from)) * 1000);
+    log(`round ${n}: ${speeds.at(-1).toFixed(0)} steps a second`);
+  }
+  const whole = play({ turns, compactAbove: COMPACT_ABOVE });
+  const never = play({ turns });
+  const given = whole.compactions.map(({ before, after }) => before - after);
+  return {
+    stepsPerSecond: Math.round(quantile(speeds, 0.5)),
+    stateBytes1000: whole.bytes.at(-1),
+    stateBytesPerTurn: round(growth(whole.bytes), 2),
+    stateBytesWithoutCompaction: never.bytes.at(-1),
+    largestStateBytes: Math.max(...whole.bytes),
+    compactions: whole.compactions.length,
+    bytesGivenBack: given.length === 0 ? 0 : Math.round(quantile(given, 0.5)),
+  };
+}
+
+/** Bytes a turn, from the fiftieth turn on: until then the view's newest turns are still filling up. */
+function growth(bytes) {
+  const from = Math.min(50, bytes.length - 2);
+  return (bytes.at(-1) - bytes[from]) / (bytes.length - 1 - from);
+}
+
+function play({ turns, compactAbove }) {
+  let now = 0;
+  let steps = 0;
+  let answers = 0;
+  const bytes = [];
+  const compactions = [];
+  let state = start({
+    session: "bench",
+    mode: "run",
+    idleTimeoutMs: null,
+    localSteps: true,
+    asked: { hash: "hash" },
+    prompts: [{ id: "p1", text: "Go", atMs: 0 }],
+    nowMs: 0,
+  });
+  const tell = (event) => {
+    state = apply(state, { ...event, atMs: ++now });
+    steps += 1;
+  };
+  tell({ type: "begun" });
+  for (;;) {
+    const command = next(state);
+    switch (command.type) {
+      case "open-loop":
+        tell({ type: "loop-opened", digest: opened(compactAbove) });
+        break;
+      case "call-model": {
+        answers += 1;
+        bytes.push(Buffer.byteLength(JSON.stringify(state)));
+        tell({ type: "model-replied", digest: reply(command, answers, answers >= turns) });
+        break;
+      }
+      case "call-tools":
+        tell({ type: "tool-finished", call: 0, digest: result(command.calls[0]) });
+        break;
+      case "compact": {
+        const before = Buffer.byteLength(JSON.stringify(state));
+        tell({ type: "compacted", digest: smaller(command, state.view.spans) });
+        compactions.push({ before, after: Buffer.byteLength(JSON.stringify(state)) });
+        break;
+      }
+      case "close-loop":
+        tell({ type: "loop-closed", digest: { branch: "main", text: "done", position: 0 } });
+        break;
+      case "finish":
+        return { steps, bytes, compactions };
+      default:
+        throw new Error(`The benchmark knows no ${command.type}`);
+    }
+  }
+}
+
+function opened(compactAbove) {
+  return {
+    loopId: "bench.1",
+    kind: { type: "initial" },
+    branch: "main",
+    from: 0,
+    tokensBefore: 0,
+    entries: [{ origin: "prompt", messageId: "p1", tokens: 5 }],
+    definitionHash: "hash",
+    agentName: "bench",
+    model: "null",
+    limits: { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null },
+    toolStrategy: { type: "parallel" },
+    steeringMode: "one-at-a-time",
+    followUpMode: "one-at-a-time",
+    maxRetries: 3,
+    tools: { bash: { replay: "unsafe", quick: false } },
+    permissions: { rules: [{ tool: "bash", command: "npm test", outcome: "allow" }], otherwise: "allow" },
+    approvals: { timeoutMs: null },
+    ...(compactAbove === undefined ? {} : { context: { compactAbove } }),
+    warnings: [],
+  };
+}
+
+function reply({ branch }, nth, last) {
+  const facts = { commands: [{ words: ["npm", "test"] }] };
+  const call = { id: `toolu_${nth}`, name: "bash", summary: "npm test", facts };
+  return {
+    branch,
+    stopReason: last ? "stop" : "toolUse",
+    usage: USAGE,
+    costUsd: 0,
+    tokens: TOKENS_OF_AN_ANSWER,
+    calls: last ? [] : [call],
+    preview: "I run the tests once more.",
+    attempts: 1,
+  };
+}
+
+function result({ branch }) {
+  return { branch, isError: false, tokens: TOKENS_OF_A_RESULT, preview: "ok" };
+}
+
+/** As the default strategy does: a text for all but the newest turns. */
+function smaller({ branch, position, tokens }, spans) {
+  const old = spans.slice(0, -KEPT);
+  const kept = spans.slice(-KEPT);
+  const span = {
+    from: old[0].from,
+    to: old.at(-1).to,
+    turns: old.reduce((sum, one) => sum + one.turns, 0),
+    tokens: 2000,
+    instead: { position, section: 0 },
+  };
+  const tokensAfter = 2000 + kept.reduce((sum, one) => sum + one.tokens, 0);
+  return {
+    branch,
+    spans: [span, ...kept],
+    messagesBefore: 0,
+    messagesAfter: 0,
+    tokensBefore: tokens,
+    tokensAfter,
+    loopsCompacted: 1,
+  };
+}
