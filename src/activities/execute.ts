@@ -18,6 +18,8 @@ export type Execution = {
 export type ExecutionContext = {
   readonly step: Step;
   readonly workspace: string;
+  /** Absent: the tool may take as long as it takes. */
+  readonly timeoutMs: number | undefined;
   readonly publish: (body: DeltaBody) => void;
   /** The claim that this execution holds; without one there is nothing to add to. */
   readonly claim: Transcript | undefined;
@@ -54,7 +56,7 @@ async function started(
   value: unknown,
   context: ExecutionContext,
 ): Promise<Execution> {
-  const limit = timeLimit(tool.timeoutMs, context.signal);
+  const limit = timeLimit(context.timeoutMs, context.signal);
   const show = (type: "tool-output" | "progress") => (text: string) =>
     context.publish({ type, toolCallId: call.id, toolName: tool.name, text });
   context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
@@ -73,7 +75,7 @@ async function started(
     return { output: await Promise.race([work, limit.passed]), isError: false, outcomeUnknown: false };
   } catch (error) {
     if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
-    if (limit.hasPassed()) return told(`The tool did not end within ${tool.timeoutMs} ms and was ended`);
+    if (limit.hasPassed()) return told(`The tool did not end within ${context.timeoutMs} ms and was ended`);
     if (error instanceof ToolError) return told(SAID[error.fault](error.message));
     if (error instanceof Error && error.name === "FencedError") throw error;
     context.log.warn({ tool: tool.name, error: String(error) }, "A tool threw");

@@ -7,6 +7,7 @@ import type { Continuation } from "../core/state.ts";
 import { materialise, type ViewRanges } from "../core/view.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import { AgentDefinition } from "../schema/definition.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { unloadMessage } from "./cargo.ts";
@@ -110,12 +111,21 @@ async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promi
   throw new DefinitionError(`The definition is not valid: ${issues.join("; ")}`);
 }
 
+/** PHI-06: a tool's own limit, else the definition's, else none. */
+export function timeLimitOf(
+  { timeoutMs }: Pick<Tool, "timeoutMs">,
+  { toolTimeoutMs }: Pick<AgentDefinition, "toolTimeoutMs">,
+): number | undefined {
+  return timeoutMs ?? toolTimeoutMs ?? undefined;
+}
+
 function facts(definition: AgentDefinition, { tools, log }: Dependencies) {
   const resolved = tools.resolve(definition.tools, { strict: definition.strict });
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
   for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
   const known: Record<string, ToolFacts> = {};
-  for (const { name, replay, quick, timeoutMs, confirm } of resolved.tools) {
+  for (const { name, replay, quick, confirm, ...tool } of resolved.tools) {
+    const timeoutMs = timeLimitOf(tool, definition);
     known[name] = {
       replay,
       quick,

@@ -16,6 +16,7 @@ import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { announceEvents, liveOutput } from "./live.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
+import { timeLimitOf } from "./open-loop.ts";
 import { patiently } from "./patience.ts";
 import { presentable } from "./presentable.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
@@ -111,6 +112,7 @@ async function run(
   return await execute(tool, call, {
     step,
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
+    timeoutMs: timeLimitOf(tool, definition),
     publish,
     claim: hasClaim ? dependencies.transcript : undefined,
     signal: Context.current().cancellationSignal,

@@ -20,6 +20,16 @@ export type StatusWord =
   | "failed"
   | "stopped";
 
+/** A call that is at work. */
+export type RunningCall = {
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly summary: string;
+  readonly sinceMs: number;
+  /** When its time limit ends it, if it has one (PHI-06): a host that wants to pause knows how long that may take. */
+  readonly untilMs: number | undefined;
+};
+
 /** What a person wants to know of a run. */
 export type Status = {
   readonly session: string;
@@ -37,6 +47,7 @@ export type Status = {
   readonly contextTokens: number;
   readonly queued: { readonly steering: number; readonly followUps: number };
   readonly approvals: readonly PendingApproval[];
+  readonly running: readonly RunningCall[];
   readonly lastText: string | undefined;
   readonly outcome: Outcome | undefined;
 };
@@ -55,9 +66,20 @@ export function statusOf(state: State): Status {
     contextTokens: contextTokens(state),
     queued: { steering: state.queues.steering.length, followUps: state.queues.followUps.length },
     approvals: pendingApprovals(state),
+    running: runningCalls(state),
     lastText: state.loop?.lastText?.preview ?? lastWords(state),
     outcome: state.last?.outcome,
   };
+}
+
+function runningCalls({ phase, pinned }: State): readonly RunningCall[] {
+  if (phase.type !== "calling-tools") return [];
+  return phase.calls.flatMap(({ id, name, summary, status }) => {
+    if (status.type !== "running") return [];
+    const timeoutMs = pinned?.tools[name]?.timeoutMs;
+    const untilMs = timeoutMs === undefined ? undefined : status.startedAtMs + timeoutMs;
+    return [{ toolCallId: id, tool: name, summary, sinceMs: status.startedAtMs, untilMs }];
+  });
 }
 
 function lastWords({ last }: State): string | undefined {

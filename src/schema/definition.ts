@@ -72,6 +72,8 @@ export const AgentDefinition = z.strictObject({
    */
   inputFilters: z.array(z.string()).default([]),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
+  /** For tools that have no time limit of their own; `null`, the default, gives them none. */
+  toolTimeoutMs: z.number().int().positive().nullable().default(null),
   /** Which calls run, which wait for a person, which are refused. */
   permissions: PermissionPolicy.default(() => PermissionPolicy.parse({})),
   /** When and how the context is made smaller; `null` never does. */
