@@ -7,7 +7,7 @@ import { redact } from "../core/redact.ts";
 import { costOf } from "../core/usage.ts";
 import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
-import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { invalidateSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage, ToolCallContent } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
@@ -90,7 +90,7 @@ async function ask(
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
   const resolved = tools.resolve(definition.tools);
   const messages = await conversations.messages(step.session, { ...input.view, branch });
-  const request: ModelRequest = {
+  const request = (): ModelRequest => ({
     model,
     apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
     headers: resolveHeaders(model.headers, secrets),
@@ -101,10 +101,17 @@ async function ask(
     temperature: definition.temperature,
     maxTokens: definition.maxTokens,
     cache: definition.cache,
-  };
+  });
   const publish = liveOutput(hub, step, input);
   publish({ type: "attempt" });
-  const answer = await provider.stream(request, { signal, onDelta: (delta) => publish(shown(delta)) });
+  const send = () => provider.stream(request(), { signal, onDelta: (delta) => publish(shown(delta)) });
+  const answer = await send().catch(async (error: unknown) => {
+    // CRED-01: once more, with credentials that were fetched anew.
+    const refused = error instanceof ProviderError && error.fault === "auth";
+    if (!refused || !(await invalidateSecrets(model, secrets))) throw error;
+    publish({ type: "attempt" });
+    return await send();
+  });
   return { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } };
 }
 

@@ -2,7 +2,14 @@ import type { ModelConfig } from "../schema/model.ts";
 import { ProviderError } from "./provider-error.ts";
 
 /** Where the values of `${NAME}` come from: the worker's environment, at the moment of use. */
-export type SecretSource = (name: string) => string | undefined;
+export type SecretSource = {
+  (name: string): string | undefined;
+  /**
+   * Forgets a value that a vendor has refused, so that the next asking finds a new one (CRED-01). A source that keeps
+   * none has nothing to forget: then a refusal is final.
+   */
+  readonly invalidate?: (name: string) => Promise<void> | void;
+};
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
@@ -31,8 +38,22 @@ export function resolveHeaders(
   );
 }
 
+/** Has the values of a model's configuration forgotten. @returns Whether it makes sense to ask once more. */
+export async function invalidateSecrets(
+  { apiKey, headers }: ModelConfig,
+  source: SecretSource,
+): Promise<boolean> {
+  const names = namesIn([apiKey ?? "", ...Object.values(headers)]);
+  if (source.invalidate === undefined || names.length === 0) return false;
+  for (const name of names) await source.invalidate(name);
+  return true;
+}
+
+function namesIn(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, name]) => name as string));
+}
+
 /** The values that a model's configuration refers to, as far as they are known: what must not be shown or stored. */
 export function secretsIn({ apiKey, headers }: ModelConfig, source: SecretSource): (string | undefined)[] {
-  const texts = [apiKey ?? "", ...Object.values(headers)];
-  return texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, name]) => source(name as string)));
+  return namesIn([apiKey ?? "", ...Object.values(headers)]).map((name) => source(name));
 }

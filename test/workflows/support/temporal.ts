@@ -5,6 +5,7 @@ import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { inject } from "vitest";
 import type { InputFilter } from "../../../src/hooks/filters.ts";
+import type { SecretSource } from "../../../src/providers/secrets.ts";
 import { builtFile } from "../../../src/testing/built-file.ts";
 import { type ModelServer, startModelServer } from "../../../src/testing/model-server/server.ts";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
@@ -20,6 +21,7 @@ export const TEST_KEY = "sk-test-KEYMARKER-0123456789abcdef";
 export type StageOptions = {
   readonly tools?: readonly Tool[];
   readonly filters?: Readonly<Record<string, InputFilter>>;
+  readonly secrets?: SecretSource;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** No worker: the test starts its own. */
@@ -61,7 +63,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       home,
       taskQueue,
       transcript: options.wrap?.(transcript) ?? transcript,
-      secrets: (name) => (name === TEST_KEY_NAME ? TEST_KEY : undefined),
+      secrets: options.secrets ?? ((name: string) => (name === TEST_KEY_NAME ? TEST_KEY : undefined)),
       tools: options.tools ?? [],
       filters: options.filters ?? {},
       defaultWorkspace: home,
