@@ -5,6 +5,7 @@ import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
 import type { CompactionReason, State } from "./state.ts";
+import { addUsage } from "./usage.ts";
 import { viewLength, viewTokens } from "./view.ts";
 
 // The view is made smaller by one activity, right before an answer is asked for. The record stays as it is.
@@ -29,7 +30,7 @@ export function startCompaction(state: State, why: CompactionReason): State {
 
 /** The smaller view; events only when something has changed. */
 export function viewCompacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
-  const settled = settle(state, phase.issue, digest.branch);
+  const settled = paid(settle(state, phase.issue, digest.branch), digest);
   const { spans, messagesBefore, messagesAfter, tokensBefore, tokensAfter, loopsCompacted } = digest;
   if (spans === undefined) return settled;
   const position = state.length;
@@ -49,6 +50,16 @@ export function viewCompacted(state: State, phase: PhaseOf<"compacting">, digest
   });
   const { counted: _, ...rest } = ended;
   return { ...rest, length: position + 1, view: { ...ended.view, spans } };
+}
+
+/** What a text has cost counts for the loop's limits. */
+function paid(state: State, { usage, costUsd = 0 }: CompactDigest): State {
+  if (usage === undefined) return state;
+  const loop = loopOf(state);
+  return {
+    ...state,
+    loop: { ...loop, usage: addUsage(loop.usage, usage), costUsd: loop.costUsd + costUsd },
+  };
 }
 
 /**

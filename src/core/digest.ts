@@ -112,6 +112,9 @@ export type CompactDigest = WrittenDigest & {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly loopsCompacted: number;
+  /** Of a model that was asked for a text. */
+  readonly usage?: Usage;
+  readonly costUsd?: number;
 };
 
 /** The answer of a step that only writes. */

@@ -26,8 +26,8 @@ export const CompactionConfig = z.strictObject({
   toolOutputMaxLines: z.number().int().nonnegative().default(50),
   /** What a summary written by a model should dwell on. Changes neither triggers nor counts (CMP-14). */
   focusMessage: z.string().optional(),
-  /** The name of a strategy that the worker has registered. */
-  strategy: z.string().min(1).default("block"),
+  /** `block` writes a line a turn; `summary` asks the agent's own model for notes, and pays for them. */
+  strategy: z.enum(["block", "summary"]).default("block"),
 });
 export type CompactionConfig = z.infer<typeof CompactionConfig>;
 

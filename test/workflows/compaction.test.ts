@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { compactSignal } from "../../src/workflows/messages.ts";
+import { spoken } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -75,6 +76,56 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     const sizes = session.requests().map(({ body }) => JSON.stringify(body).length);
     expect(sizes).toHaveLength(6);
     expect(sizes[5]).toBeLessThan(sizes[4] ?? 0);
+  });
+});
+
+describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
+  const asksForNotes = ({ body }: { body: Record<string, unknown> | undefined }) =>
+    JSON.stringify(body?.["system"] ?? "").includes("You shorten the record");
+
+  test("has its text in place of the middle; its cost counts, and the record stays", async () => {
+    const session = stage.session({
+      replies: [
+        { ...look("."), usage: { input: 10, output: 10 } },
+        ...turns(5).slice(1, 4),
+        { ...look("."), holdUntil: "notes", usage },
+        { text: "Done.", usage },
+      ],
+      faults: [],
+      agent: {
+        tools: ["list_files"],
+        context: {
+          ...SMALL,
+          maxContextTokens: 100_000,
+          compaction: { ...SMALL.compaction, strategy: "summary", focusMessage: "the long days" },
+        },
+        limits: { maxTurns: 6 },
+        model: { cost: { input: 1000, output: 1000 } },
+      },
+    });
+    await session.start("Go");
+    await stage.model.waitForHold("notes");
+    await session.handle.signal(compactSignal, {});
+    await eventually(async () => {
+      const { events = [] } = await session.handle.fetchHistory();
+      return (events ?? []).some(
+        (event) => event.workflowExecutionSignaledEventAttributes?.signalName === "compact",
+      );
+    });
+    stage.model.release("notes");
+    await session.result();
+    const asked = session.requests().filter(asksForNotes);
+    expect(asked).toHaveLength(1);
+    const words = JSON.stringify(asked[0]?.body);
+    expect(words).toContain("What matters most: the long days");
+    expect(words).toContain("All work and no play");
+    const compaction = (await session.entries()).find(({ message }) => message.role === "extension");
+    // The scripted model answers a request without answers in it with its first reply.
+    expect(JSON.stringify(compaction?.message)).toContain("All work and no play");
+    const after = session.requests().at(-1);
+    expect(spoken(after).filter((line) => line.startsWith("user: All work"))).toHaveLength(1);
+    // Both requests that the first reply has answered.
+    expect((await session.status()).costUsd).toBeCloseTo(0.04);
   });
 });
 

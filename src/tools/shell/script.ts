@@ -209,6 +209,9 @@ class ScriptReader {
       this.reasons.push("does not parse");
     } else if (hasPattern(target)) {
       this.reasons.push("redirects to a pattern");
+    } else if ((operator === ">&" || operator === "<&") && /^-./.test(target.text)) {
+      // For bash `>&-` ends there, and what follows is a word of the command: `>&-rm x` runs rm.
+      this.reasons.push("closes a file in a way that can be read in two ways");
     } else if (operator === ">&" || operator === "<&") {
       if (/^(\d+-?|-)$/.test(target.value)) return;
       if (operator === "<&") this.reasons.push("redirects from something that is not known");
