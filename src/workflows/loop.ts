@@ -82,13 +82,17 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
       const command = due();
       if (command.type === "call-model" || command.type === "compact")
         tell(await perform(command, state.pinned?.model));
-      else if (command.type === "call-tools") await callAll();
+      else if (command.type === "call-tools") await callAll(command.calls);
       else return;
     } while (state.stop === undefined);
   }
 
+  function callAll(calls: readonly CallToolCommand[]): Promise<unknown> {
+    return pendingApprovals(state).length === 0 ? oneOrAll(calls.map(carryThrough)) : callBesideQuestions();
+  }
+
   /** Until no call is under way; one that a person has approved meanwhile starts beside the others. */
-  async function callAll(): Promise<void> {
+  async function callBesideQuestions(): Promise<void> {
     const flying = new Map<string, Promise<void>>();
     const waiting = (): readonly CallToolCommand[] => {
       const command = next(state);
