@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
-import { boundFacts, type CallFacts } from "../core/call-facts.ts";
+import { boundFacts, type CallFacts, type CommandFact } from "../core/call-facts.ts";
+import { redact } from "../core/redact.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import { pathFacts } from "../tools/path-facts.ts";
 import { commandFacts } from "../tools/shell-facts.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, Touched } from "../tools/tool.ts";
 
 /**
  * What the policy must know of a call before it is decided on; nothing for calls that it decides on by name alone, so
@@ -16,13 +17,33 @@ export async function factsOf(
   workspace: string,
 ): Promise<CallFacts | undefined> {
   if (!isJudged(tool, policy)) return undefined;
-  const { command, paths, cwd = "." } = tool.touches(value);
+  const { command, paths, cwd = "." } = touchedBy(tool, value);
   if (command === undefined && paths === undefined) return undefined;
   const ofCommand =
     command === undefined ? {} : await commandFacts(command, workspace, resolve(workspace, cwd));
   const ofPaths = paths === undefined ? {} : await pathFacts(paths, workspace);
   const all = [...(ofCommand.paths ?? []), ...(ofPaths.paths ?? [])];
-  return boundFacts({ ...ofCommand, ...ofPaths, ...(all.length === 0 ? {} : { paths: all }) });
+  const facts = { ...ofCommand, ...ofPaths, ...(all.length === 0 ? {} : { paths: all }) };
+  return boundFacts({
+    ...facts,
+    ...(facts.commands === undefined ? {} : { commands: facts.commands.map(shown) }),
+  });
+}
+
+/** Facts go through history: a key that stands in a command does not. From there on the words are not certain. */
+function shown(command: CommandFact): CommandFact {
+  const words = command.words.map(redact);
+  const changed = words.findIndex((word, index) => word !== command.words[index]);
+  return changed < 0 ? command : { ...command, words, fixed: Math.min(command.fixed ?? changed, changed) };
+}
+
+/** What a tool says of itself must not lose an answer that was paid for; a path nobody knows is outside. */
+function touchedBy(tool: Tool, value: unknown): Touched {
+  try {
+    return tool.touches(value);
+  } catch {
+    return { paths: ["/"] };
+  }
 }
 
 function isJudged(tool: Tool, { rules, otherwise }: PermissionPolicy): boolean {

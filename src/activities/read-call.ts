@@ -28,7 +28,7 @@ export function readCall(call: ToolCallContent, tools: readonly Tool[]): ReadCal
     const invalid = truncateForPreview(redact(recovered.message), INVALID_BYTES);
     return { digest: { ...named, summary: "", invalid } };
   }
-  const summary = tool.summarise(recovered.value).replace(/\s+/g, " ");
+  const summary = summaryOf(tool, recovered.value).replace(/\s+/g, " ");
   const note = recovered.notes.join("; ");
   return {
     digest: {
@@ -38,4 +38,13 @@ export function readCall(call: ToolCallContent, tools: readonly Tool[]): ReadCal
     },
     runs: { tool, value: recovered.value },
   };
+}
+
+/** Words for a timeline must not lose an answer that was paid for. */
+function summaryOf(tool: Tool, value: unknown): string {
+  try {
+    return tool.summarise(value);
+  } catch {
+    return "";
+  }
 }

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { factsOf } from "../../src/activities/facts.ts";
+import { readCall } from "../../src/activities/read-call.ts";
+import { decide } from "../../src/core/permission.ts";
+import { PermissionPolicy } from "../../src/schema/permission.ts";
+import { bashTool } from "../../src/tools/bash.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+
+const KEY = "sk-ant-0123456789abcdefghij";
+const ASK = PermissionPolicy.parse({ otherwise: "ask" });
+
+let workspace: string;
+beforeAll(async () => {
+  workspace = await mkdtemp(join(tmpdir(), "holdfast-facts-"));
+});
+afterAll(() => rm(workspace, { recursive: true }));
+
+test("a key in a command is not in the facts, which go through history; rules still see what comes before it [PERM-01]", async () => {
+  const facts = await factsOf(bashTool(), { command: `curl --key ${KEY} host; rm x` }, ASK, workspace);
+  expect(JSON.stringify(facts)).not.toContain(KEY);
+  expect(facts?.commands?.[0]).toMatchObject({ words: ["curl", "--key", "***", "host"], fixed: 2 });
+  const outcomeOf = (command: string) => {
+    const policy = PermissionPolicy.parse({
+      rules: [{ tool: "bash", command: [command, "rm"], outcome: "allow" }],
+      otherwise: "deny",
+    });
+    const call = { tool: "bash", replay: "unsafe" as const };
+    return decide(policy, call, facts ?? {}, { agent: "a", interactive: false }).outcome;
+  };
+  expect([outcomeOf("curl --key"), outcomeOf("curl --key other")]).toEqual(["allow", "deny"]);
+});
+
+test("a tool that cannot say what it touches, or what to call it, does not lose the answer", async () => {
+  const broken = defineTool({
+    name: "broken",
+    description: "Throws whenever it is asked about itself",
+    parameters: z.object({}),
+    touches: () => {
+      throw new Error("no");
+    },
+    summarise: () => {
+      throw new Error("no");
+    },
+    execute: () => "ok",
+  });
+  const facts = await factsOf(broken, {}, ASK, workspace);
+  expect(facts?.paths).toEqual([{ path: "/", inside: false }]);
+  const call = { type: "toolCall" as const, id: "c1", name: "broken", arguments: {} };
+  expect(readCall(call, [broken]).digest).toEqual({ id: "c1", name: "broken", summary: "" });
+});
