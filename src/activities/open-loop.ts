@@ -6,11 +6,12 @@ import { loopSegment } from "../core/loop-segment.ts";
 import type { Continuation } from "../core/state.ts";
 import { materialise, type ViewRanges } from "../core/view.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
-import { AgentDefinition } from "../schema/definition.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { unloadMessage } from "./cargo.ts";
+import { parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { checkFilters, filterPrompts } from "./filter-prompts.ts";
@@ -25,8 +26,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   try {
     const definition = await asked(input, dependencies);
     const { tools, warnings } = facts(definition, dependencies);
-    // Absent in a definition that was stored before there were filters.
-    const { inputFilters = [] } = definition;
+    const { inputFilters } = definition;
     checkModel(definition, dependencies);
     checkFilters(inputFilters, dependencies);
     await checkWorkspace(definition.workspace);
@@ -68,7 +68,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       permissions: definition.permissions,
       ...(definition.context === null ? {} : { context: { compactAbove: triggerLevel(definition.context) } }),
       approvals: definition.approvals,
-      ...(definition.nudges?.enabled === true ? { nudges: definition.nudges.max } : {}),
+      ...(definition.nudges.enabled ? { nudges: definition.nudges.max } : {}),
       tools,
       warnings,
     } as LoopDigest;
@@ -103,12 +103,7 @@ async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promi
     if (input.definitionHash !== undefined) return await definitions.byHash(input.definitionHash);
     throw new DefinitionError("The run names no definition: start it with `definition` or `definitionHash`");
   }
-  const parsed = AgentDefinition.safeParse(input.definition);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(
-    ({ path, message }) => `${path.join(".") || "definition"}: ${message}`,
-  );
-  throw new DefinitionError(`The definition is not valid: ${issues.join("; ")}`);
+  return parsedDefinition(input.definition);
 }
 
 /** PHI-06: a tool's own limit, else the definition's, else none. */

@@ -13,8 +13,7 @@ export function announcesUnmadeCall(
   { nudges }: Pick<AgentDefinition, "nudges">,
   tools: number,
 ): boolean {
-  // A definition that was stored by a release without nudges has none.
-  if (nudges?.enabled !== true || tools === 0 || stopReason !== "stop") return false;
+  if (!nudges.enabled || tools === 0 || stopReason !== "stop") return false;
   if (content.some(({ type }) => type === "toolCall")) return false;
   return announcesToolCall(content.map((part) => (part.type === "text" ? part.text : "")).join(""));
 }

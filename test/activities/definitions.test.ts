@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { Definitions } from "../../src/activities/definitions.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+
+/** As the first release has stored them: without what came later. */
+const OLD = {
+  name: "old",
+  model: {
+    id: "m",
+    api: "anthropic_messages",
+    provider: "anthropic",
+    baseUrl: "http://127.0.0.1:1",
+    contextWindow: 1000,
+  },
+};
+
+function holding(stored: unknown): Definitions {
+  return new Definitions({ definition: async () => stored } as unknown as Transcript);
+}
+
+test("a definition that an older release has stored is read with the defaults of today [CMP-16]", async () => {
+  const definition = await holding(OLD).byHash("hash");
+  expect(definition.permissions).toEqual({ rules: [], otherwise: "ask-unsafe" });
+  expect(definition.context?.maxContextTokens).toBe(100_000);
+  expect(definition.inputFilters).toEqual([]);
+  expect(definition.nudges.max).toBe(2);
+});
+
+test("one that this release cannot read is refused, and says what is wrong", async () => {
+  await expect(holding({ ...OLD, limits: "none" }).byHash("hash")).rejects.toThrow(/not valid: limits/);
+});
