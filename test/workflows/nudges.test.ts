@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { announcesUnmadeCall } from "../../src/activities/unmade-call.ts";
 import { TOOL_INTENT_NUDGE } from "../../src/core/tool-intent.ts";
 import { NO_USAGE } from "../../src/core/usage.ts";
-import type { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
