@@ -1,3 +1,4 @@
+import type { ZodType } from "zod";
 import { AgentDefinition } from "../schema/definition.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { DefinitionError } from "./failure.ts";
@@ -29,12 +30,15 @@ export class Definitions {
   }
 }
 
-/** With the defaults of today where it says nothing: an older release may have stored it, and a newer one a field more. */
+/** With the defaults of today where it says nothing: an older release may have stored it. */
 export function parsedDefinition(given: unknown): AgentDefinition {
-  const parsed = AgentDefinition.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(
-    ({ path, message }) => `${path.join(".") || "definition"}: ${message}`,
-  );
-  throw new DefinitionError(`The definition is not valid: ${issues.join("; ")}`);
+  return parsed("definition", AgentDefinition, given);
+}
+
+/** What somebody has sent, or a reason that names the field. */
+export function parsed<Value>(what: string, schema: ZodType<Value>, given: unknown): Value {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(({ path, message }) => `${path.join(".") || what}: ${message}`);
+  throw new DefinitionError(`The ${what} is not valid: ${issues.join("; ")}`);
 }

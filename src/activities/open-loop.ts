@@ -3,15 +3,14 @@ import { Context } from "@temporalio/activity";
 import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { LoopDigest, ToolFacts } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
-import type { Continuation } from "../core/state.ts";
 import { materialise, type ViewRanges } from "../core/view.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
-import type { AgentDefinition } from "../schema/definition.ts";
+import { type AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { unloadMessage } from "./cargo.ts";
-import { parsedDefinition } from "./definitions.ts";
+import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { checkFilters, filterPrompts } from "./filter-prompts.ts";
@@ -38,7 +37,8 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       })),
     );
     const step = currentStep(input, dependencies.process);
-    const { continuation } = input;
+    const continuation =
+      input.continuation === undefined ? undefined : parsed("continuation", Continuation, input.continuation);
     if (continuation !== undefined)
       await mustBeContinuable(step.session, continuation, prompts.length, transcript);
     const { cancellationSignal } = Context.current();

@@ -1,5 +1,4 @@
-import type { Continuation } from "../core/state.ts";
-import type { Limits } from "../schema/definition.ts";
+import type { Continuation, Limits } from "../schema/definition.ts";
 import type { LoopRecord, SessionRecord, Transcript } from "../transcript/transcript.ts";
 import { raiseLimitsUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";

@@ -1,5 +1,4 @@
-import type { Continuation } from "../core/state.ts";
-import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition.ts";
+import type { AgentDefinition, AgentDefinitionInput, Continuation } from "../schema/definition.ts";
 import type { StartRequest } from "../workflows/input.ts";
 import { AGENT_WORKFLOW } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";

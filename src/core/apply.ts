@@ -1,4 +1,4 @@
-import type { Limits } from "../schema/definition.ts";
+import type { Continuation, Limits } from "../schema/definition.ts";
 import { advance } from "./advance.ts";
 import { approvalAnswered, approvalsCancelled, approvalsTimedOut, flushed } from "./approving.ts";
 import { assertNever } from "./assert-never.ts";
@@ -13,14 +13,7 @@ import { clearQueues, enqueue, giveBack, poll, remember } from "./queues.ts";
 import { inputRejected } from "./reject.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { RunEvent, Setback } from "./run-event.ts";
-import {
-  type Continuation,
-  type PersonMessage,
-  type Resume,
-  RULES,
-  STATE_VERSION,
-  type State,
-} from "./state.ts";
+import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
 import {
   abort,
   compacted,

@@ -1,7 +1,7 @@
-import type { AgentDefinition } from "../schema/definition.ts";
+import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
 import type { Outbox } from "./outbox.ts";
-import type { CompactionReason, Continuation, LastLoop, PersonMessage, Prompt } from "./state.ts";
+import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
 import type { ViewRanges } from "./view.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when

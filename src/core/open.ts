@@ -1,9 +1,10 @@
+import type { Continuation } from "../schema/definition.ts";
 import type { LoopDigest } from "./digest.ts";
 import { issue } from "./issue.ts";
 import { emit } from "./outbox.ts";
 import { truncateForPreview } from "./preview.ts";
 import { redact } from "./redact.ts";
-import type { Continuation, Prompt, State } from "./state.ts";
+import type { Prompt, State } from "./state.ts";
 import { NO_USAGE } from "./usage.ts";
 import { extendView, type View } from "./view.ts";
 

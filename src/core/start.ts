@@ -1,13 +1,7 @@
+import type { Continuation } from "../schema/definition.ts";
 import { EMPTY_OUTBOX } from "./outbox.ts";
 import { EMPTY_QUEUES, remember } from "./queues.ts";
-import {
-  type Asked,
-  type Continuation,
-  type PersonMessage,
-  RULES,
-  STATE_VERSION,
-  type State,
-} from "./state.ts";
+import { type Asked, type PersonMessage, RULES, STATE_VERSION, type State } from "./state.ts";
 import { EMPTY_VIEW } from "./view.ts";
 
 export type StartInput = {

@@ -1,4 +1,4 @@
-import type { AgentDefinition, Limits, QueueMode } from "../schema/definition.ts";
+import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { ContinuationKind, EntryOrigin, Outcome, Permission } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
@@ -86,15 +86,6 @@ export type CompactionReason =
   | { readonly type: "grown" }
   | { readonly type: "asked"; readonly focus?: string }
   | { readonly type: "overflow"; readonly said: string };
-
-/** A loop that goes on with what is there, without a new prompt (LOOP-04, LOOP-06). */
-export type Continuation = {
-  readonly kind: Exclude<ContinuationKind, { type: "initial" | "compaction" }>;
-  /** Behind this many entries of a branch, the session's head unless said; a fork when others come after. */
-  readonly at?: { readonly branch: string; readonly position: number };
-  /** In place of the definition's, for this loop. */
-  readonly limits?: Partial<Limits>;
-};
 
 /** Where the run stands. Each phase carries what it needs, and no other. */
 export type Phase =

@@ -18,6 +18,27 @@ export const Limits = z.strictObject({
 });
 export type Limits = z.infer<typeof Limits>;
 
+/** A loop that goes on with what is there, without a new prompt (LOOP-04, LOOP-06). */
+export const Continuation = z.strictObject({
+  kind: z.union([
+    z.object({ type: z.literal("default") }),
+    z.object({ type: z.literal("rerun"), tag: z.string() }),
+    z.object({ type: z.literal("branch"), tag: z.string() }),
+  ]),
+  /** Behind this many entries of a branch, the session's head unless said; a fork when others come after. */
+  at: z.strictObject({ branch: z.string(), position: z.number().int().nonnegative() }).optional(),
+  /** In place of the definition's, for this loop. */
+  limits: z
+    .strictObject({
+      maxTurns: Limits.shape.maxTurns.unwrap().optional(),
+      maxTotalTokens: Limits.shape.maxTotalTokens.unwrap().optional(),
+      maxDurationMs: Limits.shape.maxDurationMs.unwrap().optional(),
+      maxCostUsd: Limits.shape.maxCostUsd.unwrap().optional(),
+    })
+    .optional(),
+});
+export type Continuation = z.infer<typeof Continuation>;
+
 /** How a vendor that is slow, busy or unreachable is asked again. Defaults: RTY-01. */
 export const RetryConfig = z.strictObject({
   /** 0 asks once only. */

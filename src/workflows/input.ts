@@ -1,6 +1,6 @@
 import { uuid4 } from "@temporalio/workflow";
-import type { Continuation, PersonMessage, State } from "../core/state.ts";
-import type { AgentDefinition } from "../schema/definition.ts";
+import type { PersonMessage, State } from "../core/state.ts";
+import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Words } from "./messages.ts";
 
 /** What the worker that hosts a run is asked to do differently. Small, and carried on by continue-as-new. */

@@ -54,6 +54,17 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     expect((await unknown.failure()).message).toContain("There is no session");
   });
 
+  test("nonsense instead of a continuation is refused, and says which field", async () => {
+    const say = async (continuation: object) => {
+      const session = stage.session({ replies: [{ text: "One." }] });
+      await session.start(undefined, { continuation: continuation as never });
+      return (await session.failure()).message;
+    };
+    expect(await say({})).toContain("The continuation is not valid: kind");
+    expect(await say({ ...DEFAULT, limits: { maxTurns: "many" } })).toContain("limits.maxTurns");
+    expect(await say({ ...DEFAULT, at: { branch: "main", position: -1 } })).toContain("at.position");
+  });
+
   test("a rerun answers the same prompt once more, on a branch of its own; what was there stays", async () => {
     const session = stage.session({ replies: [{ text: "First try." }] });
     await session.run("Go");
