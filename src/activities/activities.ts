@@ -23,7 +23,7 @@ export type ToolInput = Omit<
   CallToolCommand,
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
 >;
-export type CompactInput = Omit<CompactCommand, "type" | "session">;
+export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts">;
 export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
 export type RecordInput = Omit<RecordCommand, "type" | "session">;
 

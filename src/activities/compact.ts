@@ -31,11 +31,13 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
   const { transcript, conversations, definitions, hub, log } = dependencies;
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
+  const definition = await definitions.byHash(input.definitionHash).catch((error) => {
+    throw asFailure(error);
+  });
   try {
     return await beating(
       () => undefined,
       async () => {
-        const definition = await definitions.byHash(input.definitionHash);
         const outbox = await unload(input.outbox, input.loopId, transcript);
         const place = { loopId: input.loopId, branch: input.branch, base: input.base };
         const claimed = await patiently(() => transcript.claim(step, place, outbox, Date.now()), signal, log);
@@ -66,7 +68,7 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
     );
   } catch (error) {
     if (error instanceof ProviderError) await transcript.release(step).catch(() => undefined);
-    throw asFailure(error);
+    throw asFailure(error, definition.retry);
   }
 }
 

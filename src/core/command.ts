@@ -48,6 +48,8 @@ export type CompactCommand = Writing & {
   readonly view: ViewRanges;
   /** Where the compaction's entry goes. */
   readonly position: number;
+  /** How often a vendor may be asked for a text. */
+  readonly maxAttempts: number;
   /** What the next request would carry, by the machine's count. */
   readonly tokens: number;
   readonly why: CompactionReason;

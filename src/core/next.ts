@@ -50,6 +50,7 @@ export function next(state: State): Command {
         turn: loop.turn,
         view: rangesOf(state.view),
         position: state.length,
+        maxAttempts: pinnedOf(state).maxRetries + 1,
         tokens: contextTokens(state),
         why: phase.why,
       };

@@ -23,7 +23,7 @@ const LOCAL_TIMEOUT = "2 seconds";
 /** A worker that died is no failure of the vendor: the machine gives the command out again (design 3.12). */
 const DEAD_WORKER = ["TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"];
 
-/** The vendor is asked again by Temporal, after the delay that the activity names. */
+/** For steps that may ask a vendor: it is asked again by Temporal, after the delay that the activity names. */
 export function modelOptions(maxAttempts: number, summary: string): ActivityOptions {
   return {
     startToCloseTimeout: MODEL_TIMEOUT,
@@ -32,11 +32,6 @@ export function modelOptions(maxAttempts: number, summary: string): ActivityOpti
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
     summary,
   };
-}
-
-/** It may ask a model; what the store or a vendor refuses for good, the machine is told. */
-export function compactOptions(summary: string): ActivityOptions {
-  return modelOptions(4, summary);
 }
 
 /** A tool is never run again by Temporal: what a second execution means is for its replay class to say. */

@@ -10,7 +10,7 @@ import type {
 } from "../core/command.ts";
 import type { ToolDigest } from "../core/digest.ts";
 import type { RunEvent } from "../core/run-event.ts";
-import { compactOptions, localOptions, modelOptions, toolOptions, writeOptions } from "./activity-options.ts";
+import { localOptions, modelOptions, toolOptions, writeOptions } from "./activity-options.ts";
 import { setbackOf } from "./set-back.ts";
 
 /** What happened, before the driver says when. */
@@ -51,8 +51,8 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
       );
     }
     case "compact": {
-      const { type, session, ...input } = command;
-      const options = compactOptions(`turn ${command.turn} · ${WHY[command.why.type]}`);
+      const { type, session, maxAttempts, ...input } = command;
+      const options = modelOptions(maxAttempts, `turn ${command.turn} · ${WHY[command.why.type]}`);
       return scheduleActivity<ReturnOf<"compact">>("compact", [input], options).then(
         (digest) => ({ type: "compacted", digest }),
         setBack("compact-set-back"),
