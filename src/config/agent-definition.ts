@@ -23,18 +23,23 @@ function describe(issue: Issue): readonly string[] {
   return issue.keys.map((key) => {
     const meant = nearestName(key, known);
     const hint = meant === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${meant}"?`;
-    return `${place === "" ? "" : `${place}.`}${key}: unknown key; ${hint}`;
+    return `${place === "" ? "" : `${place}.`}${key}: unknown key${known.length === 0 ? "" : `; ${hint}`}`;
   });
 }
 
 /** The keys that an object of the schema may have at a path; none where the path leads through a choice. */
 function keysAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let here = bare(schema);
-  for (const step of path) here = bare(here?.shape?.[String(step)]);
+  for (const step of path)
+    here = bare(typeof step === "number" ? here?.def?.element : here?.shape?.[String(step)]);
   return Object.keys(here?.shape ?? {});
 }
 
-type Shaped = { readonly shape?: Readonly<Record<string, unknown>> };
+type Shaped = {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  /** Of a list: what its members are. */
+  readonly def?: { readonly element?: unknown };
+};
 type Wrapped = { readonly def?: { readonly innerType?: unknown } };
 
 /** Without what says "optional" or "by default". */

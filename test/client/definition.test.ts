@@ -25,6 +25,7 @@ test("all problems are told at once, misspelt keys with the name that was meant"
     limits: { maxTurn: 3 },
     temperature: 9,
     systmPrompt: "x",
+    permissions: { rules: [{ tool: "bash", comand: "ls", outcome: "allow" }] },
   };
   const { code, facts, message } = refusal(() => validDefinition(definition as never));
   expect(code).toBe("definition-invalid");
@@ -33,6 +34,7 @@ test("all problems are told at once, misspelt keys with the name that was meant"
       'limits.maxTurn: unknown key; did you mean "maxTurns"?',
       'systmPrompt: unknown key; did you mean "systemPrompt"?',
       'model.contextWindw: unknown key; did you mean "contextWindow"?',
+      'permissions.rules.0.comand: unknown key; did you mean "command"?',
       expect.stringMatching(/^temperature: /),
       expect.stringMatching(/^model\.baseUrl: /),
     ]),
