@@ -11,11 +11,10 @@ import type { AgentDefinition } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { CompactInput } from "./activities.ts";
-import { unload } from "./cargo.ts";
+import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
-import { announceEvents } from "./live.ts";
 import { patiently } from "./patience.ts";
 import { currentStep } from "./step.ts";
 import { type Group, keyOf, summaries } from "./summarise.ts";
@@ -28,7 +27,7 @@ const OVERFLOW_SHARE = 0.5;
  * model sees, and the new view refers to it.
  */
 export async function compact(input: CompactInput, dependencies: Dependencies): Promise<CompactDigest> {
-  const { transcript, conversations, definitions, hub, log } = dependencies;
+  const { transcript, conversations, definitions, log } = dependencies;
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
   const definition = await definitions.byHash(input.definitionHash).catch((error) => {
@@ -38,10 +37,7 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
     return await beating(
       () => undefined,
       async () => {
-        const outbox = await unload(input.outbox, input.loopId, transcript);
-        const place = { loopId: input.loopId, branch: input.branch, base: input.base };
-        const claimed = await patiently(() => transcript.claim(step, place, outbox, Date.now()), signal, log);
-        announceEvents(hub, step, input.loopId, input.turn, outbox.events);
+        const claimed = await claimStep(step, input, dependencies, signal);
         if (claimed.type === "stored") {
           return { ...(claimed.result as CompactDigest), branch: claimed.branch };
         }
@@ -52,7 +48,8 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
         const stored = await patiently(
           () =>
             transcript.store({
-              ...place,
+              loopId: input.loopId,
+              base: input.base,
               branch,
               step,
               atMs: Date.now(),

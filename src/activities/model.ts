@@ -14,12 +14,12 @@ import type { PermissionPolicy } from "../schema/permission.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 import { type Tool, toolDefinition } from "../tools/tool.ts";
 import type { ModelInput } from "./activities.ts";
-import { unload } from "./cargo.ts";
+import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { factsOf } from "./facts.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
-import { announceEvents, liveOutput } from "./live.ts";
+import { liveOutput } from "./live.ts";
 import { patiently } from "./patience.ts";
 import { readCall } from "./read-call.ts";
 import { currentStep } from "./step.ts";
@@ -33,7 +33,7 @@ const NOTHING = { entries: [], events: [] } as const;
  * answered to Temporal.
  */
 export async function callModel(input: ModelInput, dependencies: Dependencies): Promise<ModelDigest> {
-  const { transcript, hub, definitions, log } = dependencies;
+  const { transcript, definitions, log } = dependencies;
   const { cancellationSignal: signal, info } = Context.current();
   const step = currentStep(input, dependencies.process);
   const definition = await definitions.byHash(input.definitionHash).catch((error) => {
@@ -44,10 +44,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
     () => ({ attempts: executions }),
     async () => {
       try {
-        const outbox = await unload(input.outbox, input.loopId, transcript);
-        const place = { loopId: input.loopId, branch: input.branch, base: input.base };
-        const claimed = await patiently(() => transcript.claim(step, place, outbox, Date.now()), signal, log);
-        announceEvents(hub, step, input.loopId, input.turn, outbox.events);
+        const claimed = await claimStep(step, input, dependencies, signal);
         if (claimed.type === "stored") return { ...(claimed.result as ModelDigest), branch: claimed.branch };
 
         const { branch } = claimed;
@@ -57,7 +54,8 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         const stored = await patiently(
           () =>
             transcript.store({
-              ...place,
+              loopId: input.loopId,
+              base: input.base,
               branch,
               step,
               atMs: Date.now(),

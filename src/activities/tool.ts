@@ -9,7 +9,8 @@ import type { ToolCallContent, ToolResultMessage } from "../schema/message.ts";
 import type { Tool, ToolOutput } from "../tools/tool.ts";
 import type { Claimed } from "../transcript/transcript.ts";
 import type { ToolInput } from "./activities.ts";
-import { unload } from "./cargo.ts";
+import type { unload } from "./cargo.ts";
+import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type Execution, execute } from "./execute.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
@@ -55,13 +56,9 @@ async function claimed(
   input: ToolInput,
   dependencies: Dependencies,
 ): Promise<ToolDigest> {
-  const { transcript, hub, log } = dependencies;
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
-  const outbox = await unload(input.outbox, input.loopId, transcript);
-  const place = { loopId: input.loopId, branch: input.branch, base: input.base };
-  const claim = await patiently(() => transcript.claim(step, place, outbox, Date.now()), signal, log);
-  announceEvents(hub, step, input.loopId, input.turn, outbox.events);
+  const claim = await claimStep(step, input, dependencies, signal);
   if (claim.type === "stored") return { ...(claim.result as ToolDigest), branch: claim.branch };
 
   const call = await callOf({ ...input, branch: claim.branch }, dependencies);

@@ -1,0 +1,20 @@
+import type { Claimed, Place, Step } from "../transcript/transcript.ts";
+import type { ModelInput } from "./activities.ts";
+import { unload } from "./cargo.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { announceEvents } from "./live.ts";
+import { patiently } from "./patience.ts";
+
+/** Writes what rode along with a command, takes its step, and tells watchers; gives back what is stored already. */
+export async function claimStep(
+  step: Step,
+  { loopId, branch, base, turn, outbox }: Pick<ModelInput, "loopId" | "branch" | "base" | "turn" | "outbox">,
+  { transcript, hub, log }: Pick<Dependencies, "transcript" | "hub" | "log">,
+  signal: AbortSignal,
+): Promise<Claimed> {
+  const place: Place = { loopId, branch, base };
+  const written = await unload(outbox, loopId, transcript);
+  const claimed = await patiently(() => transcript.claim(step, place, written, Date.now()), signal, log);
+  announceEvents(hub, step, loopId, turn, written.events);
+  return claimed;
+}
