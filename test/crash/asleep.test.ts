@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { startProxy } from "./support/proxy.ts";
 import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
 
 let stage: CrashStage;
@@ -11,11 +12,17 @@ afterAll(() => stage.close());
 
 test("a worker that slept beyond its heartbeats is fenced: its late answer is refused, the other's is kept", async () => {
   const session = stage.session({ replies: [{ text: "Kept answer.", holdUntil: "sleeper" }] });
-  const asleep = await stage.worker({ env: { HOLDFAST_LOG: "debug" } });
+  const proxy = await startProxy(stage.address);
+  const asleep = await stage.worker({ address: proxy.address, env: { HOLDFAST_LOG: "debug" } });
   await session.start("Go");
   await stage.model.waitForHold("sleeper");
   asleep.signal("SIGSTOP");
   const awake = await stage.worker();
+  // The other takes over right behind the heartbeat's five seconds: after ten, the sleeper's own SDK would end its call.
+  await stage.client.workflowService.resetStickyTaskQueue({
+    namespace: stage.namespace,
+    execution: { workflowId: session.id },
+  });
   const again = await executed(stage, session, "model", 2, 20_000);
   expect(again.process).toBe(awake.id);
   const second = await session.waitForRequest(1);
@@ -24,13 +31,18 @@ test("a worker that slept beyond its heartbeats is fenced: its late answer is re
   awake.signal("SIGSTOP");
   stage.model.release("sleeper");
   await eventually(() => session.requests()[0]?.outcome === "answered");
+  // Nobody can tell it that its time is over: it must come to the store.
+  proxy.stall();
   asleep.signal("SIGCONT");
   await eventually(() => /fenced|FencedError/.test(asleep.stderr()), {
     what: "the refusal of the late write",
   });
+  proxy.flow();
   expect((await session.entries()).length).toBe(1);
   awake.signal("SIGCONT");
   expect(await session.result()).toMatchObject({ text: "Kept answer." });
   expect(await session.conversation()).toEqual(["user: Go", "assistant: Kept answer."]);
   await expectWhole(stage, session);
+  await asleep.kill("SIGKILL");
+  await proxy.close();
 }, 60_000);
