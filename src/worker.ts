@@ -14,6 +14,7 @@ import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
 import { FilterRegistry, type InputFilter } from "./hooks/filters.ts";
+import { type HookFunctions, type HookPolicy, HookRegistry } from "./hooks/registry.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
 import type { Provider } from "./providers/provider.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
@@ -29,7 +30,11 @@ import type { Tool } from "./tools/tool.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 
+export type { HookAnswer } from "./hooks/answer.ts";
 export type { FilterResult, InputFilter } from "./hooks/filters.ts";
+export type { HookContexts } from "./hooks/hook-point.ts";
+export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.ts";
+export type { HookPoint } from "./schema/hooks.ts";
 export { defineTool } from "./tools/tool.ts";
 
 export type HoldfastWorkerOptions = {
@@ -49,6 +54,11 @@ export type HoldfastWorkerOptions = {
    * within 10 seconds, rejects.
    */
   readonly filters?: Readonly<Record<string, InputFilter>>;
+  /**
+   * Hooks, by the names that definitions use in `hooks`: functions by point, and what a failure means. One that throws,
+   * or that gives no answer within 10 seconds, is a "no" before something happens and changes nothing behind it.
+   */
+  readonly hooks?: Readonly<Record<string, HookFunctions & { readonly policy?: HookPolicy }>>;
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;
@@ -160,6 +170,10 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
   for (const provider of options.providers ?? []) providers.register(provider);
   const filters = new FilterRegistry();
   for (const [name, filter] of Object.entries(options.filters ?? {})) filters.register(name, filter);
+  const hooks = new HookRegistry();
+  for (const [name, { policy, ...functions }] of Object.entries(options.hooks ?? {})) {
+    hooks.register(name, functions, policy);
+  }
   const takeover: Takeover = {
     service: connection.workflowService as unknown as WorkflowService,
     within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
@@ -181,6 +195,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
         ...(options.tools ?? []),
       ]),
       filters,
+      hooks,
       secrets: options.secrets ?? environment,
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),

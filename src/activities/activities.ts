@@ -5,10 +5,12 @@ import type {
   CompactCommand,
   OpenLoopCommand,
   RecordCommand,
+  RunHookCommand,
 } from "../core/command.ts";
 import type {
   ClosedDigest,
   CompactDigest,
+  HookDigest,
   LoopDigest,
   ModelDigest,
   ToolDigest,
@@ -24,6 +26,7 @@ export type ToolInput = Omit<
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
 >;
 export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts">;
+export type RunHookInput = Omit<RunHookCommand, "type" | "session">;
 export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
 export type RecordInput = Omit<RecordCommand, "type" | "session">;
 
@@ -32,6 +35,7 @@ export type Activities = {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
   readonly model: (input: ModelInput) => Promise<ModelDigest>;
   readonly compact: (input: CompactInput) => Promise<CompactDigest>;
+  readonly "run-hook": (input: RunHookInput) => Promise<HookDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };

@@ -1,4 +1,5 @@
 import type { FilterRegistry } from "../hooks/filters.ts";
+import type { HookRegistry } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { SecretSource } from "../providers/secrets.ts";
@@ -15,6 +16,7 @@ export type Dependencies = {
   readonly providers: ProviderRegistry;
   readonly tools: ToolRegistry;
   readonly filters: FilterRegistry;
+  readonly hooks: HookRegistry;
   readonly secrets: SecretSource;
   readonly definitions: Definitions;
   readonly conversations: Conversations;

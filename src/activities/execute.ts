@@ -7,6 +7,7 @@ import { type CallMemo, type Tool, ToolError, type ToolFault, type ToolOutput } 
 import type { Step, Transcript } from "../transcript/transcript.ts";
 import { withNotes } from "./recovered.ts";
 import { idempotencyKey } from "./step.ts";
+import type { Show } from "./tool-updates.ts";
 
 /** What became of a call, in a form that the model can read. */
 export type Execution = {
@@ -21,6 +22,8 @@ export type ExecutionContext = {
   /** Absent: the tool may take as long as it takes. */
   readonly timeoutMs: number | undefined;
   readonly publish: (body: DeltaBody) => void;
+  /** What an update of the tool passes through on its way to `publish`. */
+  readonly updates: (show: Show) => Show;
   /** The claim that this execution holds; without one there is nothing to add to. */
   readonly claim: Transcript | undefined;
   readonly signal: AbortSignal;
@@ -67,7 +70,7 @@ async function started(
       workspace: context.workspace,
       idempotencyKey: idempotencyKey(context.step),
       signal: limit.signal,
-      update: show("tool-output"),
+      update: context.updates(show("tool-output")),
       progress: show("progress"),
       spawned: async (group) => await context.claim?.noteGroup(context.step, group),
       memo: context.claim === undefined ? undefined : memoOf(context.claim, context.step),

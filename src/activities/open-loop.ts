@@ -9,11 +9,13 @@ import { type AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
+import { checkHooks, hookedPoints } from "./ask-hooks.ts";
 import { unloadMessage } from "./cargo.ts";
 import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { checkFilters, filterPrompts } from "./filter-prompts.ts";
+import { mayBegin } from "./loop-hooks.ts";
 import { currentStep } from "./step.ts";
 
 /**
@@ -26,8 +28,10 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const definition = await asked(input, dependencies);
     const { tools, warnings } = facts(definition, dependencies);
     const { inputFilters } = definition;
+    const hooks = hookedPoints(definition);
     checkModel(definition, dependencies);
     checkFilters(inputFilters, dependencies);
+    checkHooks(definition, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
     const prompts = await Promise.all(
@@ -42,8 +46,13 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     if (continuation !== undefined)
       await mustBeContinuable(step.session, continuation, prompts.length, transcript);
     const { cancellationSignal } = Context.current();
-    const filtered = await filterPrompts(inputFilters, prompts, dependencies, cancellationSignal);
-    // An earlier execution of this step may have heard something else of its filters: what it has stored counts.
+    const asking = { definition, dependencies, signal: cancellationSignal };
+    const refused = hooks === undefined ? undefined : await mayBegin(step, prompts, asking);
+    const filtered =
+      refused === undefined
+        ? await filterPrompts(inputFilters, prompts, dependencies, cancellationSignal)
+        : { prompts, ...refused };
+    // An earlier execution of this step may have heard something else of hooks and filters: what it has stored counts.
     const opened = await transcript.openLoop({
       step,
       atMs: Date.now(),
@@ -68,6 +77,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       permissions: definition.permissions,
       ...(definition.context === null ? {} : { context: { compactAbove: triggerLevel(definition.context) } }),
       approvals: definition.approvals,
+      ...(hooks === undefined ? {} : { hooks }),
       ...(definition.nudges.enabled ? { nudges: definition.nudges.max } : {}),
       tools,
       warnings,

@@ -21,6 +21,7 @@ import { timeLimitOf } from "./open-loop.ts";
 import { patiently } from "./patience.ts";
 import { presentable } from "./presentable.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
+import { hookedUpdates } from "./tool-updates.ts";
 
 const PREVIEW_BYTES = 256;
 
@@ -111,6 +112,8 @@ async function run(
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
     timeoutMs: timeLimitOf(tool, definition),
     publish,
+    updates: (show) =>
+      hookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
     claim: hasClaim ? dependencies.transcript : undefined,
     signal: Context.current().cancellationSignal,
     log: dependencies.log,

@@ -1,3 +1,4 @@
+import { Context } from "@temporalio/activity";
 import { INLINE_BYTES } from "../core/append.ts";
 import type { ClosedDigest, WrittenDigest } from "../core/digest.ts";
 import { truncateForPreview } from "../core/preview.ts";
@@ -8,6 +9,7 @@ import { unload, unloadMessage } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { announceEvents } from "./live.ts";
+import { tellLoopEnd } from "./loop-hooks.ts";
 import { textOf } from "./model.ts";
 import { currentStep } from "./step.ts";
 
@@ -17,10 +19,14 @@ const STATUS_OF_OUTCOME = {
   failed: "failed",
   stopped: "aborted",
   rejected: "rejected",
+  ended: "aborted",
   delivered: "completed",
 } satisfies Record<Outcome["type"], LoopStatus>;
 
-/** Writes a loop's last events and closes its record; gives back the text that the run answers with. */
+/**
+ * Writes a loop's last events and closes its record; gives back the text that the run answers with. Hooks are told then,
+ * and told again when this runs again.
+ */
 export async function closeLoop(input: CloseLoopInput, dependencies: Dependencies): Promise<ClosedDigest> {
   const { transcript, conversations, hub } = dependencies;
   const step = currentStep(input, dependencies.process);
@@ -53,6 +59,12 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       turns: input.turns,
     });
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);
+    if (input.definitionHash !== undefined && end?.type === "AgentEnd") {
+      const definition = await dependencies.definitions.byHash(input.definitionHash);
+      const asking = { definition, dependencies, signal: Context.current().cancellationSignal };
+      const { from, to, usage } = end;
+      await tellLoopEnd({ step, loopId: input.loopId, usage }, { branch: stored.branch, from, to }, asking);
+    }
     return { ...(stored.result as ClosedDigest), branch: stored.branch };
   } catch (error) {
     throw asFailure(error);

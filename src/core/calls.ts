@@ -2,12 +2,13 @@ import type { EventBody } from "../schema/record.ts";
 import { estimateBody, messageEvents, placeAt } from "./append.ts";
 import { permitFor } from "./approvals.ts";
 import type { CallDigest, ToolDigest } from "./digest.ts";
+import { askHooks, hasHook } from "./hooking.ts";
 import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import { baseOf, emit, isEmpty, type OutboxBody } from "./outbox.ts";
-import { type PhaseOf, pinnedOf } from "./phase.ts";
+import { pinnedOf } from "./phase.ts";
 import { countMistake } from "./repeated-mistakes.ts";
 import type { Setback } from "./run-event.ts";
-import type { Call, CallStatus, State } from "./state.ts";
+import type { Call, Calling, CallStatus, State } from "./state.ts";
 import { extendView } from "./view.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
@@ -19,8 +20,6 @@ export const CANCELLED_TEXT = "Cancelled";
 /** GAP-05, PHI-13m. */
 export const CUT_OFF_TEXT =
   "Not run: the answer was cut off by the output limit before its calls were complete. Ask again, in smaller pieces.";
-
-export type Calling = PhaseOf<"calling-tools">;
 
 /** @param cutOff - The answer ended at the output limit: no call of it can be trusted, none is run. */
 export function startCalls(
@@ -46,18 +45,45 @@ export function startCalls(
 function nextUnit(state: State, phase: Calling): State {
   const from = phase.unit.to;
   if (from >= phase.calls.length) return finishCalls(state);
-  if (state.stop !== undefined) return finishCalls(refuseRest(state, phase, CANCELLED_TEXT));
-  if (from > 0 && state.queues.steering.length > 0)
-    return finishCalls(refuseRest(state, phase, SKIPPED_TEXT));
+  const barred = barredBy(state, phase);
+  if (barred !== undefined) return finishCalls(refuseRest(state, phase, barred));
+  const asked = hasHook(state, "before-tool") ? mayRun(state, phase) : [];
+  return asked.length > 0
+    ? askHooks(state, { point: "before-tool", calling: phase, calls: asked })
+    : startUnit(state, phase, new Map());
+}
 
-  const to = Math.min(phase.calls.length, from + unitSize(state, phase.calls.length));
+type Refusal = { readonly hook: string; readonly reason: string };
+
+/** Hooks have been asked about the next unit; behind a stop or steering it does not begin all the same. */
+export function toolsJudged(state: State, phase: Calling, refusals: ReadonlyMap<number, Refusal>): State {
+  const back = { ...state, phase };
+  const barred = barredBy(back, phase);
+  return barred === undefined
+    ? startUnit(back, phase, refusals)
+    : finishCalls(refuseRest(back, phase, barred));
+}
+
+/** Calls of the next unit that the policy lets run, or lets a person decide on. */
+function mayRun(state: State, phase: Calling): readonly number[] {
+  const indices = phase.calls.keys();
+  return [...indices].slice(phase.unit.to, unitEnd(state, phase)).filter((index) => {
+    const call = phase.calls[index] as Call;
+    return refusalOf(state, call) === undefined && permitFor(state, call).outcome !== "deny";
+  });
+}
+
+function startUnit(state: State, phase: Calling, refusals: ReadonlyMap<number, Refusal>): State {
+  const from = phase.unit.to;
+  const to = unitEnd(state, phase);
   let next: State = state;
   let calls = phase.calls;
   for (let index = from; index < to; index++) {
     const call = calls[index] as Call;
     const { state: counted, refusal } = countMistake(next, call.name, refusalOf(state, call));
     next = counted;
-    const begun = refusal === undefined ? begin(next, phase.position, call, index) : undefined;
+    const begun =
+      refusal === undefined ? begin(next, phase.position, call, index, refusals.get(index)) : undefined;
     if (begun === undefined) next = emit(next, startEvent(call, phase.position));
     next = begun?.state ?? answerCall(next, phase.position, call, index, refusal ?? "");
     calls = withCall(calls, index, begun?.call ?? { ...call, status: doneWith(call, refusal ?? "") });
@@ -70,8 +96,17 @@ function nextUnit(state: State, phase: Calling): State {
 }
 
 /** A call whose tool is known and whose arguments fit: it runs, or waits for a person, or is refused (X-04). */
-function begin(state: State, answer: number, call: Call, index: number): { state: State; call: Call } {
+function begin(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  refusal: Refusal | undefined,
+): { state: State; call: Call } {
   const { reason, ...permission } = permitFor(state, call);
+  if (refusal !== undefined && permission.outcome !== "deny") {
+    return refuse(state, answer, call, index, `Refused by hook "${refusal.hook}": ${refusal.reason}`);
+  }
   switch (permission.outcome) {
     case "allow":
       return run(state, answer, { ...call, permission });
@@ -119,7 +154,7 @@ function startEvent({ id, name, permission }: Call, position: number): EventBody
 export function goOnWith(state: State, phase: Calling): State {
   const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
   if (isFlushing(phase) || has("running")) return { ...state, phase };
-  if (!has("asking")) return nextUnit({ ...state, phase }, phase);
+  if (!has("asking")) return unitOver({ ...state, phase }, phase);
   if (phase.flush === "tried" || isEmpty(state.outbox)) return { ...state, phase };
   const given = issue(state);
   return { ...given.state, phase: { ...phase, flush: given.issue } };
@@ -127,6 +162,37 @@ export function goOnWith(state: State, phase: Calling): State {
 
 export function isFlushing({ flush }: Calling): boolean {
   return flush !== undefined && flush !== "tried";
+}
+
+/** Hooks are told of the calls that have run, once for the unit; then the events of their results come (EVT-14). */
+function unitOver(state: State, phase: Calling): State {
+  const calls = phase.calls.flatMap(({ status }, index) =>
+    status.type === "done" && status.untold === true ? [index] : [],
+  );
+  return calls.length > 0
+    ? askHooks(state, { point: "after-tool", calling: phase, calls })
+    : nextUnit(state, phase);
+}
+
+export function toolsTold(state: State, before: Calling, told: readonly number[]): State {
+  const calls = before.calls.map((call, index) => {
+    if (call.status.type !== "done" || !told.includes(index)) return call;
+    const { untold: _, ...status } = call.status;
+    return { ...call, status };
+  });
+  const phase = { ...before, calls };
+  const said = told.reduce((next, index) => messageEvents(next, before.position + 1 + index), state);
+  return nextUnit({ ...said, phase }, phase);
+}
+
+/** Why no further unit begins: a person wants no more, or a word first. */
+function barredBy(state: State, phase: Calling): string | undefined {
+  if (state.stop !== undefined) return CANCELLED_TEXT;
+  return phase.unit.to > 0 && state.queues.steering.length > 0 ? SKIPPED_TEXT : undefined;
+}
+
+function unitEnd(state: State, { calls, unit }: Calling): number {
+  return Math.min(calls.length, unit.to + unitSize(state, calls.length));
 }
 
 function unitSize(state: State, calls: number): number {
@@ -168,7 +234,7 @@ function resultBody(call: Call, text: string): OutboxBody {
   return { type: "result", toolCallId: call.id, toolName: call.name, text };
 }
 
-function doneWith(call: Call, text: string): CallStatus {
+function doneWith(call: Call, text: string): Extract<CallStatus, { type: "done" }> {
   return { type: "done", isError: true, tokens: estimateBody(resultBody(call, text)) };
 }
 
@@ -190,7 +256,12 @@ function endEvents(
     ...(child === undefined ? {} : { childLoopId: child }),
     ...(isRefused(call) ? { permission: call.permission } : {}),
   });
-  return messageEvents(ended, position);
+  return isUntold(state, call) ? ended : messageEvents(ended, position);
+}
+
+/** Hooks hear of calls that have run. */
+function isUntold(state: State, { status }: Call): boolean {
+  return status.type === "running" && hasHook(state, "after-tool");
 }
 
 /** It never ran: its End has no Start. */
@@ -245,7 +316,13 @@ function giveUp(state: State, phase: Calling, call: Call, index: number, text: s
   return callDone(answerCall(state, phase.position, call, index, text), phase, index, doneWith(call, text));
 }
 
-function callDone(state: State, phase: Calling, index: number, status: CallStatus): State {
+function callDone(
+  state: State,
+  phase: Calling,
+  index: number,
+  done: Extract<CallStatus, { type: "done" }>,
+): State {
+  const status = isUntold(state, phase.calls[index] as Call) ? { ...done, untold: true as const } : done;
   return goOnWith(state, { ...phase, calls: withStatus(phase.calls, index, status) });
 }
 

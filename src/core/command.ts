@@ -1,7 +1,8 @@
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
+import type { Usage } from "../schema/message.ts";
 import type { Outcome } from "../schema/record.ts";
 import type { Outbox } from "./outbox.ts";
-import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
+import type { CompactionCounts, CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
 import type { ViewRanges } from "./view.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
@@ -79,11 +80,51 @@ export type CallToolCommand = Writing & {
 
 export type CallToolsCommand = { readonly type: "call-tools"; readonly calls: readonly CallToolCommand[] };
 
+/** Hooks of one point are asked, or told. */
+export type RunHookCommand = Writing & {
+  readonly type: "run-hook";
+  readonly session: string;
+  /** Empty when no loop is open. */
+  readonly loopId: string;
+  readonly definitionHash: string;
+  readonly turn: number;
+  readonly ask: HookAsk;
+  /** Where they are told what the model sees. */
+  readonly view?: ViewRanges;
+};
+
+export type HookAsk =
+  | { readonly point: "before-turn" | "after-task" }
+  | { readonly point: "after-turn"; readonly usage: Usage }
+  /** `position`: of the answer. */
+  | { readonly point: "on-error" | "on-text"; readonly position: number }
+  | {
+      readonly point: "before-compaction";
+      readonly estimatedTokens: number;
+      readonly messageCount: number;
+    }
+  | ({ readonly point: "after-compaction" } & CompactionCounts)
+  /** The calls of one unit, in call order. */
+  | {
+      readonly point: "before-tool" | "after-tool";
+      /** Of the assistant message, which holds the arguments. */
+      readonly answer: number;
+      readonly calls: readonly {
+        readonly call: number;
+        readonly toolCallId: string;
+        readonly toolName: string;
+        /** Behind its end. */
+        readonly isError?: boolean;
+      }[];
+    };
+
 export type CloseLoopCommand = Writing & {
   readonly type: "close-loop";
   readonly session: string;
   readonly loopId: string;
   readonly outcome: Outcome;
+  /** Where hooks are told that the loop is over. */
+  readonly definitionHash?: string;
   /** The last answer, whose text the run gives back. */
   readonly answer?: number;
   readonly turns: number;
@@ -114,6 +155,7 @@ export type Command =
   | CallModelCommand
   | CompactCommand
   | CallToolsCommand
+  | RunHookCommand
   | CloseLoopCommand
   | RecordCommand
   | WaitCommand

@@ -1,4 +1,5 @@
 import type { ApprovalSettings, Limits, QueueMode } from "../schema/definition.ts";
+import type { HookPoint } from "../schema/hooks.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
@@ -50,9 +51,13 @@ export type LoopDigest = {
   readonly context?: ContextBounds;
   /** Nudges in a row (IRON-02). Absent: none is given. */
   readonly nudges?: number;
+  /** Points at which the definition has hooks. Absent: none. */
+  readonly hooks?: readonly HookPoint[];
   readonly warnings: readonly string[];
   /** Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries. */
   readonly rejected?: string;
+  /** The hook that has refused the loop, before it began. Absent: a filter has rejected its prompts. */
+  readonly rejectedBy?: string;
 };
 
 /** One call of a model's answer. The arguments stay in the transcript. */
@@ -115,6 +120,21 @@ export type CompactDigest = WrittenDigest & {
   /** Of a model that was asked for a text. */
   readonly usage?: Usage;
   readonly costUsd?: number;
+};
+
+/** What hooks have said. Names have at most 128 bytes, reasons 512, words for the model 2 KiB; free of secrets. */
+export type HookWord =
+  /** `notices`: words for the model, for the turn that begins. */
+  | { readonly type: "yes"; readonly notices?: readonly string[] }
+  | { readonly type: "no"; readonly hook: string; readonly reason: string }
+  | { readonly type: "end"; readonly hook: string; readonly text: string }
+  | { readonly type: "go-on"; readonly hook: string; readonly text?: string };
+
+export type HookDigest = WrittenDigest & {
+  /** One for each call that was asked about, in the order of the question; else one. */
+  readonly words: readonly HookWord[];
+  /** Hooks that gave no answer: for people. At most eight. */
+  readonly failures?: readonly { readonly hook: string; readonly how: string }[];
 };
 
 /** The answer of a step that only writes. */

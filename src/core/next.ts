@@ -2,6 +2,7 @@ import { approvalsUntil } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
 import { contextTokens } from "./compacting.ts";
+import { askedOf, hasHook } from "./hooking.ts";
 import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
@@ -62,6 +63,13 @@ export function next(state: State): Command {
         ? { type: "call-tools", calls }
         : { type: "wait", untilMs: approvalsUntil(phase) };
     }
+    case "hooking":
+      return {
+        type: "run-hook",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        ...askedOf(state, phase.question),
+      };
     case "closing": {
       const loop = loopOf(state);
       return {
@@ -70,6 +78,7 @@ export function next(state: State): Command {
         session: state.session,
         loopId: loop.loopId,
         outcome: phase.outcome,
+        ...(isTold(state, phase) ? { definitionHash: pinnedOf(state).definitionHash } : {}),
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
         turns: loop.turn,
         costUsd: loop.costUsd,
@@ -104,6 +113,12 @@ function record(state: State, issue: Issue, inbox: readonly PersonMessage[]): Re
     ...(state.loop === undefined ? {} : { loopId: state.loop.loopId }),
     inbox,
   };
+}
+
+/** Of a loop that a hook has refused nobody is told more. */
+function isTold(state: State, { outcome }: PhaseOf<"closing">): boolean {
+  const refused = outcome.type === "rejected" && outcome.by !== undefined;
+  return !refused && hasHook(state, "after-loop");
 }
 
 function numbered({ number, generation }: Issue) {

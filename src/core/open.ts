@@ -47,9 +47,12 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
       ...(goesOn ? { goesOn } : {}),
     },
   };
+  const due = { type: "turn-due" as const, source: "opening" as const };
+  // A loop that a hook has refused never began (CB-05).
+  if (digest.rejectedBy !== undefined) return { ...opened, phase: due };
   const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
   const announced = emit(opened, { type: "AgentStart", kind, ...parent });
-  return { ...announced, phase: { type: "turn-due", source: "opening" } };
+  return { ...announced, phase: due };
 }
 
 function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
@@ -63,6 +66,7 @@ function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
     entries: _e,
     warnings: _w,
     rejected: _r,
+    rejectedBy: _rb,
     ...pinned
   } = digest;
   return pinned;

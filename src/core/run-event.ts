@@ -4,6 +4,7 @@ import type {
   ClosedDigest,
   CompactDigest,
   Failure,
+  HookDigest,
   LoopDigest,
   ModelDigest,
   ToolDigest,
@@ -33,6 +34,8 @@ export type RunEvent = { readonly atMs: number } & (
   | { readonly type: "compaction-asked"; readonly focus?: string }
   | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }
   | { readonly type: "tool-set-back"; readonly call: number; readonly setback: Setback }
+  | { readonly type: "hooks-answered"; readonly digest: HookDigest }
+  | { readonly type: "hook-set-back"; readonly setback: Setback }
   | { readonly type: "loop-closed"; readonly digest: ClosedDigest }
   | { readonly type: "close-set-back"; readonly setback: Setback }
   | { readonly type: "recorded"; readonly digest: WrittenDigest }

@@ -3,7 +3,7 @@ import type { StopReason, Usage } from "../schema/message.ts";
 import type { ContinuationKind, EntryOrigin, Outcome, Permission } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
 import type { Reported } from "./compaction/trigger.ts";
-import type { CallDigest, LoopDigest } from "./digest.ts";
+import type { CallDigest, CompactDigest, LoopDigest } from "./digest.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 import type { View } from "./view.ts";
@@ -71,7 +71,13 @@ export type CallStatus =
       readonly untilMs: number | undefined;
       readonly reason: string;
     }
-  | { readonly type: "done"; readonly isError: boolean; readonly tokens: number };
+  /** `untold`: hooks are told of its end, and then the events of its result come. */
+  | {
+      readonly type: "done";
+      readonly isError: boolean;
+      readonly tokens: number;
+      readonly untold?: true;
+    };
 
 export type Call = CallDigest & {
   readonly status: CallStatus;
@@ -86,6 +92,46 @@ export type CompactionReason =
   | { readonly type: "grown" }
   | { readonly type: "asked"; readonly focus?: string }
   | { readonly type: "overflow"; readonly said: string };
+
+export type CompactionCounts = Pick<
+  CompactDigest,
+  "messagesBefore" | "messagesAfter" | "tokensBefore" | "tokensAfter"
+>;
+
+/** How a turn ends. */
+export type TurnEnding = {
+  /** Of the answer, or of the message that stands for one. */
+  readonly position: number;
+  readonly results: number;
+  readonly usage: Usage;
+  readonly behind: BehindTurn;
+};
+
+/** What comes behind a turn: perhaps another, or the end of the loop. */
+export type BehindTurn =
+  | { readonly type: "go-on"; readonly source?: TurnSource }
+  | { readonly type: "close"; readonly outcome: Outcome };
+
+/** What hooks are asked about, with what is needed to go on behind their answer. */
+export type HookQuestion =
+  | { readonly point: "before-turn"; readonly source: TurnSource }
+  | { readonly point: "before-compaction"; readonly why: CompactionReason }
+  | { readonly point: "after-compaction"; readonly counts: CompactionCounts; readonly overflow: boolean }
+  | {
+      readonly point: "before-tool" | "after-tool";
+      readonly calling: Calling;
+      /** Indices, in call order. */
+      readonly calls: readonly number[];
+    }
+  | { readonly point: "on-error"; readonly ending: TurnEnding }
+  | {
+      readonly point: "after-turn";
+      readonly turn: number;
+      readonly usage: Usage;
+      readonly behind: BehindTurn;
+    }
+  | { readonly point: "on-text"; readonly position: number }
+  | { readonly point: "after-task" };
 
 /** Where the run stands. Each phase carries what it needs, and no other. */
 export type Phase =
@@ -109,16 +155,8 @@ export type Phase =
       readonly compacted?: boolean;
     }
   | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
-  | {
-      readonly type: "calling-tools";
-      readonly issue: Issue;
-      /** Of the assistant message. */
-      readonly position: number;
-      readonly calls: readonly Call[];
-      readonly unit: Unit;
-      /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
-      readonly flush?: Issue | "tried";
-    }
+  | Calling
+  | { readonly type: "hooking"; readonly issue: Issue; readonly question: HookQuestion }
   | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
   | {
       readonly type: "recording";
@@ -130,6 +168,17 @@ export type Phase =
   | { readonly type: "rotating"; readonly resume: Resume }
   | { readonly type: "ended" }
   | Passing;
+
+export type Calling = {
+  readonly type: "calling-tools";
+  readonly issue: Issue;
+  /** Of the assistant message. */
+  readonly position: number;
+  readonly calls: readonly Call[];
+  readonly unit: Unit;
+  /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
+  readonly flush?: Issue | "tried";
+};
 
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 export type Passing =
@@ -158,7 +207,7 @@ export type Resume =
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
 
 /** What a turn begins with. */
-export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge";
+export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "on-text";
 
 /** What a small `record` step was needed for. */
 export type AfterRecord = Resume | { readonly type: "end" };
@@ -186,6 +235,10 @@ export type OpenLoop = {
   readonly mistakes?: readonly Mistakes[];
   /** Nudges since the last answer that had calls or announced none; absent for 0. */
   readonly nudges?: number;
+  /** Words of hooks for the turn that begins next; absent for none. */
+  readonly notices?: readonly string[];
+  /** By a hook that failed behind something: the loop ends with its turn. */
+  readonly ended?: { readonly by: string; readonly reason: string };
 };
 
 /** What `open-loop` pinned, kept for the rest of the run. */
@@ -205,6 +258,7 @@ export type Pinned = Pick<
   | "approvals"
   | "context"
   | "nudges"
+  | "hooks"
 >;
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
@@ -260,4 +314,6 @@ export type State = {
   /** The first words that were asked, at most 256 bytes: what an operator reads first. */
   readonly goal: string;
   readonly last: LastLoop | undefined;
+  /** Hooks were told that the task is over. */
+  readonly taskOver?: true;
 };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
+import { Hooks } from "./hooks.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { ToolStrategy } from "./tool.ts";
@@ -92,6 +93,8 @@ export const AgentDefinition = z.strictObject({
    * the conversation. An unknown one is an error when a loop opens, which lists those that there are.
    */
   inputFilters: z.array(z.string()).default([]),
+  /** Who is asked or told while the agent works, by point; see docs/hooks.md. */
+  hooks: Hooks.default(() => ({})),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
   /** For tools that have no time limit of their own; `null`, the default, gives them none. */
   toolTimeoutMs: z.number().int().positive().nullable().default(null),

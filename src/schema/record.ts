@@ -39,7 +39,10 @@ export const Outcome = z.discriminatedUnion("type", [
   z.object({ type: z.literal("limit-reached"), reason: z.string() }),
   z.object({ type: z.literal("failed"), fault: z.string(), message: z.string() }),
   z.object({ type: z.literal("stopped"), reason: z.string() }),
-  z.object({ type: z.literal("rejected"), reason: z.string() }),
+  /** Its prompts did not join the conversation. `by`: the hook that refused the loop; a filter unless said. */
+  z.object({ type: z.literal("rejected"), reason: z.string(), by: z.string().optional() }),
+  /** A hook ended it before a turn. */
+  z.object({ type: z.literal("ended"), by: z.string(), reason: z.string() }),
   /** Nothing was asked: messages for a session at rest were put into its inbox. */
   z.object({ type: z.literal("delivered"), messages: z.number().int() }),
 ]);

@@ -115,6 +115,8 @@ export type LoopOpening = {
   readonly prompts: readonly NewMessage[];
   /** Why the prompts may not join the conversation: the loop has no entries, and the inbox stays as it is. */
   readonly rejected?: string | undefined;
+  /** The hook that refused it; a filter when absent. */
+  readonly rejectedBy?: string | undefined;
 };
 
 export type LoopOpened = {
@@ -134,6 +136,7 @@ export type LoopOpened = {
   }[];
   /** As it was decided when the loop was opened, whatever a later asking says. */
   readonly rejected?: string | undefined;
+  readonly rejectedBy?: string | undefined;
 };
 
 export type LoopClosing = StoreWrite & {

@@ -34,8 +34,10 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   let state = initial;
   let work = new CancellationScope();
   const tell = (happening: Happening): void => {
+    const wasStopped = state.stop !== undefined;
     state = apply(state, { ...happening, atMs: Date.now() });
-    if (state.stop !== undefined && isWork(next(state))) work.cancel();
+    // Behind a stop hooks are still told how the turn has ended: what comes then does not end them.
+    if (!wasStopped && state.stop !== undefined && isWork(next(state))) work.cancel();
   };
   listen(() => state, tell);
   outside?.cancelRequested.catch(() =>
@@ -49,6 +51,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     switch (command.type) {
       case "call-model":
       case "compact":
+      case "run-hook":
       case "call-tools":
         work = new CancellationScope();
         await work.run(workOn);
@@ -76,13 +79,12 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     return next(state);
   }
 
-  /** Model and tools in turn, in the one scope that stop cancels, until something else is due. */
+  /** Model, tools and hooks in turn, in the one scope that stop cancels, until something else is due. */
   async function workOn(): Promise<void> {
     do {
       const command = due();
-      if (command.type === "call-model" || command.type === "compact")
-        tell(await perform(command, state.pinned?.model));
-      else if (command.type === "call-tools") await callAll(command.calls);
+      if (command.type === "call-tools") await callAll(command.calls);
+      else if (isWork(command)) tell(await perform(command, state.pinned?.model));
       else return;
     } while (state.stop === undefined);
   }
@@ -157,8 +159,11 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
 }
 
 /** Commands that stop cuts short; the others are brief and write what must be written. */
-function isWork(command: Command): boolean {
-  return command.type === "call-model" || command.type === "compact" || command.type === "call-tools";
+function isWork(
+  command: Command,
+): command is Extract<Command, { type: "call-model" | "compact" | "run-hook" | "call-tools" }> {
+  const { type } = command;
+  return type === "call-model" || type === "compact" || type === "run-hook" || type === "call-tools";
 }
 
 function keyOf({ number, call }: CallToolCommand): string {

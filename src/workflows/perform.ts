@@ -7,6 +7,7 @@ import type {
   CompactCommand,
   OpenLoopCommand,
   RecordCommand,
+  RunHookCommand,
 } from "../core/command.ts";
 import type { ToolDigest } from "../core/digest.ts";
 import type { RunEvent } from "../core/run-event.ts";
@@ -20,7 +21,13 @@ export type Happening = RunEvent extends infer Event
     : never
   : never;
 
-type ActivityCommand = OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand;
+type ActivityCommand =
+  | OpenLoopCommand
+  | CallModelCommand
+  | CompactCommand
+  | RunHookCommand
+  | CloseLoopCommand
+  | RecordCommand;
 
 /** As the timeline says it. */
 const WHY = {
@@ -28,6 +35,9 @@ const WHY = {
   asked: "on request",
   overflow: "it does not fit",
 } satisfies Record<CompactCommand["why"]["type"], string>;
+
+/** What keeps the activity from asking at all may pass; a hook that fails has answered. */
+const HOOK_ATTEMPTS = 3;
 
 // No `async` here: for each promise of a workflow the SDK takes a stack trace and maps it back to its sources, which
 // is most of what a short activation costs.
@@ -56,6 +66,14 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
       return scheduleActivity<ReturnOf<"compact">>("compact", [input], options).then(
         (digest) => ({ type: "compacted", digest }),
         setBack("compact-set-back"),
+      );
+    }
+    case "run-hook": {
+      const { type, session, ...input } = command;
+      const options = modelOptions(HOOK_ATTEMPTS, `turn ${command.turn} · ${command.ask.point}`);
+      return scheduleActivity<ReturnOf<"run-hook">>("run-hook", [input], options).then(
+        (digest) => ({ type: "hooks-answered", digest }),
+        setBack("hook-set-back"),
       );
     }
     case "close-loop": {
@@ -99,7 +117,13 @@ function write<Name extends "open-loop" | "close-loop" | "record">(
 }
 
 function setBack(
-  type: "open-set-back" | "model-set-back" | "compact-set-back" | "close-set-back" | "record-set-back",
+  type:
+    | "open-set-back"
+    | "model-set-back"
+    | "compact-set-back"
+    | "hook-set-back"
+    | "close-set-back"
+    | "record-set-back",
 ) {
   return (error: unknown): Happening => ({ type, setback: setbackOf(error, false) });
 }

@@ -9,9 +9,12 @@ import {
   oneof,
   option,
   record,
+  subarray,
 } from "fast-check";
 import { pendingApprovals } from "../../src/core/approvals.ts";
+import type { HookWord } from "../../src/core/digest.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
+import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 import { calls, type Play, play, type Reached, type Reply, type Setting, says, usageOf } from "./play.ts";
 
 // Random scripts: how the world answers and what people do, in any order that is legal.
@@ -146,7 +149,24 @@ const reply: Arbitrary<Reply> = oneof(
   },
 );
 
+/** What hooks answer, by what they are asked alone: a crash makes them be asked again. */
+function moody(seed: number): NonNullable<Setting["words"]> {
+  return ({ ask, turn }) => {
+    const wordOf = (subject: number): HookWord => {
+      const mood = (seed + 7 * turn + 3 * subject + ask.point.length) % 11;
+      if (mood === 0) return { type: "no", hook: "moody", reason: "no" };
+      if (ask.point === "before-turn" && mood === 1) return { type: "end", hook: "moody", text: "enough" };
+      if (ask.point === "before-turn" && mood < 5) return { type: "yes", notices: ["a notice"] };
+      const goesOn = ask.point === "on-text" && mood < 6 && turn < 4;
+      return goesOn ? { type: "go-on", hook: "moody" } : { type: "yes" };
+    };
+    return "calls" in ask ? ask.calls.map(({ call }) => wordOf(call)) : [wordOf(0)];
+  };
+}
+
 export const settings: Arbitrary<Setting> = record({
+  hooks: option(subarray([...HOOK_POINTS]), { nil: undefined }),
+  words: nat(10).map(moody),
   replies: array(reply, { maxLength: 12 }),
   mode: constantFrom("run" as const, "interactive" as const),
   idleTimeoutMs: constantFrom(null, 1000),

@@ -9,10 +9,13 @@ import type {
   CompactCommand,
   OpenLoopCommand,
   RecordCommand,
+  RunHookCommand,
 } from "../../src/core/command.ts";
 import type {
   CallDigest,
   CompactDigest,
+  HookDigest,
+  HookWord,
   LoopDigest,
   ModelDigest,
   ToolDigest,
@@ -24,9 +27,10 @@ import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { start } from "../../src/core/start.ts";
-import type { PersonMessage, State } from "../../src/core/state.ts";
+import type { Calling, PersonMessage, State } from "../../src/core/state.ts";
 import { COMPACTION_KIND, materialise, viewLength } from "../../src/core/view.ts";
 import type { Limits, QueueMode } from "../../src/schema/definition.ts";
+import type { HookPoint } from "../../src/schema/hooks.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../src/schema/permission.ts";
 import type { ContinuationKind, Entry } from "../../src/schema/record.ts";
@@ -93,6 +97,12 @@ export type Setting = {
   readonly nudges?: number | undefined;
   /** Prompts that hold this are rejected, and with them all that came together. */
   readonly rejects?: string;
+  /** They are refused by this hook then, and not by a filter. */
+  readonly rejectedBy?: string;
+  /** Points that have hooks. */
+  readonly hooks?: readonly HookPoint[] | undefined;
+  /** What they answer, by what they are asked; yes unless said. The same whenever it is asked again. */
+  readonly words?: (command: RunHookCommand) => readonly HookWord[];
   readonly transcript?: FakeTranscript;
   readonly session?: string;
   /** The temporal run that goes first. */
@@ -144,6 +154,8 @@ export class Play {
   readonly accepted: Accepted[] = [];
   readonly forgotten = new Set<string>();
   readonly commands: Command[] = [];
+  /** Each asking of hooks, behind so many events of its loop. */
+  readonly hooked: { readonly loopId: string; readonly behind: number; readonly line: string }[] = [];
   largestState = 0;
   #modelCalls = new Map<string, number>();
   #answers: { position: number; calls: readonly CallDigest[] }[] = [];
@@ -285,6 +297,7 @@ export class Play {
         "close-loop": "close-set-back",
         record: "record-set-back",
         compact: "compact-set-back",
+        "run-hook": "hook-set-back",
       } as const
     )[command.type];
     return this.tell({ type, setback });
@@ -329,7 +342,7 @@ export class Play {
   // Activities.
 
   perform(
-    command: OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand,
+    command: Exclude<Command, { type: "call-tools" | "wait" | "rotate" | "finish" }>,
     reached: Reached = "stored",
   ): Happening {
     switch (command.type) {
@@ -350,6 +363,8 @@ export class Play {
         });
         return { type: "loop-closed", digest: { ...(result as object), branch } };
       }
+      case "run-hook":
+        return { type: "hooks-answered", digest: this.#runHook(command, reached) };
       case "record": {
         const { branch } = this.#write(command, command.loopId ?? "", reached, () => {
           this.transcript.putInbox(command.inbox);
@@ -416,6 +431,7 @@ export class Play {
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
       ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
       warnings: [],
     };
     if (reached !== "stored") {
@@ -455,9 +471,29 @@ export class Play {
         tokens: estimateMessage(message),
       })),
       ...(rejected === undefined ? {} : { rejected }),
+      ...(rejected === undefined || this.setting.rejectedBy === undefined
+        ? {}
+        : { rejectedBy: this.setting.rejectedBy }),
     };
     transcript.steps.set(step, { generation: command.generation, stored: { branch, result: digest } });
     return digest;
+  }
+
+  #runHook(command: RunHookCommand, reached: Reached): HookDigest {
+    const lost: HookDigest = { branch: command.branch, words: [] };
+    if (reached === "nothing") return lost;
+    const key = { run: this.run, number: command.number, call: 0 };
+    const claimed = this.transcript.claim(key, command.generation, command, command.outbox);
+    if ("result" in claimed) return { ...(claimed.result as HookDigest), branch: claimed.branch };
+    const { loopId, ask } = command;
+    const behind = this.transcript.eventsOf(loopId).length;
+    this.hooked.push({ loopId, behind, line: hookLine(command) });
+    if (reached === "claimed") return lost;
+    const asked = "calls" in ask ? ask.calls : [ask];
+    const words = this.setting.words?.(command) ?? asked.map((): HookWord => ({ type: "yes" }));
+    const place = { ...command, branch: claimed.branch };
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [], { words });
+    return { ...(stored.result as HookDigest), branch: stored.branch };
   }
 
   #rejection({ prompts }: OpenLoopCommand): string | undefined {
@@ -749,10 +785,9 @@ export class Play {
 
   /** I3, for answers whose calls are over. */
   #checkAnswers(): void {
-    const { phase, outbox, branch } = this.state;
-    const over = this.#answers.filter(
-      ({ position }) => phase.type !== "calling-tools" || phase.position !== position,
-    );
+    const { outbox, branch } = this.state;
+    const calling = callingOf(this.state);
+    const over = this.#answers.filter(({ position }) => calling?.position !== position);
     this.#answers = this.#answers.filter((answer) => !over.includes(answer));
     for (const { position, calls } of over) {
       calls.forEach((call, index) => {
@@ -819,9 +854,23 @@ export class Play {
     return this.transcript.eventsOf(loopId).map(eventLine);
   }
 
+  /** Events and askings of hooks, as one story of a loop. */
+  story(loopId = this.transcript.loops.at(-1)?.loopId ?? ""): string[] {
+    const lines = this.eventLines(loopId);
+    const told = this.hooked.filter((one) => one.loopId === loopId);
+    const at = (behind: number) => told.filter((one) => one.behind === behind).map(({ line }) => line);
+    return [...lines.flatMap((line, index) => [...at(index), line]), ...at(lines.length)];
+  }
+
   get inboxTexts(): (string | undefined)[] {
     return this.transcript.inbox.map(({ text }) => text);
   }
+}
+
+/** Calls that are under way, also while hooks are asked about them. */
+function callingOf({ phase }: State): Calling | undefined {
+  if (phase.type === "hooking") return "calling" in phase.question ? phase.question.calling : undefined;
+  return phase.type === "calling-tools" ? phase : undefined;
 }
 
 /** Cheaper than `expect`, which is called a million times otherwise. */
@@ -891,6 +940,11 @@ function eventLine({ body }: OutboxEvent): string {
   }
 }
 
+function hookLine({ ask, turn }: RunHookCommand): string {
+  if ("calls" in ask) return `${ask.point} ${ask.calls.map(({ toolName }) => toolName).join(" ")}`;
+  return ask.point === "after-turn" || ask.point === "before-turn" ? `${ask.point} ${turn}` : ask.point;
+}
+
 /** Every call has one result behind its answer, in order, and no result is without its call. */
 export function expectNoOrphans(messages: readonly AgentMessage[]): void {
   let open: string[] = [];
@@ -914,6 +968,12 @@ export function expectWholeLoop(events: readonly OutboxEvent[]): void {
     events.every(({ sequence }, index) => sequence === index),
     "events are numbered from 0",
   );
+  const [first] = events;
+  const end = first?.body.type === "AgentEnd" ? first.body.outcome : undefined;
+  if (end?.type === "rejected" && end.by !== undefined) {
+    must(events.length === 1, "a loop that a hook refused never began");
+    return;
+  }
   must(types.lastIndexOf("AgentStart") === 0, `AgentStart is first, and once: ${types}`);
   must(types.indexOf("AgentEnd") === types.length - 1, `AgentEnd is last, and once: ${types}`);
   let turn: number | undefined;

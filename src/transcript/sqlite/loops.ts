@@ -66,6 +66,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
       tokens: estimateMessage(entry.message),
     })),
     ...(opening.rejected === undefined ? {} : { rejected: opening.rejected }),
+    ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
   };
   takeAndFinish(sql, step, opened, opened, atMs);
   return opened;
