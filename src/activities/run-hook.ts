@@ -19,6 +19,9 @@ import { currentStep } from "./step.ts";
 
 const MAX_FAILURES = 8;
 
+/** Nobody who stops a run waits for a hook longer than this. */
+const BRIEF_MS = 10_000;
+
 /** Of words for the model. A function that gives more has failed; what a command prints is cut. */
 const TEXT_BYTES = 2048;
 
@@ -38,7 +41,9 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
         if (claimed.type === "stored") return { ...(claimed.result as HookDigest), branch: claimed.branch };
         const { branch } = claimed;
         const definition = await definitions.byHash(input.definitionHash);
-        const runs = await askAll({ ...input, branch }, step, { definition, dependencies, signal });
+        const limited =
+          input.brief === true ? AbortSignal.any([signal, AbortSignal.timeout(BRIEF_MS)]) : signal;
+        const runs = await askAll({ ...input, branch }, step, { definition, dependencies, signal: limited });
         if (signal.aborted) throw new CancelledFailure("CANCELLED");
         const stored = await patiently(
           () =>

@@ -89,6 +89,8 @@ export type RunHookCommand = Writing & {
   readonly definitionHash: string;
   readonly turn: number;
   readonly ask: HookAsk;
+  /** A stop waits for them: they are given no more than ten seconds together. */
+  readonly brief?: true;
   /** Where they are told what the model sees. */
   readonly view?: ViewRanges;
 };

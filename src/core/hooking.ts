@@ -17,7 +17,8 @@ export function hasHook(state: State, point: HookPoint): boolean {
 
 export function askHooks(state: State, question: HookQuestion): State {
   const given = issue(state);
-  return { ...given.state, phase: { type: "hooking", issue: given.issue, question } };
+  const phase = { type: "hooking" as const, issue: given.issue, question };
+  return { ...given.state, phase: state.stop === undefined ? phase : { ...phase, brief: true } };
 }
 
 /** How a loop ends that a hook has ended. */

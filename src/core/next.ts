@@ -69,6 +69,7 @@ export function next(state: State): Command {
         ...writing(state, phase.issue, state.length),
         session: state.session,
         ...askedOf(state, phase.question),
+        ...(phase.brief === undefined ? {} : { brief: phase.brief }),
       };
     case "closing": {
       const loop = loopOf(state);

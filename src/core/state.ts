@@ -156,7 +156,13 @@ export type Phase =
     }
   | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
   | Calling
-  | { readonly type: "hooking"; readonly issue: Issue; readonly question: HookQuestion }
+  /** `brief`: they are told behind a stop. */
+  | {
+      readonly type: "hooking";
+      readonly issue: Issue;
+      readonly question: HookQuestion;
+      readonly brief?: true;
+    }
   | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
   | {
       readonly type: "recording";

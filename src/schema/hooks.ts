@@ -46,6 +46,8 @@ const policy = {
   onFailure: z.enum(["stop", "go-on"]).optional(),
 };
 
+const SETTINGS = '"timeoutMs" (1 to 600000) and "onFailure" ("stop" or "go-on")';
+
 const HookName = z.string().min(1).max(128);
 
 const NamedHook = z.strictObject({ name: HookName, ...policy });
@@ -58,7 +60,7 @@ const CommandHook = z.strictObject({
 
 /** A name that the worker has registered, such as `audit` or `plug::audit`, or a command. */
 export const HookUse = z.union([HookName, NamedHook, CommandHook], {
-  error: 'must be the name of a hook, {"name": …}, or {"command": …}',
+  error: `must be the name of a hook, {"name": …} or {"command": …}, both perhaps with ${SETTINGS}`,
 });
 export type HookUse = z.infer<typeof HookUse>;
 

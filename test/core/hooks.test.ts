@@ -77,7 +77,9 @@ describe("the order of hooks and events", () => {
 
   test("asks no on-error behind an abort, and after-turn all the same, once [LOOP-16, CB-06]", () => {
     const run = play({ hooks: ALL });
-    run.until("call-model").stop().setBack({ type: "cancelled" }).settle();
+    run.until("call-model").stop().setBack({ type: "cancelled" });
+    expect(run.command).toMatchObject({ type: "run-hook", brief: true });
+    run.settle();
     expect(askedAt(run)).toEqual(["before-turn 0", "after-turn 0", "after-task"]);
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   });
@@ -158,7 +160,7 @@ describe("before-tool", () => {
   const lineOf = (run: ReturnType<typeof play>, name: string) =>
     run.lines.filter((line) => line.startsWith(name));
 
-  test("no gives one error End without a Start, and the call never runs [CB-05, X-04, IRON-08]", () => {
+  test("no gives one error End without a Start, and the call never runs [CB-05, X-04, PHI-13k, IRON-08]", () => {
     const words = saying("before-tool", no("closed"), YES);
     const run = play({ hooks: ["before-tool", "after-tool"], words, replies: [calls("bash", "edit")] });
     run.settle();
@@ -171,7 +173,7 @@ describe("before-tool", () => {
     expect(askedAt(run)).toContain("after-tool edit");
   });
 
-  test("is not asked about calls that are denied, unknown or invalid", () => {
+  test("is not asked about calls that are denied, unknown or invalid [PHI-13k]", () => {
     const run = play({
       hooks: ["before-tool"],
       permissions: { rules: [{ tool: "edit", outcome: "deny" }] },

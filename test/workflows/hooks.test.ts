@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { HookContexts } from "../../src/hooks/hook-point.ts";
 import { HOOK_POINTS, type HookPoint } from "../../src/schema/hooks.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { readProcess } from "../../src/tools/process/process-table.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import type { HoldfastWorkerOptions } from "../../src/worker.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
@@ -95,7 +96,8 @@ const hooks: Hooks = {
 };
 
 beforeAll(async () => {
-  stage = await openStage({ hooks, tools: [talk] });
+  const filters = { never: () => ({ type: "reject" as const, reason: "never" }) };
+  stage = await openStage({ hooks, filters, tools: [talk] });
 });
 afterAll(() => stage.close());
 
@@ -269,6 +271,23 @@ describe("a no", () => {
     expect(pointsOf(session)).toEqual([]);
     expect(await session.run("Build a shelter")).toMatchObject({ text: "Fine." });
     expect(pointsOf(session)).toEqual(["after-loop", "after-task"]);
+  });
+
+  test("of a filter ends a loop that before-loop has let in: after-loop is told of it [PHI-13k]", async () => {
+    const session = stage.session({ agent: { hooks: everywhere, inputFilters: ["never"] } });
+    await session.start("Hello");
+    expect(await session.result()).toMatchObject({ outcome: { type: "rejected", reason: "never" } });
+    expect(await story(session)).toEqual([
+      ...[
+        "before-task",
+        "before-loop",
+        "AgentStart",
+        "InputRejected",
+        "AgentEnd",
+        "after-loop",
+        "after-task",
+      ],
+    ]);
   });
 
   test("at before-task refuses the session, each time that it is tried; a session that has begun is not asked again [CB-07]", async () => {
@@ -471,6 +490,23 @@ describe("a command as a hook", () => {
     const results = (await session.conversation()).filter((line) => line.startsWith("toolResult"));
     expect(results).toEqual(["toolResult: talked", 'toolResult: Refused by hook "./guard.sh": not that one']);
     expect(readFileSync(join(workspace, "asked"), "utf8")).toBe("before-tool talk\nbefore-tool talk\n");
+  });
+});
+
+describe("a command as a hook that hangs", () => {
+  test("is ended with its process group by a stop [CB-08, PHI-10]", async () => {
+    const workspace = join(stage.home, "hanging");
+    mkdirSync(workspace);
+    writeFileSync(join(workspace, "hang.sh"), "echo $$ > pid.part; mv pid.part pid; sleep 300 & wait\n");
+    const hangs = { command: "./hang.sh", timeoutMs: 60_000 };
+    const session = stage.session({ agent: { workspace, hooks: { "before-turn": [hangs] } } });
+    await session.start("Hello");
+    const file = join(workspace, "pid");
+    await eventually(() => existsSync(file));
+    const pid = Number(readFileSync(file, "utf8"));
+    await session.handle.signal(stopSignal, "enough");
+    expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
+    expect(readProcess(pid)).toBeUndefined();
   });
 });
 
