@@ -38,7 +38,8 @@ export function hookAnswered(state: State, phase: PhaseOf<"hooking">, digest: Ho
  */
 export function hookSetBack(state: State, phase: PhaseOf<"hooking">, setback: Setback): State {
   const { question, issue } = phase;
-  if (state.stop !== undefined) return behind(state, question, []);
+  // What was asked before a stop is not asked again; what is told behind one is.
+  if (state.stop !== undefined && phase.brief !== true) return behind(state, question, []);
   const isLost = setback.type === "lost" || setback.type === "elsewhere";
   if (isLost && issue.lost + 1 < MAX_LOST_IN_A_ROW) {
     return { ...state, phase: { ...phase, issue: reissue(issue) } };

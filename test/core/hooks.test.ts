@@ -371,6 +371,19 @@ describe("a stop while hooks are asked", () => {
     ]);
   });
 
+  test("asks no more what it had asked before, and tells again what it tells behind the stop [CB-06]", () => {
+    const run = play({ hooks: ["before-turn", "after-turn"] })
+      .until("run-hook")
+      .stop()
+      .lose("claimed");
+    expect(run.state.phase.type).toBe("closing");
+    const told = play({ hooks: ["before-turn", "after-turn"] })
+      .until("call-model")
+      .stop();
+    told.setBack({ type: "cancelled" }).lose("claimed").settle();
+    expect(askedAt(told)).toEqual(["before-turn 0", "after-turn 0", "after-turn 0"]);
+  });
+
   test("at on-error leaves the failure as it was", () => {
     expect(stopAt("on-error").settle().state.last?.outcome).toMatchObject({ type: "failed", fault: "api" });
   });
