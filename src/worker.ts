@@ -26,6 +26,7 @@ import type { StreamHub } from "./stream/stream.ts";
 import { defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import type { Tool } from "./tools/tool.ts";
+import { viewTools } from "./tools/view/view-tools.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 
@@ -42,7 +43,7 @@ export type HoldfastWorkerOptions = {
   readonly home?: string;
   /** Your own tools, beside the six that are built in. */
   readonly tools?: readonly Tool[];
-  /** Off leaves out bash, read_file, write_file, edit_file, list_files and search. */
+  /** Off leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state. */
   readonly builtInTools?: boolean;
   /**
    * Input filters, by the names that definitions use in `inputFilters`. One that throws, or that gives no answer
@@ -177,7 +178,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       hub,
       providers,
       tools: new ToolRegistry([
-        ...(options.builtInTools === false ? [] : defaultTools()),
+        ...(options.builtInTools === false ? [] : [...defaultTools(), ...viewTools()]),
         ...(options.tools ?? []),
       ]),
       filters,

@@ -14,6 +14,7 @@ export async function unload(cargo: MachineOutbox, loopId: string, transcript: T
         origin: entry.origin,
         message: outboxMessage(entry, loopId, text),
         ...(person === undefined ? {} : { messageId: person.id }),
+        ...(entry.left === true ? { left: true as const } : {}),
       };
     }),
   );

@@ -1,4 +1,11 @@
-import { materialise, type ViewRanges, viewEnd } from "../core/view.ts";
+import {
+  isLeft,
+  type Materialising,
+  materialise,
+  textsElsewhere,
+  type ViewRanges,
+  viewEnd,
+} from "../core/view.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -23,16 +30,37 @@ export class Conversations {
   }
 
   /** What the model sees. */
-  async messages(session: string, view: ViewRanges): Promise<readonly Message[]> {
-    return materialise(view, await this.#upTo(session, view.branch, viewEnd(view)));
+  async messages(
+    session: string,
+    view: ViewRanges,
+    options: Pick<Materialising, "labels"> = {},
+  ): Promise<readonly Message[]> {
+    const entries = await this.#upTo(session, view.branch, viewEnd(view));
+    const texts = textsElsewhere(view);
+    if (texts.length === 0) return materialise(view, entries, options);
+    const found = new Map<string, AgentMessage | undefined>();
+    for (const { branch, position } of texts) {
+      found.set(key(branch, String(position)), await this.message(session, branch, position));
+    }
+    const elsewhere = (branch: string, position: number) => found.get(key(branch, String(position)));
+    return materialise(view, entries, { ...options, elsewhere });
   }
 
-  /** The entries that a view speaks of, also those that a text stands for. */
+  /** The entries that a view speaks of, also those that a text stands for; not those that were pruned. */
   async entries(session: string, view: ViewRanges): Promise<readonly Entry[]> {
     const all = await this.#upTo(session, view.branch, viewEnd(view));
-    return all.filter(({ position }) =>
-      view.ranges.some(({ from, to }) => position >= from && position < to),
+    return all.filter((entry) =>
+      view.ranges.some(
+        (range) =>
+          entry.position >= range.from && entry.position < range.to && isLeft(range, entry, view.faded),
+      ),
     );
+  }
+
+  /** All entries of a branch before this position. */
+  async before(session: string, branch: string, position: number): Promise<readonly Entry[]> {
+    const entries = await this.#upTo(session, branch, position);
+    return entries.slice(0, position);
   }
 
   async message(session: string, branch: string, position: number): Promise<AgentMessage | undefined> {

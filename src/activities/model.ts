@@ -87,14 +87,16 @@ async function ask(
   const provider = providers.get(model.api);
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
   const resolved = tools.resolve(definition.tools);
-  const messages = await conversations.messages(step.session, { ...input.view, branch });
+  const offered = resolved.ok ? resolved.tools : [];
+  const labels = offered.some(({ view }) => view === "revert");
+  const messages = await conversations.messages(step.session, { ...input.view, branch }, { labels });
   const request = (): ModelRequest => ({
     model,
     apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
     headers: resolveHeaders(model.headers, secrets),
     systemPrompt: definition.systemPrompt,
     messages,
-    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
+    tools: offered.map(toolDefinition),
     thinking: definition.thinking,
     temperature: definition.temperature,
     maxTokens: definition.maxTokens,

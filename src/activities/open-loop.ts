@@ -5,8 +5,9 @@ import type { LoopDigest, ToolFacts } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
 import { materialise, type ViewRanges } from "../core/view.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
-import { type AgentDefinition, Continuation } from "../schema/definition.ts";
+import { type AgentDefinition, Continuation, RevertSettings } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
+import { REVERT_TOOL } from "../tools/view/revert-to-state.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { unloadMessage } from "./cargo.ts";
@@ -69,6 +70,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...(definition.context === null ? {} : { context: { compactAbove: triggerLevel(definition.context) } }),
       approvals: definition.approvals,
       ...(definition.nudges.enabled ? { nudges: definition.nudges.max } : {}),
+      ...(Object.hasOwn(tools, REVERT_TOOL) ? { revert: definition.revert ?? RevertSettings.parse({}) } : {}),
       tools,
       warnings,
     } as LoopDigest;
@@ -119,13 +121,14 @@ function facts(definition: AgentDefinition, { tools, log }: Dependencies) {
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
   for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
   const known: Record<string, ToolFacts> = {};
-  for (const { name, replay, quick, confirm, ...tool } of resolved.tools) {
+  for (const { name, replay, quick, confirm, view, ...tool } of resolved.tools) {
     const timeoutMs = timeLimitOf(tool, definition);
     known[name] = {
       replay,
       quick,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(confirm ? { confirm } : {}),
+      ...(view === undefined ? {} : { view: true as const }),
     };
   }
   return { tools: known, warnings: resolved.warnings };

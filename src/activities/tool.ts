@@ -12,7 +12,7 @@ import type { ToolInput } from "./activities.ts";
 import type { unload } from "./cargo.ts";
 import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { type Execution, execute } from "./execute.ts";
+import { execute } from "./execute.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { announceEvents, liveOutput } from "./live.ts";
@@ -21,6 +21,7 @@ import { timeLimitOf } from "./open-loop.ts";
 import { patiently } from "./patience.ts";
 import { presentable } from "./presentable.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
+import { answerViewCall, type ViewAnswer } from "./view-call.ts";
 
 const PREVIEW_BYTES = 256;
 
@@ -72,7 +73,7 @@ async function afterClaim(
   claim: Extract<Claimed, { type: "claimed" }>,
   input: ToolInput,
   dependencies: Dependencies,
-): Promise<Execution> {
+): Promise<ViewAnswer> {
   const step = currentStep(input, dependencies.process);
   if (claim.lost !== undefined) {
     const ended = await endLost(claim.lost, idempotencyKey(step), dependencies);
@@ -102,7 +103,8 @@ async function run(
   input: ToolInput,
   hasClaim: boolean,
   dependencies: Dependencies,
-): Promise<Execution> {
+): Promise<ViewAnswer> {
+  if (tool.view !== undefined) return await ofView(tool, call, input, dependencies);
   const definition = await dependencies.definitions.byHash(input.definitionHash);
   const step = currentStep(input, dependencies.process);
   const publish = liveOutput(dependencies.hub, step, input);
@@ -117,10 +119,25 @@ async function run(
   });
 }
 
+/** A call about the view itself. An earlier execution has changed nothing, and would have answered the same. */
+async function ofView(
+  tool: Tool,
+  call: ToolCallContent,
+  input: ToolInput,
+  dependencies: Dependencies,
+): Promise<ViewAnswer> {
+  if (input.view === undefined) throw new DefinitionError(`The call of ${tool.name} came without a view`);
+  const { session } = currentStep(input, dependencies.process);
+  const { arguments: _, ...asWritten } = input;
+  const written = await callOf(asWritten, dependencies);
+  const entries = await dependencies.conversations.before(session, input.branch, input.answer);
+  return answerViewCall({ tool, call, written, answer: input.answer, atHand: input.view, entries });
+}
+
 async function store(
   input: ToolInput,
   call: ToolCallContent,
-  { output: said, isError, outcomeUnknown }: Execution,
+  { output: said, isError, outcomeUnknown, request }: ViewAnswer,
   outbox: Awaited<ReturnType<typeof unload>>,
   branch: string,
   dependencies: Dependencies,
@@ -146,6 +163,7 @@ async function store(
     tokens: estimateMessage(message),
     preview: truncateForPreview(redact(truncateForPreview(shown, 4 * PREVIEW_BYTES)), PREVIEW_BYTES),
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
+    ...(request === undefined ? {} : { request }),
   };
   const stored = await patiently(
     () =>

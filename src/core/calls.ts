@@ -5,6 +5,7 @@ import type { CallDigest, ToolDigest } from "./digest.ts";
 import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import { baseOf, emit, isEmpty, type OutboxBody } from "./outbox.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
+import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
 import type { Setback } from "./run-event.ts";
 import type { Call, CallStatus, State } from "./state.ts";
@@ -204,7 +205,12 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
   const settled =
     index === phase.unit.carrier ? settle(state, phase.issue, digest.branch) : moveTo(state, digest.branch);
   const ended = endEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
-  return callDone(ended, phase, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
+  const { request } = digest;
+  const queued =
+    request === undefined
+      ? phase
+      : { ...phase, requests: [...(phase.requests ?? []), { call: index, request }] };
+  return callDone(ended, queued, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
 }
 
 export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {
@@ -264,12 +270,20 @@ function moveTo(state: State, branch: string): State {
 /** Every call has its result: they join the view in call order, and the turn ends. */
 function finishCalls(state: State): State {
   const phase = state.phase as Calling;
-  let view = state.view;
+  const { requests = [] } = phase;
+  const pruned = applyPrunes(state, phase.position, requests);
+  let view = pruned.view;
   phase.calls.forEach((call, index) => {
     const tokens = call.status.type === "done" ? call.status.tokens : 0;
     view = extendView(view, { position: phase.position + 1 + index, tokens, newTurn: false });
   });
   const length = phase.position + 1 + phase.calls.length;
   const over = { type: "turn-over" as const, position: phase.position, results: phase.calls.length };
-  return { ...state, view, length, phase: over };
+  const reverts = revertsOf(requests);
+  return {
+    ...pruned,
+    view,
+    length,
+    phase: reverts.length === 0 ? over : { ...over, reverts },
+  };
 }

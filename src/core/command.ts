@@ -1,8 +1,9 @@
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
 import type { ViewRanges } from "./view.ts";
+import type { ViewAtHand } from "./view-request.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
 // it is given out again.
@@ -15,6 +16,8 @@ type Writing = Numbered & {
   /** The first position that this command may write. */
   readonly base: number;
   readonly outbox: Outbox;
+  /** It goes on in a branch of its own, which leaves `branch` there. */
+  readonly fork?: Fork;
 };
 
 export type OpenLoopCommand = Numbered & {
@@ -72,6 +75,8 @@ export type CallToolCommand = Writing & {
   readonly local: boolean;
   /** What a person has put in place of the model's arguments. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Only for tools that are given it. */
+  readonly view?: ViewAtHand;
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;

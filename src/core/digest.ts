@@ -1,10 +1,11 @@
-import type { ApprovalSettings, Limits, QueueMode } from "../schema/definition.ts";
+import type { ApprovalSettings, Limits, QueueMode, RevertSettings } from "../schema/definition.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
 import type { CallFacts } from "./call-facts.ts";
 import type { Span } from "./view.ts";
+import type { ViewRequest } from "./view-request.ts";
 
 // What crosses history instead of a conversation: references, numbers and verdicts.
 
@@ -16,6 +17,8 @@ export type ToolFacts = {
   readonly timeoutMs?: number;
   /** A person is asked before each call, unless a rule of the policy allows it. */
   readonly confirm?: boolean;
+  /** Is given the view, and may ask for another one; such calls of one answer run one after the other. */
+  readonly view?: true;
 };
 
 /** What `open-loop` found and pinned. */
@@ -50,6 +53,10 @@ export type LoopDigest = {
   readonly context?: ContextBounds;
   /** Nudges in a row (IRON-02). Absent: none is given. */
   readonly nudges?: number;
+  /** Absent: the tool to go back is not offered. */
+  readonly revert?: RevertSettings;
+  /** What is left of the entries before the loop, where earlier loops have pruned. Absent: all of them, in one span. */
+  readonly before?: readonly Span[];
   readonly warnings: readonly string[];
   /** Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries. */
   readonly rejected?: string;
@@ -95,6 +102,8 @@ export type ToolDigest = {
   /** An `unsafe` tool's earlier execution was lost: the result says that its outcome is unknown. */
   readonly outcomeUnknown?: boolean;
   readonly childLoopId?: string;
+  /** What the call wants of the view; the machine grants it when the batch is over. */
+  readonly request?: ViewRequest;
 };
 
 /** What the machine must know to notice that a context has grown. */

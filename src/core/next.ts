@@ -7,6 +7,7 @@ import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
 import { rangesOf } from "./view.ts";
+import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
 export function next(state: State): Command {
@@ -112,7 +113,8 @@ function numbered({ number, generation }: Issue) {
 
 function writing(state: State, issue: Issue, ownPosition: number) {
   const outbox = cargo(state.outbox, issue.carries);
-  return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox };
+  const fork = state.fork === undefined ? {} : { fork: state.fork };
+  return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox, ...fork };
 }
 
 /** The calls of the unit that have no result yet; all of them share one base, so that they would fork alike. */
@@ -122,7 +124,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
   const outbox = cargo(state.outbox, phase.issue.carries);
   const commands: CallToolCommand[] = [];
   phase.calls.forEach((call, index) => {
-    if (call.status.type !== "running") return;
+    if (call.status.type !== "running" || isHeldBack(phase.calls, index, tools)) return;
     const timeoutMs = tools[call.name]?.timeoutMs;
     commands.push({
       number: phase.issue.number,
@@ -143,6 +145,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(toolQueue === undefined ? {} : { queue: toolQueue }),
       ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
+      ...(tools[call.name]?.view === true ? { view: viewAtHand(state, phase) } : {}),
       summary: call.summary,
     });
   });

@@ -63,6 +63,7 @@ function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
     entries: _e,
     warnings: _w,
     rejected: _r,
+    before: _before,
     ...pinned
   } = digest;
   return pinned;
@@ -75,7 +76,9 @@ function viewFrom(state: State, digest: LoopDigest): View {
     ? state.view
     : {
         branch: digest.branch,
-        spans: digest.from === 0 ? [] : [{ from: 0, to: digest.from, turns: 1, tokens: digest.tokensBefore }],
+        spans:
+          digest.before ??
+          (digest.from === 0 ? [] : [{ from: 0, to: digest.from, turns: 1, tokens: digest.tokensBefore }]),
       };
   return digest.entries.reduce<View>(
     (view, entry, index) =>

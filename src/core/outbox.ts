@@ -13,6 +13,16 @@ export type OutboxEntry = {
   readonly atMs: number;
   readonly turn: number;
   readonly body: OutboxBody;
+  /** It belongs to what a fork leaves. */
+  readonly left?: true;
+};
+
+/** A branch that is to be begun: the same for everybody who begins it for the same run. */
+export type Fork = {
+  /** Its first position. */
+  readonly at: number;
+  /** The answer that has asked for it. */
+  readonly by: number;
 };
 
 export type OutboxBody =

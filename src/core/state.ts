@@ -4,9 +4,11 @@ import type { ContinuationKind, EntryOrigin, Outcome, Permission } from "../sche
 import type { Grant } from "./approvals.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CallDigest, LoopDigest } from "./digest.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Fork, Outbox } from "./outbox.ts";
+import type { QueuedRequest } from "./pruning.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 import type { View } from "./view.ts";
+import type { RevertRequest } from "./view-request.ts";
 
 // The state is the whole truth about a run between two commands: one JSON value, small however long the session.
 //
@@ -118,6 +120,8 @@ export type Phase =
       readonly unit: Unit;
       /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
       readonly flush?: Issue | "tried";
+      /** What calls that are over want of the view. */
+      readonly requests?: readonly QueuedRequest[];
     }
   | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
   | {
@@ -140,6 +144,8 @@ export type Passing =
       readonly position: number;
       readonly results: number;
       readonly announces?: true;
+      /** The model wants to go back. */
+      readonly reverts?: readonly RevertRequest[];
     }
   | { readonly type: "loop-over" };
 
@@ -205,6 +211,7 @@ export type Pinned = Pick<
   | "approvals"
   | "context"
   | "nudges"
+  | "revert"
 >;
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
@@ -244,6 +251,8 @@ export type State = {
   /** The branch that is written to, and its length: the next position. */
   readonly branch: string;
   readonly length: number;
+  /** The branch is still to be begun, by the next command that writes. */
+  readonly fork?: Fork;
   readonly view: View;
   /** What the vendor has counted last; estimates stand for what came after (CTX-05). */
   readonly counted?: Reported;

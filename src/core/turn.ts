@@ -18,6 +18,7 @@ import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { poll } from "./queues.ts";
+import { applyReverts, fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
 import type { OpenLoop, State, TurnSource } from "./state.ts";
@@ -44,7 +45,7 @@ export function beginTurn(state: State, source: TurnSource): State {
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
 
   const opened = emit(
-    { ...state, loop: { ...loop, turnUsage: NO_USAGE } },
+    { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
     { type: "TurnStart", turn: loop.turn, trigger: triggerOf(loop) },
   );
   const prompted = source === "opening" ? promptEvents(opened) : opened;
@@ -186,10 +187,12 @@ function isCutShort(stopReason: StopReason): boolean {
  *
  * A filtered answer is not sent again, so that asking on would ask the same.
  */
-export function endTurn(state: State, { position, results, announces }: PhaseOf<"turn-over">): State {
+export function endTurn(state: State, phase: PhaseOf<"turn-over">): State {
+  const { position, results, announces, reverts = [] } = phase;
   const loop = loopOf(state);
   const said = emit(state, { type: "TurnEnd", turn: loop.turn, position, usage: loop.turnUsage, results });
-  const ended = { ...said, loop: { ...loopOf(said), turn: loop.turn + 1 } };
+  const over = { ...said, loop: { ...loopOf(said), turn: loop.turn + 1 } };
+  const ended = applyReverts(over, position, reverts);
   if (results > 0 && loop.lastStop !== "guardRail") return goOn(ended, "calls");
   return goOn(ended, announces === true ? "nudge" : undefined);
 }

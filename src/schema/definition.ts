@@ -64,6 +64,15 @@ export const NudgeSettings = z.strictObject({
 });
 export type NudgeSettings = z.infer<typeof NudgeSettings>;
 
+/** How long what a model leaves behind when it goes back is shown to it. Defaults: PHI-02. */
+export const RevertSettings = z.strictObject({
+  /** Turns that a lesson or a finding is shown for. */
+  shownForTurns: z.number().int().min(0).max(100).default(5),
+  /** The newest of a kind are shown however old they are. At most 20, so that a run's state stays small. */
+  newestOfKind: z.number().int().min(0).max(20).default(3),
+});
+export type RevertSettings = z.infer<typeof RevertSettings>;
+
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
  *
@@ -101,6 +110,8 @@ export const AgentDefinition = z.strictObject({
   context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
   approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
   nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
+  /** For the tool `revert_to_state`. */
+  revert: RevertSettings.optional(),
   /** The folder that file and shell tools work in. Absolute. */
   workspace: z.string().optional(),
   limits: Limits.default(() => Limits.parse({})),

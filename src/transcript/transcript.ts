@@ -41,6 +41,8 @@ export type NewEntry = {
   readonly origin: EntryOrigin;
   readonly message: AgentMessage;
   readonly messageId?: string | undefined;
+  /** It belongs to the branch that the write's fork leaves. */
+  readonly left?: true | undefined;
 };
 
 export type NewEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };
@@ -51,6 +53,11 @@ export type Place = {
   readonly branch: string;
   /** The first position that this write, or a sibling that runs beside it, may write: where a fork would begin. */
   readonly base: number;
+  /**
+   * The write goes to a branch that leaves `branch` at the position `at`, and begins it where that is needed: the same
+   * one for all writes of a run that name the same place and the same answer `by` which has asked for it.
+   */
+  readonly fork?: { readonly at: number; readonly by: number } | undefined;
 };
 
 /** What has waited in the machine for the next activity. */

@@ -53,6 +53,14 @@ export function loopBranchId(run: string, number: number, parent: string, positi
   return `loop-${hashOf(JSON.stringify([run, number, parent, position])).slice(0, 16)}`;
 }
 
+/** What the id of a branch begins with that a model's going back has made. */
+export const REVERT_PREFIX = "revert-";
+
+/** Where a run goes on whose model has gone back, asked by the answer at `by`. */
+export function revertBranchId(run: string, parent: string, at: number, by: number): string {
+  return `${REVERT_PREFIX}${hashOf(JSON.stringify([run, parent, at, by])).slice(0, 16)}`;
+}
+
 /** The branch that a conflict has sent this run to, when it left `branch` at or before `position`. */
 export function conflictBranch(sql: Sql, branch: Branch, run: string, position: number): Branch | undefined {
   return sql.get<Branch>(
