@@ -50,3 +50,11 @@ export function isFaded(entry: Entry, faded: Faded | undefined): boolean {
   if (category === undefined || !isFading(category)) return false;
   return entry.position < (faded[category] ?? 0);
 }
+
+/** What is left at this position by going back, where it fades. */
+export function fadingTag(
+  category: RevertCategory,
+  position: number,
+): Omit<LiveTag, "madeAt"> | undefined {
+  return isFading(category) ? { category, position } : undefined;
+}

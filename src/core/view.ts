@@ -107,12 +107,13 @@ function joins(span: Span, next: Span | undefined): boolean {
 
 /** Pruned spans side by side are one: what is left of a session that was pruned a hundred times is a few spans. */
 export function joinPruned(spans: readonly Span[]): readonly Span[] {
-  return spans.reduce<readonly Span[]>((all, span) => {
+  const all: Span[] = [];
+  for (const span of spans) {
     const last = all.at(-1);
-    return last?.words === true && joins(last, span)
-      ? [...all.slice(0, -1), joined(last, span)]
-      : [...all, span];
-  }, []);
+    if (last?.words === true && joins(last, span)) all[all.length - 1] = joined(last, span);
+    else all.push(span);
+  }
+  return all;
 }
 
 export function isWhole(shown: Shown): boolean {

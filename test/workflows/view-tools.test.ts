@@ -12,6 +12,17 @@ afterAll(() => stage.close());
 
 const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
 const call = (name: string, args: object) => ({ name, arguments: args });
+/** The script chooses a reply by the answers that a request carries; these are given once it carries these words. */
+function then(session: ReturnType<Stage["session"]>, words: string, before: Reply[], replies: Reply[]): void {
+  const own = ({ conversation }: { conversation: string }) => conversation === session.id;
+  stage.model.script({
+    conversations: [
+      { match: (question) => own(question) && JSON.stringify(question.body).includes(words), replies },
+      { match: own, replies: before },
+    ],
+  });
+}
+type Reply = { text?: string; toolCalls?: { name: string; arguments: object }[] };
 const textOf = ({ message }: Entry) =>
   message.role === "extension"
     ? ""
@@ -21,15 +32,13 @@ const eventsOf = async (session: ReturnType<Stage["session"]>, type: string) =>
 
 describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-13i, LOOP-18, EVT-10]", () => {
   test("is not sent what it pruned from the next answer on; the record keeps it", async () => {
-    const session = stage.session({
-      replies: [
-        { text: "First look", ...look },
-        { text: "Second look", ...look },
-        { text: "Too much", toolCalls: [call("prun", { tokens: 1 })] },
-        { text: "Done." },
-      ],
-      agent: { tools: ["list_files", "prun"] },
-    });
+    const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
+    const replies = [
+      { text: "First look", ...look },
+      { text: "Second look", ...look },
+      { text: "Too much", toolCalls: [call("prun", { tokens: 1 })] },
+    ];
+    then(session, "Reclaimed", replies, [{}, {}, { text: "Done." }]);
     await session.run("Go");
     const before = session.seen(2).join("\n");
     expect(before).toContain("First look");
@@ -52,22 +61,20 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
   });
 
   test("twice in one answer: in call order, the second from what the first left; a memo stands at its place [PRUN-03, PRUN-10, X-18]", async () => {
-    const session = stage.session({
-      replies: [
-        { text: "First look", ...look },
-        { text: "Second look", ...look },
-        {
-          text: "Too much",
-          toolCalls: [
-            call("prun_with_memo", { tokens: 1, memo: "the folder is small" }),
-            call("prun", { tokens: 1 }),
-            call("prun", { tokens: 1 }),
-          ],
-        },
-        { text: "Done." },
-      ],
-      agent: { tools: ["list_files", "prun"] },
-    });
+    const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
+    const replies = [
+      { text: "First look", ...look },
+      { text: "Second look", ...look },
+      {
+        text: "Too much",
+        toolCalls: [
+          call("prun_with_memo", { tokens: 1, memo: "the folder is small" }),
+          call("prun", { tokens: 1 }),
+          call("prun", { tokens: 1 }),
+        ],
+      },
+    ];
+    then(session, "Reclaimed", replies, [{}, { text: "Done." }]);
     await session.run("Go");
     expect(session.seen(3)).toEqual([
       "user: Go",
@@ -99,22 +106,19 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
 
 describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () => {
   test("is sent the conversation up to there with its lesson; the old branch keeps what was left", async () => {
-    const session = stage.session({
-      replies: [
-        { text: "First look", ...look },
-        { text: "Wrong way", ...look },
-        {
-          text: "Back",
-          toolCalls: [
-            call("revert_to_state", { category: "failure", step: "n1", summary: "that way is closed" }),
-            call("nothing", {}),
-          ],
-        },
-        { text: "Another way", ...look },
-        { text: "Done." },
-      ],
-      agent: { tools: ["list_files", "revert_to_state"] },
-    });
+    const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
+    const replies = [
+      { text: "First look", ...look },
+      { text: "Wrong way", ...look },
+      {
+        text: "Back",
+        toolCalls: [
+          call("revert_to_state", { category: "failure", step: "n1", summary: "that way is closed" }),
+          call("nothing", {}),
+        ],
+      },
+    ];
+    then(session, "Back at n2", replies, [{}, { text: "Another way", ...look }, { text: "Done." }]);
     expect(await session.run("Go")).toMatchObject({ text: "Done." });
     expect(session.seen(1)).toEqual([
       "user: Go",
