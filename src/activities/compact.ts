@@ -5,7 +5,7 @@ import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { CompactDigest } from "../core/digest.ts";
 import { estimateMessage } from "../core/estimate.ts";
 import { NO_USAGE } from "../core/usage.ts";
-import { COMPACTION_KIND, type Span } from "../core/view.ts";
+import { COMPACTION_KIND, type Span, type ViewRanges } from "../core/view.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
@@ -75,14 +75,15 @@ type Planned = { readonly sections: readonly Section[]; readonly usage: Usage; r
 async function planned(
   entries: readonly Entry[],
   definition: AgentDefinition,
-  { why }: CompactInput,
+  { why, view }: CompactInput,
   dependencies: Dependencies,
   signal: AbortSignal,
 ): Promise<Planned> {
   const { context } = definition;
   if (context === null) return { sections: [], usage: NO_USAGE, costUsd: 0 };
   const level = triggerLevel(context);
-  const budget = why.type === "overflow" ? Math.floor(level * OVERFLOW_SHARE) : level;
+  const room = why.type === "overflow" ? Math.floor(level * OVERFLOW_SHARE) : level;
+  const budget = Math.max(0, room - memosOf(view).reduce((sum, { memo }) => sum + memo.tokens, 0));
   const plan = (summarise?: BlockOptions["summarise"]) =>
     planBlock(entries, context.compaction, budget, {
       maxContextTokens: context.maxContextTokens,
@@ -120,7 +121,7 @@ function digestOf(
   { view, position, tokens }: CompactInput,
 ): CompactDigest {
   const before = entries.length;
-  const spans = spansOf(sections, position);
+  const spans = withMemos(spansOf(sections, position), view);
   const same = view.ranges.every(({ cut, instead }) => cut === undefined && instead === undefined);
   const isWhole = sections.every(({ as }) => as === "whole");
   const after = sections.reduce((sum, { as, from, to }) => sum + (isText(as) ? 1 : to - from), 0);
@@ -155,6 +156,23 @@ function spansOf(sections: readonly Section[], position: number): readonly Span[
     ...(isText(as) ? { instead: { position, section: section++ } } : {}),
     ...(as !== "whole" && !isText(as) ? { cut: as.cut } : {}),
   }));
+}
+
+function memosOf({ ranges }: ViewRanges) {
+  return ranges.flatMap(({ from, memos = [] }) => memos.map((memo) => ({ at: from, memo })));
+}
+
+/** Memos stay, before the first span behind the place where they stood. */
+function withMemos(spans: readonly Span[], view: ViewRanges): readonly Span[] {
+  return memosOf(view).reduce((all, { at, memo }) => {
+    const behind = all.findIndex(({ to }) => to > at);
+    const index = behind < 0 ? all.length - 1 : behind;
+    return all.map((span, one) =>
+      one === index
+        ? { ...span, tokens: span.tokens + memo.tokens, memos: [...(span.memos ?? []), memo] }
+        : span,
+    );
+  }, spans);
 }
 
 function entryOf(sections: readonly Section[], { position, why }: CompactInput) {

@@ -15,6 +15,7 @@ import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { checkFilters, filterPrompts } from "./filter-prompts.ts";
+import { prunedBefore } from "./pruned-before.ts";
 import { currentStep } from "./step.ts";
 
 /**
@@ -56,8 +57,12 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...(continuation?.at === undefined ? {} : { at: continuation.at }),
       ...filtered,
     });
+    const changesViews = Object.values(tools).some(({ view }) => view === true);
+    const before =
+      changesViews && input.number === 0 ? await prunedBefore(opened, step.session, dependencies) : {};
     return {
       ...opened,
+      ...before,
       definitionHash,
       agentName: definition.name,
       model: definition.model.id,

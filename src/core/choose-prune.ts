@@ -95,7 +95,7 @@ function tokensSent({ message, tokens }: Entry): number {
   return isSent(message) ? tokens : 0;
 }
 
-/** From the first of neighbours that leave to behind the last, over words of people that stay. */
+/** From the first of neighbours that leave to the next answer or result that stays, over words of people. */
 function rangesOf(live: readonly Entry[], chosen: ReadonlySet<number>): readonly Positions[] {
   const ranges: { from: number; to: number }[] = [];
   let open = false;
@@ -103,6 +103,7 @@ function rangesOf(live: readonly Entry[], chosen: ReadonlySet<number>): readonly
     const last = ranges.at(-1);
     if (!chosen.has(position)) {
       if (message.role !== "user") open = false;
+      else if (open && last !== undefined) last.to = position + 1;
     } else if (open && last !== undefined) last.to = position + 1;
     else {
       ranges.push({ from: position, to: position + 1 });

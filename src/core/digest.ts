@@ -4,7 +4,7 @@ import type { PermissionPolicy } from "../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
 import type { CallFacts } from "./call-facts.ts";
-import type { Span } from "./view.ts";
+import type { Span, View } from "./view.ts";
 import type { ViewRequest } from "./view-request.ts";
 
 // What crosses history instead of a conversation: references, numbers and verdicts.
@@ -55,8 +55,8 @@ export type LoopDigest = {
   readonly nudges?: number;
   /** Absent: the tool to go back is not offered. */
   readonly revert?: RevertSettings;
-  /** What is left of the entries before the loop, where earlier loops have pruned. Absent: all of them, in one span. */
-  readonly before?: readonly Span[];
+  /** What is left of the entries before a run's first loop, where earlier runs have pruned. Absent: all, in one span. */
+  readonly before?: Pick<View, "spans" | "tags">;
   readonly warnings: readonly string[];
   /** Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries. */
   readonly rejected?: string;

@@ -76,9 +76,8 @@ function viewFrom(state: State, digest: LoopDigest): View {
     ? state.view
     : {
         branch: digest.branch,
-        spans:
-          digest.before ??
-          (digest.from === 0 ? [] : [{ from: 0, to: digest.from, turns: 1, tokens: digest.tokensBefore }]),
+        spans: digest.from === 0 ? [] : [{ from: 0, to: digest.from, turns: 1, tokens: digest.tokensBefore }],
+        ...digest.before,
       };
   return digest.entries.reduce<View>(
     (view, entry, index) =>

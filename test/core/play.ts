@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { apply } from "../../src/core/apply.ts";
+import { choosePrune } from "../../src/core/choose-prune.ts";
+import { chooseRevert } from "../../src/core/choose-revert.ts";
 import type {
   CallModelCommand,
   CallToolCommand,
@@ -22,10 +24,12 @@ import { estimateMessage } from "../../src/core/estimate.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
+import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { start } from "../../src/core/start.ts";
 import type { PersonMessage, State } from "../../src/core/state.ts";
 import { COMPACTION_KIND, materialise, viewLength } from "../../src/core/view.ts";
+import type { ViewRequest } from "../../src/core/view-request.ts";
 import type { Limits, QueueMode } from "../../src/schema/definition.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../src/schema/permission.ts";
@@ -36,7 +40,10 @@ import { FakeTranscript } from "./fake-transcript.ts";
 // Drives the machine without a server: performs its commands on a transcript in memory with scripted answers, lets
 // a test say what happens when, and checks the numbered invariants of state.ts after every single event.
 
-export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts"> & { readonly summary?: string };
+export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts"> & {
+  readonly summary?: string;
+  readonly arguments?: object;
+};
 
 export type Reply = {
   readonly text?: string;
@@ -151,6 +158,8 @@ export class Play {
   #checked: State | undefined;
   #json: string;
   readonly #compactions = new Set<number>();
+  /** Branches that the model has gone back from, in order. */
+  readonly left: string[] = [];
   #ids = 0;
   #runs = 1;
 
@@ -374,6 +383,7 @@ export class Play {
     this.executed.push(command);
     if (reached === "claimed") return finished(lost);
     const text = `${command.toolName} ${isError ? "failed" : "ok"}`;
+    const request = this.#requestOf(command);
     const message: AgentMessage = {
       role: "toolResult",
       toolCallId: command.toolCallId,
@@ -382,11 +392,39 @@ export class Play {
       isError,
       timestamp: this.now,
     };
-    const digest: ToolDigest = { branch: "", isError, tokens: estimateMessage(message), preview: text };
-    const place = { ...command, branch: claimed.branch };
+    const digest: ToolDigest = {
+      branch: "",
+      isError,
+      tokens: estimateMessage(message),
+      preview: text,
+      ...(request === undefined ? {} : { request }),
+    };
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
     const entry = { position: command.position, origin: "tool" as const, message };
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
     return finished({ ...(stored.result as ToolDigest), branch: stored.branch });
+  }
+
+  /** What a call wants of the view that it was given, as the activity decides it. */
+  #requestOf({ view, branch, answer, call }: CallToolCommand): ViewRequest | undefined {
+    if (view === undefined) return undefined;
+    const entries = this.transcript.entries(branch).slice(0, answer);
+    const message = this.transcript.entryAt(branch, answer)?.message;
+    const calls =
+      message?.role === "assistant" ? message.content.filter(({ type }) => type === "toolCall") : [];
+    const given = (calls[call] as { arguments: { tokens?: number; memo?: string; step?: string } }).arguments;
+    if (given.step !== undefined) {
+      const asked = { category: "failure" as const, step: given.step, summary: "a lesson" };
+      return chooseRevert(view, entries, answer, asked);
+    }
+    const memoTokens = given.memo === undefined ? undefined : 10;
+    const chosen = choosePrune(view, entries, answer, given.tokens ?? 0, memoTokens);
+    return chosen.type === "pruned" ? chosen.request : undefined;
+  }
+
+  get changesViews(): boolean {
+    return Object.values(this.setting.tools ?? {}).some(({ view }) => view === true);
   }
 
   #openLoop(command: OpenLoopCommand, reached: Reached): LoopDigest {
@@ -492,11 +530,11 @@ export class Play {
       role: "assistant",
       content: [
         { type: "text", text: this.#long(text) },
-        ...scripts.map(({ name }, index) => ({
+        ...scripts.map(({ name, arguments: given }, index) => ({
           type: "toolCall" as const,
           id: `c${ordinal}.${index}`,
           name,
-          arguments: { text: SECRET_OF_TEXT },
+          arguments: given ?? { text: SECRET_OF_TEXT },
         })),
       ],
       stopReason: reply.stopReason ?? (scripts.length === 0 ? "stop" : "toolUse"),
@@ -523,7 +561,8 @@ export class Play {
       preview: truncateForPreview(text, 256),
       attempts: 1,
     };
-    const place = { ...command, branch: claimed.branch };
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
     const entry = { position: command.position, origin: "model" as const, message };
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
     return { ...(stored.result as ModelDigest), branch: stored.branch };
@@ -564,7 +603,8 @@ export class Play {
             tokensAfter: 10 + spans.slice(-2).reduce((sum, { tokens }) => sum + tokens, 0),
             loopsCompacted: 1,
           };
-    const place = { ...command, branch: claimed.branch };
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
     if (digest.spans !== undefined) this.#compactions.add(command.position);
     const entries =
       digest.spans === undefined ? [] : [{ position: command.position, origin: "machine" as const, message }];
@@ -584,14 +624,37 @@ export class Play {
     if (this.setting.light === true) return;
     const entries = this.transcript.entries(branch);
     must(command.view.branch === command.branch, "the view is of the branch that is written to");
-    if (this.setting.compactAbove === undefined && !this.commands.some(({ type }) => type === "compact")) {
+    if (this.changesViews) this.#checkChangedView(command, branch);
+    else if (
+      this.setting.compactAbove === undefined &&
+      !this.commands.some(({ type }) => type === "compact")
+    ) {
       same(command.view.ranges, [{ from: 0, to: command.position }], "the model sees everything");
     }
     this.#checkView(command.view.ranges, entries);
     must(entries.length >= command.position, "the outbox is written before the model is asked");
-    const messages = materialise({ ...command.view, branch }, entries);
+    const elsewhere = (one: string, position: number) => this.transcript.entryAt(one, position)?.message;
+    const messages = materialise({ ...command.view, branch }, entries, { elsewhere });
     must(/user|toolResult/.test(messages.at(-1)?.role ?? ""), "the model is asked behind something new");
     expectNoOrphans(messages);
+  }
+
+  /** Words of people stay, and events say the same as the view. */
+  #checkChangedView({ view }: CallModelCommand, branch: string): void {
+    const elsewhere = (one: string, position: number) => this.transcript.entryAt(one, position)?.message;
+    const entries = this.transcript.entries(branch);
+    const messages = materialise({ ...view, branch }, entries, { elsewhere });
+    const spoken = entries.filter(({ origin, message }) => message.role === "user" && origin !== "machine");
+    for (const { message } of spoken) {
+      must(messages.includes(message as (typeof messages)[number]), "words of people stay in the view");
+    }
+    const events = this.transcript.loops.flatMap(({ loopId }) => this.transcript.eventsOf(loopId));
+    const replayed = replayPruned(
+      events.map(({ body }) => body),
+      this.left,
+    );
+    const { pruned, memos } = prunedStateOf(this.state.view.spans);
+    same({ pruned, memos }, { pruned: replayed.pruned, memos: replayed.memos }, "events replay to the view");
   }
 
   /** In order, without overlaps, and nothing is missing but what compactions have written for themselves. */
@@ -642,6 +705,7 @@ export class Play {
     const before = this.state;
     this.#note(before, event);
     const after = apply(before, event);
+    if (after.fork !== undefined && before.fork === undefined) this.left.push(after.branch);
     this.state = this.setting.throughJson === true ? throughJson(after) : deepFreeze(after);
     if (this.setting.light !== true) {
       const twin = JSON.stringify(apply(JSON.parse(this.#json) as State, event));

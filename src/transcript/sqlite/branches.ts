@@ -1,3 +1,4 @@
+import { REVERT_PREFIX } from "../left-branches.ts";
 import { hashOf } from "./canonical.ts";
 import type { Sql } from "./sql.ts";
 
@@ -52,9 +53,6 @@ export function conflictBranchId(run: string, parent: string, base: number): str
 export function loopBranchId(run: string, number: number, parent: string, position: number): string {
   return `loop-${hashOf(JSON.stringify([run, number, parent, position])).slice(0, 16)}`;
 }
-
-/** What the id of a branch begins with that a model's going back has made. */
-export const REVERT_PREFIX = "revert-";
 
 /** Where a run goes on whose model has gone back, asked by the answer at `by`. */
 export function revertBranchId(run: string, parent: string, at: number, by: number): string {
