@@ -4,7 +4,7 @@ import { NOTHING_PRUNED, type PrunedState, replayPruned, upTo } from "../core/re
 import type { Span } from "../core/view.ts";
 import type { Entry } from "../schema/record.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
-import type { BranchRecord, LoopOpened, Transcript } from "../transcript/transcript.ts";
+import type { BranchRecord, LoopOpened } from "../transcript/transcript.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** What earlier runs of a session have pruned of what stands before a loop, by the events that they recorded (PRUN-07). */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -95,6 +94,27 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     expect(JSON.stringify(history)).not.toContain("the folder is small");
   });
 
+  test("is not sent it in a later run of the session either [PRUN-07, PHI-13g]", async () => {
+    const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
+    const pruning = { toolCalls: [call("prun_with_memo", { tokens: 1, memo: "seen it" })] };
+    then(
+      session,
+      "Reclaimed",
+      [{ text: "First look", ...look }, pruning],
+      [{}, { text: "Done." }, { text: "Still." }],
+    );
+    await session.run("Go");
+    await session.run("More");
+    expect(session.seen(3)).toEqual([
+      "user: Go",
+      "user: [Memo on what was pruned here] seen it",
+      "assistant: calls prun_with_memo",
+      expect.stringContaining("Reclaimed"),
+      "assistant: Done.",
+      "user: More",
+    ]);
+  });
+
   test("is not offered the tools without opting in [PRUN-10]", async () => {
     const session = stage.session({ replies: [{ text: "Hi." }], agent: { tools: ["list_files"] } });
     await session.run("Go");
@@ -128,10 +148,7 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
       expect.stringMatching(/\[n1 is your answer before, n2 is this message\]$/),
     ]);
     expect(session.seen(2).slice(0, 5)).toEqual(session.seen(1));
-    expect(session.seen(3)).toEqual([
-      ...session.seen(1),
-      "user: [Back at n2 · lesson] that way is closed",
-    ]);
+    expect(session.seen(3)).toEqual([...session.seen(1), "user: [Back at n2 · lesson] that way is closed"]);
     const main = (await session.entries("main")).map(textOf);
     expect(main.slice(3)).toEqual([
       "Wrong way",
