@@ -13,7 +13,8 @@ import { unloadMessage } from "./cargo.ts";
 import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
-import { checkFilters, filterPrompts } from "./filter-prompts.ts";
+import { filterPrompts } from "./filter-prompts.ts";
+import { checkNames } from "./known-names.ts";
 import { currentStep } from "./step.ts";
 
 /**
@@ -27,7 +28,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const { tools, warnings } = facts(definition, dependencies);
     const { inputFilters } = definition;
     checkModel(definition, dependencies);
-    checkFilters(inputFilters, dependencies);
+    checkNames("input filter", inputFilters, dependencies.filters.names);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
     const prompts = await Promise.all(
@@ -42,7 +43,8 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     if (continuation !== undefined)
       await mustBeContinuable(step.session, continuation, prompts.length, transcript);
     const { cancellationSignal } = Context.current();
-    const filtered = await filterPrompts(inputFilters, prompts, dependencies, cancellationSignal);
+    const inbox = () => transcript.inbox(step.session);
+    const filtered = await filterPrompts(inputFilters, prompts, inbox, dependencies, cancellationSignal);
     // An earlier execution of this step may have heard something else of its filters: what it has stored counts.
     const opened = await transcript.openLoop({
       step,
@@ -69,6 +71,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...(definition.context === null ? {} : { context: { compactAbove: triggerLevel(definition.context) } }),
       approvals: definition.approvals,
       ...(definition.nudges.enabled ? { nudges: definition.nudges.max } : {}),
+      ...(inputFilters.length > 0 ? { filters: true } : {}),
       tools,
       warnings,
     } as LoopDigest;

@@ -5,12 +5,13 @@ import { assertNever } from "./assert-never.ts";
 import { toolFinished, toolSetBack } from "./calls.ts";
 import { closeLoop, loopClosed } from "./close.ts";
 import type { Failure } from "./digest.ts";
+import { filterSetBack } from "./filtering.ts";
 import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { loopOpened, openLoop } from "./open.ts";
 import { inPhase, type PhaseOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { clearQueues, enqueue, giveBack, poll, remember } from "./queues.ts";
-import { inputRejected } from "./reject.ts";
+import { openingRejected } from "./reject.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { RunEvent, Setback } from "./run-event.ts";
 import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
@@ -19,6 +20,7 @@ import {
   compacted,
   compactSetBack,
   endWithoutAnswer,
+  filtered,
   goOn,
   modelReplied,
   overflowed,
@@ -40,7 +42,7 @@ function fold(state: State, event: RunEvent): State {
       const { prompts, continuation } = inPhase(state, "opening", event.type);
       const opened = loopOpened(state, event.digest, continuation !== undefined);
       const { rejected } = event.digest;
-      return rejected === undefined ? opened : inputRejected(opened, prompts, rejected);
+      return rejected === undefined ? opened : openingRejected(opened, prompts, rejected, event.digest);
     }
     case "open-set-back":
       return setBack(state, inPhase(state, "opening", event.type), event.setback, couldNotOpen);
@@ -52,6 +54,10 @@ function fold(state: State, event: RunEvent): State {
       return compacted(state, inPhase(state, "compacting", event.type), event.digest);
     case "compact-set-back":
       return compactSetBack(state, inPhase(state, "compacting", event.type), event.setback);
+    case "input-filtered":
+      return filtered(state, inPhase(state, "filtering", event.type), event.digest);
+    case "filter-set-back":
+      return filterSetBack(state, inPhase(state, "filtering", event.type), event.setback);
     case "compaction-asked":
       return { ...state, compact: event.focus === undefined ? {} : { focus: event.focus } };
     case "tool-finished":

@@ -55,6 +55,18 @@ export type CompactCommand = Writing & {
   readonly why: CompactionReason;
 };
 
+/** Asks the input filters about words that wait, before a turn takes them up. Writes nothing of its own. */
+export type FilterInputCommand = Writing & {
+  readonly type: "filter-input";
+  readonly session: string;
+  readonly loopId: string;
+  readonly definitionHash: string;
+  /** Of the turn that comes next. */
+  readonly turn: number;
+  readonly messages: readonly PersonMessage[];
+  readonly maxAttempts: number;
+};
+
 export type CallToolCommand = Writing & {
   readonly session: string;
   readonly loopId: string;
@@ -113,6 +125,7 @@ export type Command =
   | OpenLoopCommand
   | CallModelCommand
   | CompactCommand
+  | FilterInputCommand
   | CallToolsCommand
   | CloseLoopCommand
   | RecordCommand

@@ -31,6 +31,8 @@ export type LoopDigest = {
     readonly origin: EntryOrigin;
     readonly messageId?: string;
     readonly tokens: number;
+    /** A filter has refused it: it is kept in the record, where no model sees it. */
+    readonly refused?: true;
   }[];
   readonly definitionHash: string;
   readonly agentName: string;
@@ -50,8 +52,13 @@ export type LoopDigest = {
   readonly context?: ContextBounds;
   /** Nudges in a row (IRON-02). Absent: none is given. */
   readonly nudges?: number;
+  /** The definition names input filters: words that wait are shown to them before a turn takes them up (PHI-08). */
+  readonly filters?: true;
   readonly warnings: readonly string[];
-  /** Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries. */
+  /**
+   * Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries but
+   * that of a message which was refused by itself.
+   */
   readonly rejected?: string;
 };
 
@@ -116,6 +123,16 @@ export type CompactDigest = WrittenDigest & {
   readonly usage?: Usage;
   readonly costUsd?: number;
 };
+
+/** What the filters say of one message. A reason and a warning have at most 512 bytes, and no secret. */
+export type InputVerdict = { readonly id: string } & (
+  | { readonly type: "pass" }
+  | { readonly type: "warn"; readonly text: string }
+  | { readonly type: "reject"; readonly reason: string }
+);
+
+/** In the order of the messages, and no further than the first that is rejected. */
+export type FilterDigest = WrittenDigest & { readonly verdicts: readonly InputVerdict[] };
 
 /** The answer of a step that only writes. */
 export type WrittenDigest = { readonly branch: string };

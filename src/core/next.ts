@@ -2,6 +2,7 @@ import { approvalsUntil } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
 import { contextTokens } from "./compacting.ts";
+import { messagesToFilter } from "./filtering.ts";
 import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
@@ -53,6 +54,19 @@ export function next(state: State): Command {
         maxAttempts: pinnedOf(state).maxRetries + 1,
         tokens: contextTokens(state),
         why: phase.why,
+      };
+    }
+    case "filtering": {
+      const loop = loopOf(state);
+      return {
+        type: "filter-input",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: loop.loopId,
+        definitionHash: pinnedOf(state).definitionHash,
+        turn: loop.turn,
+        messages: messagesToFilter(state, phase.ids),
+        maxAttempts: pinnedOf(state).maxRetries + 1,
       };
     }
     case "calling-tools": {

@@ -78,8 +78,8 @@ function viewFrom(state: State, digest: LoopDigest): View {
         spans: digest.from === 0 ? [] : [{ from: 0, to: digest.from, turns: 1, tokens: digest.tokensBefore }],
       };
   return digest.entries.reduce<View>(
-    (view, entry, index) =>
-      extendView(view, { position: digest.from + index, tokens: entry.tokens, newTurn: true }),
+    (view, { tokens, refused }, index) =>
+      refused === true ? view : extendView(view, { position: digest.from + index, tokens, newTurn: true }),
     before,
   );
 }

@@ -1,5 +1,6 @@
 import type { AgentMessage } from "../schema/message.ts";
 import type { EntryOrigin, EventBody } from "../schema/record.ts";
+import { refusedMessage, withWarning } from "./refused.ts";
 import type { PersonMessage, State } from "./state.ts";
 import { NO_USAGE } from "./usage.ts";
 
@@ -17,6 +18,8 @@ export type OutboxEntry = {
 
 export type OutboxBody =
   | { readonly type: "person"; readonly message: PersonMessage }
+  /** A person's message that a filter has refused: kept where no model sees it. */
+  | { readonly type: "refused"; readonly message: PersonMessage; readonly reason: string }
   | { readonly type: "notice"; readonly text: string }
   | { readonly type: "result"; readonly toolCallId: string; readonly toolName: string; readonly text: string }
   | { readonly type: "no-answer"; readonly stopReason: "error" | "aborted"; readonly errorMessage: string };
@@ -75,10 +78,12 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
     case "person":
       return {
         role: "user",
-        content: [{ type: "text", text: text ?? body.message.text ?? "" }],
+        content: [{ type: "text", text: spokenText(body.message, text) }],
         timestamp: body.message.atMs,
         turnId,
       };
+    case "refused":
+      return refusedMessage(text ?? body.message.text ?? "", body.reason, body.message.atMs);
     case "notice":
       return { role: "user", content: [{ type: "text", text: body.text }], timestamp: entry.atMs, turnId };
     case "result":
@@ -104,4 +109,8 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
         turnId,
       };
   }
+}
+
+function spokenText({ text, filtered }: PersonMessage, stored: string | undefined): string {
+  return withWarning(stored ?? text ?? "", filtered?.warning);
 }

@@ -31,6 +31,8 @@ export type PersonMessage = {
   readonly text?: string;
   readonly ref?: string;
   readonly atMs: number;
+  /** The input filters let it pass, with a warning perhaps. Absent: nobody has asked them. */
+  readonly filtered?: { readonly warning?: string };
 };
 
 export type Queues = {
@@ -109,6 +111,13 @@ export type Phase =
       readonly compacted?: boolean;
     }
   | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
+  /** The input filters are asked about these messages, which stay in their queue until the turn begins. */
+  | {
+      readonly type: "filtering";
+      readonly issue: Issue;
+      readonly source: TurnSource;
+      readonly ids: readonly string[];
+    }
   | {
       readonly type: "calling-tools";
       readonly issue: Issue;
@@ -205,6 +214,7 @@ export type Pinned = Pick<
   | "approvals"
   | "context"
   | "nudges"
+  | "filters"
 >;
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */

@@ -11,7 +11,8 @@ import {
   viewCompacted,
 } from "./compacting.ts";
 import { reportedBy } from "./compaction/trigger.ts";
-import type { CompactDigest, ModelDigest } from "./digest.ts";
+import type { CompactDigest, FilterDigest, ModelDigest } from "./digest.ts";
+import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { issue, settle } from "./issue.ts";
 import { limitReached } from "./limits.ts";
 import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
@@ -25,7 +26,7 @@ import { addUsage, NO_USAGE } from "./usage.ts";
 import { extendView, viewTokens } from "./view.ts";
 
 /**
- * Begins a turn, or ends the loop instead (X-02): stop, limits, then TurnStart, then the messages that wait.
+ * Begins a turn, or ends the loop instead (X-02): stop, limits, filters, then TurnStart, then the messages that wait.
  *
  * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
  */
@@ -42,6 +43,8 @@ export function beginTurn(state: State, source: TurnSource): State {
   });
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
+  const unfiltered = unfilteredFor(state, source);
+  if (unfiltered.length > 0) return startFiltering(state, source, unfiltered);
 
   const opened = emit(
     { ...state, loop: { ...loop, turnUsage: NO_USAGE } },
@@ -49,6 +52,12 @@ export function beginTurn(state: State, source: TurnSource): State {
   );
   const prompted = source === "opening" ? promptEvents(opened) : opened;
   return askOrCompact(takeUpFor(source, prompted));
+}
+
+/** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
+export function filtered(state: State, phase: PhaseOf<"filtering">, digest: FilterDigest): State {
+  const next = inputFiltered(state, phase, digest);
+  return next.type === "closing" ? next.state : goOn(next.state, phase.source);
 }
 
 function askOrCompact(state: State): State {

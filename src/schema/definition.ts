@@ -88,8 +88,8 @@ export const AgentDefinition = z.strictObject({
   /** Unknown tools are an error instead. */
   strict: z.boolean().default(false),
   /**
-   * Names of input filters that the worker has registered, asked in this order about every prompt before it joins
-   * the conversation. An unknown one is an error when a loop opens, which lists those that there are.
+   * Names of input filters that the worker has registered, asked in this order about all that people say before it
+   * joins the conversation. An unknown one is an error when a loop opens, which lists those that there are.
    */
   inputFilters: z.array(z.string()).default([]),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),

@@ -111,10 +111,13 @@ export type LoopOpening = {
   readonly kind: ContinuationKind;
   /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
   readonly at?: { readonly branch: string; readonly position: number } | undefined;
-  /** Behind the messages of the inbox, which is emptied in the same write. */
+  /** What of the inbox comes first, with its words as they are to be stored; all of it, when absent. It leaves the inbox. */
+  readonly inbox?: readonly NewMessage[] | undefined;
   readonly prompts: readonly NewMessage[];
-  /** Why the prompts may not join the conversation: the loop has no entries, and the inbox stays as it is. */
+  /** Why nothing may join the conversation: the inbox stays as it is. */
   readonly rejected?: string | undefined;
+  /** Messages that this reason is about: they leave the inbox, and are kept where no model sees them. */
+  readonly refused?: readonly NewMessage[] | undefined;
 };
 
 export type LoopOpened = {
@@ -131,6 +134,7 @@ export type LoopOpened = {
     readonly origin: EntryOrigin;
     readonly messageId?: string;
     readonly tokens: number;
+    readonly refused?: true;
   }[];
   /** As it was decided when the loop was opened, whatever a later asking says. */
   readonly rejected?: string | undefined;

@@ -49,6 +49,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     switch (command.type) {
       case "call-model":
       case "compact":
+      case "filter-input":
       case "call-tools":
         work = new CancellationScope();
         await work.run(workOn);
@@ -80,9 +81,8 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   async function workOn(): Promise<void> {
     do {
       const command = due();
-      if (command.type === "call-model" || command.type === "compact")
-        tell(await perform(command, state.pinned?.model));
-      else if (command.type === "call-tools") await callAll(command.calls);
+      if (command.type === "call-tools") await callAll(command.calls);
+      else if (isWork(command)) tell(await perform(command, state.pinned?.model));
       else return;
     } while (state.stop === undefined);
   }
@@ -157,9 +157,11 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
 }
 
 /** Commands that stop cuts short; the others are brief and write what must be written. */
-function isWork(command: Command): boolean {
-  return command.type === "call-model" || command.type === "compact" || command.type === "call-tools";
+function isWork(command: Command): command is Extract<Command, { type: (typeof WORK)[number] }> {
+  return (WORK as readonly string[]).includes(command.type);
 }
+
+const WORK = ["call-model", "compact", "filter-input", "call-tools"] as const;
 
 function keyOf({ number, call }: CallToolCommand): string {
   return `${number}/${call}`;

@@ -12,7 +12,17 @@ import {
 } from "fast-check";
 import { pendingApprovals } from "../../src/core/approvals.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
-import { calls, type Play, play, type Reached, type Reply, type Setting, says, usageOf } from "./play.ts";
+import {
+  calls,
+  type Judge,
+  type Play,
+  play,
+  type Reached,
+  type Reply,
+  type Setting,
+  says,
+  usageOf,
+} from "./play.ts";
 
 // Random scripts: how the world answers and what people do, in any order that is legal.
 
@@ -146,6 +156,13 @@ const reply: Arbitrary<Reply> = oneof(
   },
 );
 
+const easygoing: Judge = ({ id }) => (numberIn(id) % 3 === 0 ? { warn: "hm" } : undefined);
+const picky: Judge = (message) => (numberIn(message.id) % 5 === 4 ? { reject: "no" } : easygoing(message));
+
+function numberIn(id: string): number {
+  return Number(id.replace(/\D/g, ""));
+}
+
 export const settings: Arbitrary<Setting> = record({
   replies: array(reply, { maxLength: 12 }),
   mode: constantFrom("run" as const, "interactive" as const),
@@ -176,6 +193,7 @@ export const settings: Arbitrary<Setting> = record({
     },
   ),
   compactAbove: option(integer({ min: 20, max: 300 }), { freq: 1, nil: undefined }),
+  judges: constantFrom<Judge | undefined>(undefined, undefined, easygoing, picky),
   prompts: constantFrom(["hi"], ["hi", "there"], []),
   held: boolean(),
 });

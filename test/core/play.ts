@@ -7,12 +7,15 @@ import type {
   CloseLoopCommand,
   Command,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
 } from "../../src/core/command.ts";
 import type {
   CallDigest,
   CompactDigest,
+  FilterDigest,
+  InputVerdict,
   LoopDigest,
   ModelDigest,
   ToolDigest,
@@ -22,6 +25,7 @@ import { estimateMessage } from "../../src/core/estimate.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
+import { REFUSED_KIND, refusedMessage, withWarning } from "../../src/core/refused.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { start } from "../../src/core/start.ts";
 import type { PersonMessage, State } from "../../src/core/state.ts";
@@ -93,6 +97,8 @@ export type Setting = {
   readonly nudges?: number | undefined;
   /** Prompts that hold this are rejected, and with them all that came together. */
   readonly rejects?: string;
+  /** What the filters say of words that wait; nobody is asked when absent. */
+  readonly judges?: Judge | undefined;
   readonly transcript?: FakeTranscript;
   readonly session?: string;
   /** The temporal run that goes first. */
@@ -104,6 +110,20 @@ export type Setting = {
   /** Only what is cheap is checked: for very long runs. */
   readonly light?: boolean;
 };
+
+/** A warning, a rejection, or nothing. */
+export type Judge = (
+  message: PersonMessage,
+) => { readonly warn: string } | { readonly reject: string } | undefined;
+
+function verdictOn(message: PersonMessage, judges: Judge | undefined): InputVerdict {
+  const { id } = message;
+  const said = judges?.(message);
+  if (said === undefined) return { id, type: "pass" };
+  return "warn" in said
+    ? { id, type: "warn", text: `[Warning: ${said.warn}]` }
+    : { id, type: "reject", reason: said.reject };
+}
 
 type Happening = RunEvent extends infer Event
   ? Event extends RunEvent
@@ -150,7 +170,10 @@ export class Play {
   #heard = new Set<string>();
   #checked: State | undefined;
   #json: string;
-  readonly #compactions = new Set<number>();
+  /** Messages that filters were asked about. */
+  readonly judged: string[] = [];
+  /** Positions of entries that no model sees. */
+  readonly #unseen = new Set<number>();
   #ids = 0;
   #runs = 1;
 
@@ -285,6 +308,7 @@ export class Play {
         "close-loop": "close-set-back",
         record: "record-set-back",
         compact: "compact-set-back",
+        "filter-input": "filter-set-back",
       } as const
     )[command.type];
     return this.tell({ type, setback });
@@ -329,7 +353,13 @@ export class Play {
   // Activities.
 
   perform(
-    command: OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand,
+    command:
+      | OpenLoopCommand
+      | CallModelCommand
+      | CompactCommand
+      | FilterInputCommand
+      | CloseLoopCommand
+      | RecordCommand,
     reached: Reached = "stored",
   ): Happening {
     switch (command.type) {
@@ -339,6 +369,8 @@ export class Play {
         return { type: "model-replied", digest: this.#callModel(command, reached) };
       case "compact":
         return { type: "compacted", digest: this.#compact(command, reached) };
+      case "filter-input":
+        return { type: "input-filtered", digest: this.#filterInput(command, reached) };
       case "close-loop": {
         const { branch, result } = this.#write(command, command.loopId, reached, () => {
           const loop = this.transcript.loops.find(({ loopId }) => loopId === command.loopId);
@@ -416,30 +448,38 @@ export class Play {
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
       ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.judges === undefined ? {} : { filters: true as const }),
       warnings: [],
     };
     if (reached !== "stored") {
       return { ...pinned, loopId, kind, branch: "main", from: 0, tokensBefore: 0, entries: [] };
     }
-    const rejected = this.#rejection(command);
+    const { rejected, refused, warnings } = this.#opinion(command);
     const seen = new Set<string>();
     const waiting = transcript.inbox.map((message) => ({ ...message, origin: "inbox" as const }));
-    const wanted = (rejected === undefined ? [...waiting, ...command.prompts] : []).filter(({ id }) => {
-      const fresh = !seen.has(id) && !transcript.isEntered(transcript.head, id);
-      seen.add(id);
-      return fresh;
-    });
+    const all = [...waiting, ...command.prompts];
+    const wanted = (rejected === undefined ? all : all.filter(({ id }) => id === refused)).filter(
+      ({ id }) => {
+        const fresh = !seen.has(id) && !transcript.isEntered(transcript.head, id);
+        seen.add(id);
+        return fresh;
+      },
+    );
     const from = before.length;
     const entries = wanted.map(({ id, text, ref, atMs, origin }, index) => ({
       position: from + index,
       origin,
       messageId: id,
-      message: userMessage(text ?? `text of ${ref}`, atMs),
+      message:
+        rejected === undefined
+          ? userMessage(withWarning(text ?? `text of ${ref}`, warnings.get(id)), atMs)
+          : refusedMessage(text ?? `text of ${ref}`, rejected, atMs),
     }));
+    if (rejected !== undefined) for (const { position } of entries) this.#unseen.add(position);
     transcript.openLoop(loopId, kind);
     const place = { loopId, branch: transcript.head, base: from };
     const branch = transcript.write(this.run, place, EMPTY_OUTBOX, entries);
-    if (rejected === undefined) transcript.inbox = [];
+    transcript.inbox = rejected === undefined ? [] : transcript.inbox.filter(({ id }) => id !== refused);
     const parentLoopId = transcript.loops.at(-2)?.loopId;
     const digest: LoopDigest = {
       ...pinned,
@@ -453,6 +493,7 @@ export class Play {
         origin,
         messageId,
         tokens: estimateMessage(message),
+        ...(rejected === undefined ? {} : { refused: true as const }),
       })),
       ...(rejected === undefined ? {} : { rejected }),
     };
@@ -460,11 +501,21 @@ export class Play {
     return digest;
   }
 
-  #rejection({ prompts }: OpenLoopCommand): string | undefined {
-    const { rejects } = this.setting;
-    if (rejects === undefined) return undefined;
-    const bad = prompts.some(({ origin, text }) => origin === "prompt" && text?.includes(rejects));
-    return bad ? `not "${rejects}"` : undefined;
+  /** The prompts first, then what waited. */
+  #opinion({ prompts }: OpenLoopCommand) {
+    const { rejects, judges } = this.setting;
+    const warnings = new Map<string, string>();
+    const bad = prompts.some(
+      ({ origin, text }) => rejects !== undefined && origin === "prompt" && text?.includes(rejects),
+    );
+    if (bad) return { rejected: `not "${rejects}"`, warnings };
+    const waiting = [...this.transcript.inbox, ...prompts.filter(({ origin }) => origin !== "prompt")];
+    for (const message of judges === undefined ? [] : waiting) {
+      const verdict = verdictOn(message, judges);
+      if (verdict.type === "reject") return { rejected: verdict.reason, refused: message.id, warnings };
+      if (verdict.type === "warn") warnings.set(message.id, verdict.text);
+    }
+    return { warnings };
   }
 
   #callModel(command: CallModelCommand, reached: Reached): ModelDigest {
@@ -565,11 +616,32 @@ export class Play {
             loopsCompacted: 1,
           };
     const place = { ...command, branch: claimed.branch };
-    if (digest.spans !== undefined) this.#compactions.add(command.position);
+    if (digest.spans !== undefined) this.#unseen.add(command.position);
     const entries =
       digest.spans === undefined ? [] : [{ position: command.position, origin: "machine" as const, message }];
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, entries, digest);
     return { ...(stored.result as CompactDigest), branch: stored.branch };
+  }
+
+  /** As far as the first that is refused. */
+  #filterInput(command: FilterInputCommand, reached: Reached): FilterDigest {
+    const nothing: FilterDigest = { branch: command.branch, verdicts: [] };
+    if (reached === "nothing") return nothing;
+    const key = { run: this.run, number: command.number, call: 0 };
+    const claimed = this.transcript.claim(key, command.generation, command, command.outbox);
+    if ("result" in claimed) return { ...(claimed.result as FilterDigest), branch: claimed.branch };
+    const verdicts: InputVerdict[] = [];
+    for (const message of command.messages) {
+      this.judged.push(message.text ?? "");
+      const verdict = verdictOn(message, this.setting.judges);
+      verdicts.push(verdict);
+      if (verdict.type === "reject") break;
+    }
+    if (reached === "claimed") return nothing;
+    const place = { ...command, branch: claimed.branch };
+    const digest = { branch: "", verdicts };
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [], digest);
+    return { ...(stored.result as FilterDigest), branch: stored.branch };
   }
 
   #replyFor(command: CallModelCommand): { reply: Reply; ordinal: number } {
@@ -584,7 +656,11 @@ export class Play {
     if (this.setting.light === true) return;
     const entries = this.transcript.entries(branch);
     must(command.view.branch === command.branch, "the view is of the branch that is written to");
-    if (this.setting.compactAbove === undefined && !this.commands.some(({ type }) => type === "compact")) {
+    if (
+      this.#unseen.size === 0 &&
+      this.setting.compactAbove === undefined &&
+      !this.commands.some(({ type }) => type === "compact")
+    ) {
       same(command.view.ranges, [{ from: 0, to: command.position }], "the model sees everything");
     }
     this.#checkView(command.view.ranges, entries);
@@ -650,6 +726,8 @@ export class Play {
         same(JSON.parse(twin), JSON.parse(this.#json), `a state read back takes ${event.type} alike`);
       }
     } else if (this.now % 10 === 0) this.#json = JSON.stringify(after);
+    for (const { position, body } of after.outbox.entries)
+      if (body.type === "refused") this.#unseen.add(position);
     if (event.type === "model-replied" && !/error|aborted/.test(event.digest.stopReason)) {
       for (const { id } of event.digest.calls) this.#heard.add(id);
       this.#answers.push({ position: before.length, calls: event.digest.calls });
@@ -699,19 +777,19 @@ export class Play {
   checkView(): void {
     const { view, branch, length, phase } = this.state;
     must(view.branch === branch, "the view is of the branch that is written to");
-    let at = this.#behindCompactions(0);
+    let at = this.#behindUnseen(0);
     for (const { from, to } of view.spans) {
       must(from === at && to > from, "spans touch and do not overlap");
-      at = this.#behindCompactions(to);
+      at = this.#behindUnseen(to);
     }
     const inbox = phase.type === "recording" && phase.inbox.length > 0;
     must(this.state.loop === undefined || inbox || at === length, "the view covers every entry");
   }
 
-  /** Entries of compactions are in no view. */
-  #behindCompactions(position: number): number {
+  /** Entries of compactions are in no view, nor are words that were refused. */
+  #behindUnseen(position: number): number {
     let at = position;
-    while (this.#compactions.has(at) && at < this.state.length) at++;
+    while (this.#unseen.has(at) && at < this.state.length) at++;
     return at;
   }
 
@@ -725,7 +803,9 @@ export class Play {
         : phase.type === "recording"
           ? phase.inbox.map(({ id }) => id)
           : [];
-    const waiting = outbox.entries.flatMap(({ body }) => (body.type === "person" ? [body.message.id] : []));
+    const waiting = outbox.entries.flatMap(({ body }) =>
+      body.type === "person" || body.type === "refused" ? [body.message.id] : [],
+    );
     const within = [...queued, ...inFlight, ...waiting];
     const written = this.written(branch);
     for (const { id } of this.accepted) {
@@ -745,6 +825,15 @@ export class Play {
     const branchId = this.state.loop === undefined && branch === "main" ? transcript.head : branch;
     const entered = transcript.entries(branchId).flatMap(({ messageId }) => messageId ?? []);
     return [...entered, ...transcript.inbox.map(({ id }) => id)];
+  }
+
+  /** Ids of messages that filters have refused: kept in the record, where no model sees them. */
+  refusedIds(): string[] {
+    return this.transcript
+      .entries(this.transcript.head)
+      .flatMap(({ message, messageId }) =>
+        message.role === "extension" && message.kind === REFUSED_KIND ? (messageId ?? []) : [],
+      );
   }
 
   /** I3, for answers whose calls are over. */
@@ -794,9 +883,11 @@ export class Play {
     const written = this.written();
     for (const queue of ["prompt", "steering", "follow-up"] as const) {
       const ids = this.accepted.filter((one) => one.queue === queue && !this.forgotten.has(one.id));
-      const order = ids.map(({ id }) => written.indexOf(id));
+      expect(ids.map(({ id }) => written.indexOf(id))).not.toContain(-1);
+      // What was refused is put down at once; what came before it goes on waiting.
+      const heard = ids.filter(({ id }) => !this.refusedIds().includes(id));
+      const order = heard.map(({ id }) => written.indexOf(id));
       expect(order, `${queue}: nothing lost, in order`).toEqual([...order].sort((a, b) => a - b));
-      expect(order).not.toContain(-1);
     }
     expect(new Set(written).size, "nothing twice").toBe(written.length);
   }
@@ -865,7 +956,9 @@ function lineOf({ origin, message }: Entry): string {
     case "toolResult":
       return `${message.toolName}${message.isError ? "!" : ""}: ${text}`;
     case "extension":
-      return `extension: ${text}`;
+      return message.kind === REFUSED_KIND
+        ? `refused ${origin}: ${(message.data as { text: string }).text}`
+        : `extension: ${text}`;
   }
 }
 

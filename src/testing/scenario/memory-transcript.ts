@@ -47,7 +47,8 @@ export class MemoryTranscript {
   /** Writes what has waited in the machine. */
   write(outbox: Outbox, loopId: string): void {
     for (const entry of outbox.entries) {
-      const id = entry.body.type === "person" ? entry.body.message.id : undefined;
+      const { body } = entry;
+      const id = body.type === "person" || body.type === "refused" ? body.message.id : undefined;
       this.put(entry.position, entry.origin, outboxMessage(entry, loopId), id);
     }
     const loop = this.#loops.find((one) => one.loopId === loopId);

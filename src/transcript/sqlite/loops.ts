@@ -1,4 +1,5 @@
 import { estimateMessage } from "../../core/estimate.ts";
+import { refusedMessage } from "../../core/refused.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { EntryOrigin } from "../../schema/record.ts";
 import {
@@ -13,7 +14,7 @@ import {
 import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBefore } from "./branches.ts";
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal } from "./events.ts";
-import { clearInbox, inboxOf, isEntered } from "./inbox.ts";
+import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { json, type Sql } from "./sql.ts";
 import { resultOf, store, takeAndFinish } from "./steps.ts";
 
@@ -39,9 +40,14 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   const parentLoopId = session?.last_loop_id ?? undefined;
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
-  const entries = opening.rejected === undefined ? openingEntries(sql, opening, loopId, from) : [];
+  const words = opening.inbox ?? inboxOf(sql, step.session);
+  const { rejected, refused = [] } = opening;
+  const entries =
+    rejected === undefined
+      ? openingEntries(sql, opening, words, loopId, from)
+      : refusedEntries(sql, opening, rejected, from);
   putEntries(sql, step.session, branch, step.run, entries);
-  if (opening.rejected === undefined) clearInbox(sql, step.session);
+  takeFromInbox(sql, step.session, rejected === undefined ? words : refused);
   sql.run(
     `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
        loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
@@ -64,8 +70,9 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
       origin: entry.origin,
       messageId: entry.messageId!,
       tokens: estimateMessage(entry.message),
+      ...(rejected === undefined ? {} : { refused: true as const }),
     })),
-    ...(opening.rejected === undefined ? {} : { rejected: opening.rejected }),
+    ...(rejected === undefined ? {} : { rejected }),
   };
   takeAndFinish(sql, step, opened, opened, atMs);
   return opened;
@@ -157,7 +164,13 @@ function createLoop(
 }
 
 /** The inbox, then the prompts; each message once, however often it was sent. */
-function openingEntries(sql: Sql, opening: LoopOpening, loopId: string, from: number): NewEntry[] {
+function openingEntries(
+  sql: Sql,
+  opening: LoopOpening,
+  inbox: readonly NewMessage[],
+  loopId: string,
+  from: number,
+): NewEntry[] {
   const { session } = opening.step;
   const seen = new Set<string>();
   const entries: NewEntry[] = [];
@@ -167,9 +180,22 @@ function openingEntries(sql: Sql, opening: LoopOpening, loopId: string, from: nu
     const position = from + entries.length;
     entries.push({ position, origin, message: spoken(message, loopId), messageId: message.id });
   };
-  for (const message of inboxOf(sql, session)) add("inbox", message);
+  for (const message of inbox) add("inbox", message);
   for (const message of opening.prompts) add(message.origin ?? "prompt", message);
   return entries;
+}
+
+/** What filters have refused of words that nobody waits with for an answer. */
+function refusedEntries(sql: Sql, opening: LoopOpening, reason: string, from: number): NewEntry[] {
+  const { refused = [], step } = opening;
+  return refused
+    .filter(({ id }) => !isEntered(sql, step.session, id))
+    .map(({ id, text, atMs, origin = "inbox" }, index) => ({
+      position: from + index,
+      origin,
+      message: refusedMessage(text, reason, atMs),
+      messageId: id,
+    }));
 }
 
 function spoken(message: NewMessage, loopId: string): UserMessage {
