@@ -13,7 +13,9 @@ import { Conversations } from "./activities/conversations.ts";
 import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
+import type { ContextConverter, ContextTransform } from "./hooks/context-functions.ts";
 import { FilterRegistry, type InputFilter } from "./hooks/filters.ts";
+import { Named } from "./hooks/named.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
 import type { Provider } from "./providers/provider.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
@@ -29,6 +31,7 @@ import type { Tool } from "./tools/tool.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 
+export type { ContextConverter, ContextFacts, ContextTransform } from "./hooks/context-functions.ts";
 export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export { defineTool } from "./tools/tool.ts";
 
@@ -49,6 +52,13 @@ export type HoldfastWorkerOptions = {
    * within 10 seconds, rejects.
    */
   readonly filters?: Readonly<Record<string, InputFilter>>;
+  /**
+   * Context transforms, by the names that definitions use in `transformContext`. One that throws, or that gives no answer
+   * within 10 seconds, fails the turn.
+   */
+  readonly transforms?: Readonly<Record<string, ContextTransform>>;
+  /** Context converters, by the names that definitions use in `convertToLlm`. They fail as transforms do. */
+  readonly converters?: Readonly<Record<string, ContextConverter>>;
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;
@@ -181,6 +191,8 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
         ...(options.tools ?? []),
       ]),
       filters,
+      transforms: new Named("context transform", options.transforms),
+      converters: new Named("context converter", options.converters),
       secrets: options.secrets ?? environment,
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),

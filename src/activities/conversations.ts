@@ -1,4 +1,4 @@
-import { materialise, type ViewRanges, viewEnd } from "../core/view.ts";
+import { materialise, materialiseAll, type ViewRanges, viewEnd } from "../core/view.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -25,6 +25,11 @@ export class Conversations {
   /** What the model sees. */
   async messages(session: string, view: ViewRanges): Promise<readonly Message[]> {
     return materialise(view, await this.#upTo(session, view.branch, viewEnd(view)));
+  }
+
+  /** The same with an application's own messages, as a copy that may be changed. */
+  async copy(session: string, view: ViewRanges): Promise<readonly AgentMessage[]> {
+    return structuredClone(materialiseAll(view, await this.#upTo(session, view.branch, viewEnd(view))));
   }
 
   /** The entries that a view speaks of, also those that a text stands for. */

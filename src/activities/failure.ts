@@ -37,6 +37,21 @@ export class DefinitionError extends Error {
   override readonly name = "DefinitionError";
 }
 
+/**
+ * A function of an application did not do its part: which one, and how. It would do the same again.
+ *
+ * `context`: what a model is to see. `compaction`: how a view is made smaller.
+ */
+export class ApplicationError extends Error {
+  override readonly name = "ApplicationError";
+  readonly fault: "context" | "compaction";
+
+  constructor(fault: "context" | "compaction", message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
 export function asFailure(error: unknown, retry?: RetryConfig): Error {
   const failure = translate(error, retry);
   // Temporal stores a stack with every failure; ours says nothing that the type does not.
@@ -50,6 +65,7 @@ function translate(error: unknown, retry: RetryConfig | undefined): Error {
     return failure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
   if (error instanceof FencedError) return failure("fenced", error, true);
   if (error instanceof DefinitionError) return failure("definition/invalid", error, true);
+  if (error instanceof ApplicationError) return failure(`application/${error.fault}`, error, true);
   if (error instanceof CancelledFailure) return ofCancellation(error);
   if (error instanceof ApplicationFailure) return error;
   return failure("holdfast/unexpected", error instanceof Error ? error : new Error(String(error)), false);

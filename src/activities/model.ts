@@ -9,7 +9,7 @@ import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { invalidateSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
-import type { AssistantMessage, ToolCallContent } from "../schema/message.ts";
+import type { AssistantMessage, Message, ToolCallContent } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 import { type Tool, toolDefinition } from "../tools/tool.ts";
@@ -17,11 +17,12 @@ import type { ModelInput } from "./activities.ts";
 import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { factsOf } from "./facts.ts";
-import { asFailure, DefinitionError } from "./failure.ts";
+import { ApplicationError, asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
 import { patiently } from "./patience.ts";
 import { readCall } from "./read-call.ts";
+import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { announcesUnmadeCall } from "./unmade-call.ts";
 
@@ -68,7 +69,8 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         );
         return { ...(stored.result as ModelDigest), branch: stored.branch };
       } catch (error) {
-        if (error instanceof ProviderError) await transcript.release(step).catch(() => undefined);
+        const isOver = error instanceof ProviderError || error instanceof ApplicationError;
+        if (isOver) await transcript.release(step).catch(() => undefined);
         throw asFailure(error, definition.retry);
       }
     },
@@ -79,15 +81,16 @@ async function ask(
   input: ModelInput,
   branch: string,
   definition: AgentDefinition,
-  { conversations, providers, tools, secrets, hub }: Dependencies,
+  dependencies: Dependencies,
   step: ReturnType<typeof currentStep>,
   signal: AbortSignal,
 ): Promise<AssistantMessage> {
+  const { providers, tools, secrets, hub } = dependencies;
   const { model } = definition;
   const provider = providers.get(model.api);
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
   const resolved = tools.resolve(definition.tools);
-  const messages = await conversations.messages(step.session, { ...input.view, branch });
+  const messages = await contextOf(input, branch, definition, dependencies, step.session, signal);
   const request = (): ModelRequest => ({
     model,
     apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
@@ -111,6 +114,23 @@ async function ask(
     return await send();
   });
   return { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } };
+}
+
+/** What is sent. Estimates stay those of the record, whatever an application makes of it. */
+async function contextOf(
+  { view, loopId, turn }: ModelInput,
+  branch: string,
+  definition: AgentDefinition,
+  dependencies: Dependencies,
+  session: string,
+  signal: AbortSignal,
+): Promise<readonly Message[]> {
+  const { conversations } = dependencies;
+  const ranges = { ...view, branch };
+  if (isPlain(definition)) return await conversations.messages(session, ranges);
+  const facts = { session, loopId, turn, agent: definition.name, model: definition.model.id };
+  const copy = await conversations.copy(session, ranges);
+  return await shapeContext(copy, definition, facts, dependencies, signal);
 }
 
 function shown(delta: ModelDelta): DeltaBody {

@@ -15,6 +15,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { filterPrompts } from "./filter-prompts.ts";
 import { checkNames } from "./known-names.ts";
+import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 
 /**
@@ -29,6 +30,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const { inputFilters } = definition;
     checkModel(definition, dependencies);
     checkNames("input filter", inputFilters, dependencies.filters.names);
+    checkContextFunctions(definition, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
     const prompts = await Promise.all(

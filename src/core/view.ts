@@ -1,8 +1,9 @@
-import type { AgentMessage, Message, StopReason, ToolResultMessage } from "../schema/message.ts";
+import type { AgentMessage, Message, StopReason, ToolResultMessage, UserMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { cutToolResult } from "./compaction/cut-text.ts";
 import { standIn } from "./compaction/stand-in.ts";
 import { ProtocolError } from "./protocol-error.ts";
+import { REFUSED_KIND } from "./refused.ts";
 
 /**
  * Which entries the model sees: data, so that what it saw at any turn can be shown again at any time.
@@ -120,19 +121,31 @@ export const UNANSWERED_CALL =
  * @param entries - In order of position; those outside the view are left out. With the entries of the compactions
  * whose texts the view shows.
  */
-export function materialise({ ranges }: ViewRanges, entries: readonly Entry[]): readonly Message[] {
+export function materialise(view: ViewRanges, entries: readonly Entry[]): readonly Message[] {
+  return answerOrphans(seenOf(view, entries, isSent));
+}
+
+/** The same, with what an application keeps in the conversation for itself. */
+export function materialiseAll(view: ViewRanges, entries: readonly Entry[]): readonly AgentMessage[] {
+  return answerOrphans(seenOf(view, entries, isSeenByApplication));
+}
+
+function seenOf<Seen extends AgentMessage>(
+  { ranges }: ViewRanges,
+  entries: readonly Entry[],
+  isSeen: (message: AgentMessage) => message is Seen,
+): readonly (Seen | UserMessage)[] {
   let at = 0;
-  const seen = ranges.flatMap((range): readonly Message[] => {
+  return ranges.flatMap((range): readonly (Seen | UserMessage)[] => {
     while (at < entries.length && (entries[at] as Entry).position < range.from) at++;
     const begin = at;
     while (at < entries.length && (entries[at] as Entry).position < range.to) at++;
     const own = entries.slice(begin, at);
     if (range.instead !== undefined) return [insteadOf(range.instead, own, entries)];
-    const sent = own.map(({ message }) => message).filter(isSent);
+    const seen = own.map(({ message }) => message).filter(isSeen);
     const { cut } = range;
-    return cut === undefined ? sent : sent.map((message) => cutToolResult(message, cut));
+    return cut === undefined ? seen : seen.map((message) => cutToolResult(message, cut));
   });
-  return answerOrphans(seen);
 }
 
 /** What the first position behind everything that a view needs is. */
@@ -144,7 +157,7 @@ function insteadOf(
   { position, section }: NonNullable<Shown["instead"]>,
   own: readonly Entry[],
   entries: readonly Entry[],
-): Message {
+): UserMessage {
   const text = compactionTexts(entries.find((entry) => entry.position === position)?.message)[section];
   if (text === undefined)
     throw new ProtocolError(`Entry ${position} holds no section ${section} of a compaction`);
@@ -160,6 +173,13 @@ function compactionTexts(message: AgentMessage | undefined): readonly (string | 
   return (sections ?? []).map(({ text }) => text);
 }
 
+/** What the machine keeps in the record for people. */
+const OWN_KINDS: ReadonlySet<string> = new Set([COMPACTION_KIND, REFUSED_KIND]);
+
+function isSeenByApplication(message: AgentMessage): message is AgentMessage {
+  return message.role === "extension" ? !OWN_KINDS.has(message.kind) : isSent(message);
+}
+
 /** A vendor refuses a conversation that holds what it has refused to say. */
 const NEVER_SENT: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
 
@@ -169,14 +189,20 @@ function isSent(message: AgentMessage): message is Message {
 }
 
 /** Gives every call its result right behind its answer, and drops results that no answer asked for. */
-function answerOrphans(messages: readonly Message[]): readonly Message[] {
-  const answered: Message[] = [];
+function answerOrphans<Seen extends AgentMessage>(
+  messages: readonly Seen[],
+): readonly (Seen | ToolResultMessage)[] {
+  const answered: (Seen | ToolResultMessage)[] = [];
   let open = new Map<string, string>();
   const closeOpen = (atMs: number) => {
     for (const [toolCallId, toolName] of open) answered.push(unanswered(toolCallId, toolName, atMs));
     open = new Map();
   };
   for (const message of messages) {
+    if (message.role === "extension") {
+      answered.push(message);
+      continue;
+    }
     if (message.role === "toolResult") {
       if (open.delete(message.toolCallId)) answered.push(message);
       continue;

@@ -92,6 +92,16 @@ export const AgentDefinition = z.strictObject({
    * joins the conversation. An unknown one is an error when a loop opens, which lists those that there are.
    */
   inputFilters: z.array(z.string()).default([]),
+  /**
+   * Names of context transforms that the worker has registered: before each request they make other messages of the
+   * whole context, in this order. The record and its counts stay as they are.
+   */
+  transformContext: z.array(z.string()).default([]),
+  /**
+   * Name of a context converter that the worker has registered, which makes messages that a model can read of what the
+   * transforms have left. `null`, the default, drops an application's own messages.
+   */
+  convertToLlm: z.string().nullable().default(null),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
   /** For tools that have no time limit of their own; `null`, the default, gives them none. */
   toolTimeoutMs: z.number().int().positive().nullable().default(null),
