@@ -1,26 +1,17 @@
 import { Context } from "@temporalio/activity";
-import { type BlockOptions, planBlock, type Section } from "../core/compaction/block.ts";
-import { summarise } from "../core/compaction/summary.ts";
-import { triggerLevel } from "../core/compaction/trigger.ts";
+import type { Section } from "../core/compaction/block.ts";
 import type { CompactDigest } from "../core/digest.ts";
-import { estimateMessage } from "../core/estimate.ts";
-import { NO_USAGE } from "../core/usage.ts";
 import { COMPACTION_KIND, type Span } from "../core/view.ts";
 import { ProviderError } from "../providers/provider-error.ts";
-import type { AgentDefinition } from "../schema/definition.ts";
-import type { Usage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { CompactInput } from "./activities.ts";
 import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { asFailure } from "./failure.ts";
+import { ApplicationError, asFailure } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { patiently } from "./patience.ts";
+import { isText, planCompaction } from "./plan-compaction.ts";
 import { currentStep } from "./step.ts";
-import { type Group, keyOf, summaries } from "./summarise.ts";
-
-/** How far below the trigger a context is brought that the vendor has refused: our count of it was wrong. */
-const OVERFLOW_SHARE = 0.5;
 
 /**
  * Makes a view smaller (design 3.2). The record stays whole: what stands for older entries is one more entry, which no
@@ -43,8 +34,16 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
         }
         const { branch } = claimed;
         const entries = await conversations.entries(step.session, { ...input.view, branch });
-        const { sections, usage, costUsd } = await planned(entries, definition, input, dependencies, signal);
-        const digest = { ...digestOf(sections, entries, input), usage, costUsd };
+        const planned = await planCompaction(entries, definition, input, dependencies, signal);
+        const { sections, refused, usage, costUsd } = planned;
+        if (refused !== undefined) log.warn({ session: step.session }, refused);
+        // The machine goes on with the view as it is, except with one that does not fit.
+        if (refused !== undefined && input.why.type === "overflow")
+          throw new ApplicationError("compaction", refused);
+        const digest =
+          refused === undefined
+            ? { ...digestOf(sections, entries, input), usage, costUsd }
+            : { ...unchanged(entries, input), refused, usage, costUsd };
         const stored = await patiently(
           () =>
             transcript.store({
@@ -69,48 +68,16 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
   }
 }
 
-type Planned = { readonly sections: readonly Section[]; readonly usage: Usage; readonly costUsd: number };
-
-/** By the strategy that the definition names. The one that asks a model plans twice: what needs words, and with them. */
-async function planned(
-  entries: readonly Entry[],
-  definition: AgentDefinition,
-  { why }: CompactInput,
-  dependencies: Dependencies,
-  signal: AbortSignal,
-): Promise<Planned> {
-  const { context } = definition;
-  if (context === null) return { sections: [], usage: NO_USAGE, costUsd: 0 };
-  const level = triggerLevel(context);
-  const budget = why.type === "overflow" ? Math.floor(level * OVERFLOW_SHARE) : level;
-  const plan = (summarise?: BlockOptions["summarise"]) =>
-    planBlock(entries, context.compaction, budget, {
-      maxContextTokens: context.maxContextTokens,
-      ...(summarise === undefined ? {} : { summarise }),
-    });
-  if (context.compaction.strategy === "block") return { sections: plan(), usage: NO_USAGE, costUsd: 0 };
-
-  const wanted = new Map<string, Group>();
-  const long = plan((turns, maxTokens) => {
-    wanted.set(keyOf({ turns }), { turns, maxTokens });
-    return "x".repeat(Math.max(0, maxTokens * 4 - 64));
-  });
-  const groups = [...wanted.values()].filter(({ turns }) =>
-    long.some(({ from, as }) => isText(as) && from === turns[0]?.entries[0]?.position),
-  );
-  const focus = why.type === "asked" ? why.focus : undefined;
-  const { focusMessage } = context.compaction;
-  const { texts, usage, costUsd } = await summaries(
-    groups,
-    definition,
-    focus ?? focusMessage,
-    dependencies,
-    signal,
-  );
-  const sections = plan(
-    (turns, maxTokens) => texts.get(keyOf({ turns })) ?? summarise(turns, maxTokens, estimateMessage),
-  );
-  return { sections, usage, costUsd };
+function unchanged(entries: readonly Entry[], { tokens }: CompactInput): CompactDigest {
+  const messages = entries.length;
+  return {
+    branch: "",
+    messagesBefore: messages,
+    messagesAfter: messages,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    loopsCompacted: 0,
+  };
 }
 
 /** A plan that shows everything as it is changes nothing. */
@@ -169,8 +136,4 @@ function entryOf(sections: readonly Section[], { position, why }: CompactInput) 
       timestamp: Date.now(),
     },
   };
-}
-
-function isText(as: Section["as"]): as is { readonly summary: string } {
-  return typeof as === "object" && "summary" in as;
 }

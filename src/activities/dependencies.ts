@@ -1,3 +1,4 @@
+import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
 import type { FilterRegistry } from "../hooks/filters.ts";
 import type { Named } from "../hooks/named.ts";
@@ -19,6 +20,7 @@ export type Dependencies = {
   readonly filters: FilterRegistry;
   readonly transforms: Named<ContextTransform>;
   readonly converters: Named<ContextConverter>;
+  readonly compactions: Named<CompactionStrategy>;
   readonly secrets: SecretSource;
   readonly definitions: Definitions;
   readonly conversations: Conversations;

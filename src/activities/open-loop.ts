@@ -4,6 +4,7 @@ import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { LoopDigest, ToolFacts } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
 import { materialise, type ViewRanges } from "../core/view.ts";
+import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import { type AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -31,6 +32,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     checkModel(definition, dependencies);
     checkNames("input filter", inputFilters, dependencies.filters.names);
     checkContextFunctions(definition, dependencies);
+    checkCompaction(definition, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
     const prompts = await Promise.all(
@@ -134,6 +136,11 @@ function facts(definition: AgentDefinition, { tools, log }: Dependencies) {
     };
   }
   return { tools: known, warnings: resolved.warnings };
+}
+
+function checkCompaction({ context }: AgentDefinition, { compactions }: Dependencies): void {
+  const asked = context === null ? [] : [context.compaction.strategy];
+  checkNames(compactions.what, asked, [...BUILT_IN_STRATEGIES, ...compactions.names]);
 }
 
 function checkModel({ model }: AgentDefinition, { providers, secrets }: Dependencies): void {

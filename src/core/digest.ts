@@ -119,6 +119,8 @@ export type CompactDigest = WrittenDigest & {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly loopsCompacted: number;
+  /** What is wrong with what an application's strategy wants: at most 512 bytes, free of secrets. There are no spans then. */
+  readonly refused?: string;
   /** Of a model that was asked for a text. */
   readonly usage?: Usage;
   readonly costUsd?: number;

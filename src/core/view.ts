@@ -176,8 +176,12 @@ function compactionTexts(message: AgentMessage | undefined): readonly (string | 
 /** What the machine keeps in the record for people. */
 const OWN_KINDS: ReadonlySet<string> = new Set([COMPACTION_KIND, REFUSED_KIND]);
 
+export function isKeptForPeople(message: AgentMessage): boolean {
+  return message.role === "extension" && OWN_KINDS.has(message.kind);
+}
+
 function isSeenByApplication(message: AgentMessage): message is AgentMessage {
-  return message.role === "extension" ? !OWN_KINDS.has(message.kind) : isSent(message);
+  return message.role === "extension" ? !isKeptForPeople(message) : isSent(message);
 }
 
 /** A vendor refuses a conversation that holds what it has refused to say. */

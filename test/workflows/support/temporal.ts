@@ -23,7 +23,7 @@ export type StageOptions = {
   readonly filters?: Readonly<Record<string, InputFilter>>;
   readonly secrets?: SecretSource;
   /** What else the application registers. */
-  readonly registered?: Pick<HoldfastWorkerOptions, "transforms" | "converters">;
+  readonly registered?: Pick<HoldfastWorkerOptions, "transforms" | "converters" | "compactions">;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** No worker: the test starts its own. */
