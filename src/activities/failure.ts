@@ -8,10 +8,11 @@ import { FencedError, StoreError, type StoreFault } from "../transcript/transcri
 // The only place where an adapter's error becomes a failure that Temporal stores. Types are wire names: pinned by
 // a test. Messages are for people, bounded, and free of secrets.
 
-const MAX_MESSAGE_BYTES = 1024;
+/** Of a failure's message, as Temporal stores it. */
+export const MAX_MESSAGE_BYTES = 1024;
 
 /** Faults that the same request may overcome (RTY-03). */
-const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
+export const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
   "rate-limited": true,
   network: true,
   api: false,

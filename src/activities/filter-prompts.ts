@@ -17,7 +17,7 @@ export type FilteredPrompts = {
 };
 
 /** A definition that counts on a filter must not run without it. */
-export function checkFilters(names: readonly string[], { filters }: Dependencies): void {
+export function checkFilters(names: readonly string[], { filters }: Pick<Dependencies, "filters">): void {
   const unknown = names.filter((name) => !filters.names.includes(name));
   if (unknown.length === 0) return;
   const known = filters.names.length === 0 ? "it has none" : `it has ${filters.names.join(", ")}`;
@@ -34,7 +34,7 @@ export function checkFilters(names: readonly string[], { filters }: Dependencies
 export async function filterPrompts(
   names: readonly string[],
   prompts: readonly NewMessage[],
-  { filters, log }: Dependencies,
+  { filters, log }: Pick<Dependencies, "filters" | "log">,
   signal: AbortSignal,
 ): Promise<FilteredPrompts> {
   const asked = prompts.filter(({ origin }) => origin === "prompt");

@@ -4,9 +4,9 @@ import { addUsage, costOf, NO_USAGE } from "../core/usage.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
+import { textOf } from "./answer-digest.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { DefinitionError } from "./failure.ts";
-import { textOf } from "./model.ts";
 
 /** Turns that one text is to stand for, and the tokens that it may have. */
 export type Group = { readonly turns: readonly Turn[]; readonly maxTokens: number };
@@ -39,7 +39,7 @@ export async function summaries(
   groups: readonly Group[],
   definition: AgentDefinition,
   focus: string | undefined,
-  { providers, secrets }: Dependencies,
+  { providers, secrets }: Pick<Dependencies, "providers" | "secrets">,
   signal: AbortSignal,
 ): Promise<Summaries> {
   const { model, cache } = definition;

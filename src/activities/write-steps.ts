@@ -2,13 +2,14 @@ import { INLINE_BYTES } from "../core/append.ts";
 import type { ClosedDigest, WrittenDigest } from "../core/digest.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { NO_USAGE } from "../core/usage.ts";
+import type { AgentMessage } from "../schema/message.ts";
 import type { LoopStatus, Outcome } from "../schema/record.ts";
 import type { CloseLoopInput, RecordInput } from "./activities.ts";
+import { textOf } from "./answer-digest.ts";
 import { unload, unloadMessage } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { announceEvents } from "./live.ts";
-import { textOf } from "./model.ts";
 import { currentStep } from "./step.ts";
 
 const STATUS_OF_OUTCOME = {
@@ -31,12 +32,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       input.answer === undefined
         ? undefined
         : await conversations.message(step.session, input.branch, input.answer);
-    const digest: ClosedDigest = {
-      branch: "",
-      ...(answer?.role === "assistant"
-        ? { text: truncateForPreview(textOf(answer), INLINE_BYTES), position: input.answer as number }
-        : {}),
-    };
+    const digest = closedDigest(answer, input.answer);
     const stored = await transcript.closeLoop({
       step,
       loopId: input.loopId,
@@ -57,6 +53,12 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+/** The run's last words; the branch is the store's to say. */
+export function closedDigest(answer: AgentMessage | undefined, position: number | undefined): ClosedDigest {
+  if (answer?.role !== "assistant" || position === undefined) return { branch: "" };
+  return { branch: "", text: truncateForPreview(textOf(answer), INLINE_BYTES), position };
 }
 
 /** Writes what waits when no other activity comes: before continue-as-new, and messages for a session at rest. */
