@@ -1,54 +1,97 @@
 import { isDeepStrictEqual } from "node:util";
+import type { LoopDigest } from "../../core/digest.ts";
 import { estimateMessage } from "../../core/estimate.ts";
 import { type Outbox, outboxMessage } from "../../core/outbox.ts";
 import type { PersonMessage } from "../../core/state.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EntryOrigin, EventBody } from "../../schema/record.ts";
+import type { LoopOpening, NewEntry, NewMessage } from "../../transcript/transcript.ts";
 import type { LoopTrace } from "./events.ts";
 
-/** One session in memory, written by nobody but the plain driver: one branch, nothing to be fenced off. */
+type Opening = Pick<LoopOpening, "segment" | "kind" | "at" | "prompts" | "rejected">;
+type Opened = Pick<
+  LoopDigest,
+  "loopId" | "parentLoopId" | "kind" | "branch" | "from" | "tokensBefore" | "entries" | "rejected"
+>;
+
+type Loop = { readonly loopId: string; readonly branch: string; readonly events: EventBody[] };
+
+const MAIN = "main";
+
+/** One session in memory, written by nobody but the plain driver: nothing to be fenced off. */
 export class MemoryTranscript {
-  readonly #entries: Entry[] = [];
-  readonly #loops: { loopId: string; events: EventBody[] }[] = [];
+  readonly #branches = new Map<string, Entry[]>([[MAIN, []]]);
+  readonly #loops: Loop[] = [];
+  readonly #messageIds = new Set<string>();
+  readonly #session: string;
   inbox: PersonMessage[] = [];
 
-  get entries(): readonly Entry[] {
-    return this.#entries.filter((entry) => entry !== undefined);
+  constructor(session: string) {
+    this.#session = session;
   }
 
   get loops(): readonly LoopTrace[] {
-    return this.#loops;
+    return this.#loops.map(({ loopId, branch, events }) => ({
+      loopId,
+      events,
+      entries: this.entries(branch),
+    }));
   }
 
-  get length(): number {
-    return this.#entries.length;
+  /** The branch of this loop; the newest one's unless said. Nothing where there is no such loop. */
+  branchOf(loop = this.#loops.length - 1): string | undefined {
+    return this.#loops[loop]?.branch;
   }
 
-  isEntered(messageId: string): boolean {
-    return this.entries.some((entry) => entry.messageId === messageId);
+  entries(branch: string): readonly Entry[] {
+    return (this.#branches.get(branch) ?? []).filter((entry) => entry !== undefined);
   }
 
   /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
-  openLoop(
-    loopId: string,
-    prompts: readonly (PersonMessage & { origin: EntryOrigin })[],
-  ): readonly { origin: EntryOrigin; messageId: string; tokens: number }[] {
-    const wanted = [...this.inbox.map((message) => ({ ...message, origin: "inbox" as const })), ...prompts];
+  openLoop({ segment, kind, at, prompts, rejected }: Opening): Opened {
+    const number = this.#loops.length;
+    const parentLoopId = this.#loops.at(-1)?.loopId;
+    const loopId = `${this.#session}.${segment}.${number + 1}`;
+    const head = at?.branch ?? this.branchOf() ?? MAIN;
+    const all = this.entries(head);
+    const from = at?.position ?? all.length;
+    const branch = from < all.length ? `${head}/${number}` : head;
+    if (branch !== head) this.#branches.set(branch, all.slice(0, from));
+    this.#loops.push({ loopId, branch, events: [] });
+    return {
+      loopId,
+      ...(parentLoopId === undefined ? {} : { parentLoopId }),
+      kind,
+      branch,
+      from,
+      tokensBefore: all.slice(0, from).reduce((sum, { tokens }) => sum + tokens, 0),
+      entries: rejected === undefined ? this.#opening(branch, loopId, prompts) : [],
+      ...(rejected === undefined ? {} : { rejected }),
+    };
+  }
+
+  #opening(branch: string, loopId: string, prompts: readonly NewMessage[]): Opened["entries"] {
+    const waiting = this.inbox.map(({ text = "", ...rest }) => ({ ...rest, text, origin: "inbox" as const }));
     this.inbox = [];
-    this.#loops.push({ loopId, events: [] });
-    return wanted.flatMap(({ id, text = "", atMs, origin }) => {
-      if (this.isEntered(id)) return [];
-      const message: AgentMessage = { role: "user", content: [{ type: "text", text }], timestamp: atMs };
-      this.put(this.length, origin, message, id);
+    return [...waiting, ...prompts].flatMap(({ id, text, atMs, origin = "prompt" }) => {
+      if (this.#messageIds.has(id)) return [];
+      const message: AgentMessage = {
+        role: "user",
+        content: [{ type: "text", text }],
+        timestamp: atMs,
+        turnId: { loopId, turnIndex: 0 },
+      };
+      this.put(branch, { position: this.entries(branch).length, origin, message, messageId: id });
       return [{ origin, messageId: id, tokens: estimateMessage(message) }];
     });
   }
 
   /** Writes what has waited in the machine. */
-  write(outbox: Outbox, loopId: string): void {
+  write(outbox: Outbox, branch: string, loopId: string): void {
     for (const entry of outbox.entries) {
-      const id = entry.body.type === "person" ? entry.body.message.id : undefined;
-      this.put(entry.position, entry.origin, outboxMessage(entry, loopId), id);
+      const messageId = entry.body.type === "person" ? entry.body.message.id : undefined;
+      const { position, origin } = entry;
+      this.put(branch, { position, origin, message: outboxMessage(entry, loopId), messageId });
     }
     const loop = this.#loops.find((one) => one.loopId === loopId);
     for (const { sequence, body } of outbox.events) {
@@ -62,24 +105,31 @@ export class MemoryTranscript {
   }
 
   /** A command that was set back leaves what it carried in the outbox: written again, it must be the same. */
-  put(position: number, origin: EntryOrigin, message: AgentMessage, messageId?: string): void {
-    const there = this.#entries[position];
+  put(branch: string, { position, origin, message, messageId }: NewEntry): void {
+    const entries = this.#branches.get(branch);
+    if (entries === undefined) throw new Error(`There is no branch ${branch}`);
+    const there = entries[position];
     if (there !== undefined) {
       if (!isDeepStrictEqual(there.message, message)) throw new Error(`Position ${position} changes`);
       return;
     }
-    this.#entries[position] = {
+    if (messageId !== undefined) this.#messageIds.add(messageId);
+    entries[position] = {
       position,
-      origin,
+      origin: origin as EntryOrigin,
       message,
       tokens: estimateMessage(message),
       ...(messageId === undefined ? {} : { messageId }),
     };
   }
 
+  message(branch: string, position: number): AgentMessage | undefined {
+    return this.#branches.get(branch)?.[position]?.message;
+  }
+
   putInbox(messages: readonly PersonMessage[]): void {
     for (const message of messages) {
-      const known = this.inbox.some(({ id }) => id === message.id) || this.isEntered(message.id);
+      const known = this.inbox.some(({ id }) => id === message.id) || this.#messageIds.has(message.id);
       if (!known) this.inbox.push(message);
     }
   }
