@@ -78,13 +78,14 @@ function gistOf({ message, origin }: Entry): Gist | undefined {
   }
 }
 
-/** What clocks, ports, vendors' request ids and other scenarios' tools leave in a text becomes `…`. */
+/** What clocks, ports, vendors' request ids and other scenarios' tools and filters leave in a text becomes `…`. */
 export function timeless(text: string): string {
   return text
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "…")
     .replace(/127\.0\.0\.1:\d+/g, "…")
     .replace(/request id [\w-]+/g, "request id …")
     .replace(/\b([Ss]ession) scenario[\w-]*/g, "$1 …")
+    .replace(/(no input filter [^;]*); it has [^"]*/g, "$1; it has …")
     .replace(/Max duration reached \(\d+s/g, "Max duration reached (…s")
     .replace(/there are no tools|the tools are [^;"]*/g, "the tools are …");
 }

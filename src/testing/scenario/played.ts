@@ -83,7 +83,7 @@ export type ScheduleStep =
       readonly quick: boolean;
       readonly left: number;
     }
-  /** It has a result without being run. */
+  /** Calls have results without being run. */
   | { readonly type: "unrun"; readonly left: number }
   /** The worker is gone, and with it a request to the vendor, of which there were `asked` so far, or these calls. */
   | { readonly type: "worker-lost"; readonly calls: readonly string[]; readonly asked?: number }

@@ -1,9 +1,9 @@
+import type { Execution } from "../../../activities/execution.ts";
 import { callIn, toolResult } from "../../../activities/tool-result.ts";
 import type { CallToolCommand } from "../../../core/command.ts";
 import { maskFor } from "../../../providers/mask.ts";
 import { ScenarioError } from "../scenario-error.ts";
-import type { Running } from "./running-call.ts";
-import { RunningCalls } from "./running-call.ts";
+import { type Running, RunningCalls } from "./running-call.ts";
 import type { Stage } from "./stage.ts";
 
 /**
@@ -31,7 +31,8 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
       machine.tell({ type: "tool-set-back", call, setback: { type: "cancelled" } });
       continue;
     }
-    await join(due().filter((command) => command.call !== call && !calls.has(command)));
+    const approved = due().filter((command) => command.call !== call && !calls.has(command));
+    await join(approved, 1);
     notes.schedule.push({
       type: "ended",
       call: toolCallId,
@@ -42,17 +43,18 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
     await finish(stage, one);
   }
 
-  /** Those that are run, and those that have their result without it. */
-  async function join(all: readonly CallToolCommand[]): Promise<void> {
+  /** Those that are run, and those that have their result without it, beside so many others that run. */
+  async function join(all: readonly CallToolCommand[], others = 0): Promise<void> {
     if (all.length === 0) return;
+    const unrun: [CallToolCommand, Execution][] = [];
     for (const command of all) {
       stage.transcript.write(command.outbox, command.branch, command.loopId);
-      const unrun = await calls.begin(command);
-      if (unrun === undefined) continue;
-      tellResult(stage, command, unrun);
-      notes.schedule.push({ type: "unrun", left: calls.left });
+      const result = await calls.begin(command);
+      if (result !== undefined) unrun.push([command, result]);
     }
     calls.noteBegun();
+    for (const [command, result] of unrun) tellResult(stage, command, result);
+    if (unrun.length > 0) notes.schedule.push({ type: "unrun", left: calls.left + others });
   }
 
   function due(): readonly CallToolCommand[] {
@@ -70,7 +72,7 @@ async function finish(stage: Stage, { command, deed, run }: Running): Promise<vo
 function tellResult(
   { transcript, machine }: Stage,
   { branch, answer, call: index, position, loopId, turn, arguments: changed }: CallToolCommand,
-  execution: Awaited<ReturnType<Running["run"]>>,
+  execution: Execution,
 ): void {
   const call = callIn(transcript.message(branch, answer), index, changed);
   if (call === undefined) throw new Error(`There is no call ${index} at position ${answer}`);
