@@ -14,6 +14,7 @@ import { inputRejected } from "./reject.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { RunEvent, Setback } from "./run-event.ts";
 import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
+import { waitedSince, withTimeWaited } from "./time-waited.ts";
 import {
   abort,
   compacted,
@@ -29,7 +30,8 @@ import {
  * changes nothing, and an answer in a phase that did not ask for it is a `ProtocolError`.
  */
 export function apply(before: State, event: RunEvent): State {
-  return advance(fold({ ...before, nowMs: Math.max(before.nowMs, event.atMs) }, event));
+  const nowMs = Math.max(before.nowMs, event.atMs);
+  return advance(fold({ ...withTimeWaited(before, waitedSince(before, nowMs)), nowMs }, event));
 }
 
 function fold(state: State, event: RunEvent): State {

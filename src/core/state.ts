@@ -169,6 +169,8 @@ export type OpenLoop = {
   readonly kind: ContinuationKind;
   readonly from: number;
   readonly startedAtMs: number;
+  /** Of the time since then: waiting for people, which the time limit does not count. Absent for 0. */
+  readonly waitedMs?: number;
   /** 0-based; of the turn that runs or comes next. */
   readonly turn: number;
   readonly usage: Usage;

@@ -37,7 +37,7 @@ export function beginTurn(state: State, source: TurnSource): State {
   const reason = limitReached(pinnedOf(state).limits, {
     turns: loop.turn,
     tokens: loop.usage.input + loop.usage.output,
-    durationMs: state.nowMs - loop.startedAtMs,
+    durationMs: state.nowMs - loop.startedAtMs - (loop.waitedMs ?? 0),
     costUsd: loop.costUsd,
   });
   if (reason !== undefined) return endAtLimit(state, reason);

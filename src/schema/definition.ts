@@ -53,6 +53,8 @@ export type RetryConfig = z.infer<typeof RetryConfig>;
 export const ApprovalSettings = z.strictObject({
   /** After this the call is refused; `null`, the default, waits for days if it must. */
   timeoutMs: z.number().int().positive().nullable().default(null),
+  /** Time in which nothing but a person is waited for counts for `limits.maxDurationMs`. */
+  countsAsDuration: z.boolean().default(false),
 });
 export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
 

@@ -86,6 +86,7 @@ export type Setting = {
   readonly kind?: ContinuationKind;
   /** Everything runs unless said. */
   readonly permissions?: Partial<PermissionPolicy>;
+  readonly waitingCounts?: boolean;
   readonly approvalTimeoutMs?: number;
   /** Tokens of messages; no compaction unless said. */
   readonly compactAbove?: number | undefined;
@@ -411,7 +412,10 @@ export class Play {
       maxRetries: maxRetries ?? 3,
       tools: tools ?? TOOLS,
       permissions: { ...ALLOW_ALL, ...this.setting.permissions },
-      approvals: { timeoutMs: this.setting.approvalTimeoutMs ?? null },
+      approvals: {
+        timeoutMs: this.setting.approvalTimeoutMs ?? null,
+        countsAsDuration: this.setting.waitingCounts ?? false,
+      },
       ...(this.setting.compactAbove === undefined
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
