@@ -51,6 +51,8 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       usage: end?.type === "AgentEnd" ? end.usage : NO_USAGE,
       costUsd: input.costUsd,
       turns: input.turns,
+      to: end?.type === "AgentEnd" ? end.to : input.base,
+      ...(input.view === undefined ? {} : { view: input.view }),
     });
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);
     return { ...(stored.result as ClosedDigest), branch: stored.branch };

@@ -2,7 +2,7 @@ import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
 import type { Outbox } from "./outbox.ts";
 import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
-import type { ViewRanges } from "./view.ts";
+import type { Span, ViewRanges } from "./view.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
 // it is given out again.
@@ -88,6 +88,8 @@ export type CloseLoopCommand = Writing & {
   readonly answer?: number;
   readonly turns: number;
   readonly costUsd: number;
+  /** What the next loop's model sees of all this; absent when it is all of it. */
+  readonly view?: readonly Span[];
 };
 
 export type RecordCommand = Writing & {

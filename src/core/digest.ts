@@ -27,6 +27,8 @@ export type LoopDigest = {
   /** The loop's first position. */
   readonly from: number;
   readonly tokensBefore: number;
+  /** What earlier loops have left of all before `from`; absent when it is shown as it is. */
+  readonly view?: readonly Span[];
   readonly entries: readonly {
     readonly origin: EntryOrigin;
     readonly messageId?: string;

@@ -6,7 +6,7 @@ import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
-import { rangesOf } from "./view.ts";
+import { rangesOf, showsAll } from "./view.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
 export function next(state: State): Command {
@@ -73,6 +73,7 @@ export function next(state: State): Command {
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
         turns: loop.turn,
         costUsd: loop.costUsd,
+        ...(showsAll(state.view) ? {} : { view: state.view.spans }),
       };
     }
     case "recording":

@@ -1,3 +1,4 @@
+import type { Span } from "../core/view.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 import type {
@@ -126,6 +127,8 @@ export type LoopOpened = {
   readonly from: number;
   /** Estimated tokens of all before `from`. */
   readonly tokensBefore: number;
+  /** What the newest loop that was closed before `from` has left of it; absent when all of it is shown as it is. */
+  readonly view?: readonly Span[] | undefined;
   /** The new entries, in order of position from `from`. */
   readonly entries: readonly {
     readonly origin: EntryOrigin;
@@ -142,6 +145,10 @@ export type LoopClosing = StoreWrite & {
   readonly usage: Usage;
   readonly costUsd: number;
   readonly turns: number;
+  /** Behind the loop's last entry. */
+  readonly to: number;
+  /** What a model sees of all before `to`; absent when it is all of it. */
+  readonly view?: readonly Span[] | undefined;
 };
 
 export type SessionRecord = {

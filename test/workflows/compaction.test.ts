@@ -48,6 +48,18 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     expect(text).not.toContain("All work and no play makes a long day. All work");
   });
 
+  test("stays as small for the next run of its session [CMP-07]", async () => {
+    const agent = { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } };
+    const session = stage.session({ replies: turns(16), agent });
+    await session.run("Go");
+    const before = session.seen(15);
+    expect(before.some((line) => line.includes("[Summary]"))).toBe(true);
+    await session.run("And now?");
+    const after = session.seen(16);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.at(-1)).toBe("user: And now?");
+  });
+
   test("when a person asks, before the next answer", async () => {
     const replies = [
       ...turns(5).slice(0, 4),

@@ -14,6 +14,7 @@ import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBe
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { clearInbox, inboxOf, isEntered } from "./inbox.ts";
+import { keepView, viewBefore } from "./loop-views.ts";
 import { json, type Sql } from "./sql.ts";
 import { resultOf, store, takeAndFinish } from "./steps.ts";
 
@@ -53,6 +54,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     loopId,
     step.session,
   );
+  const view = viewBefore(sql, step.session, branch, from);
   const opened: LoopOpened = {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -60,6 +62,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     branch: branch.id,
     from,
     tokensBefore: tokensBefore(sql, branch, from),
+    ...(view === undefined ? {} : { view }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,
@@ -183,7 +186,7 @@ function spoken(message: NewMessage, loopId: string): UserMessage {
 
 /** Closes a loop. A run that a newer one has replaced writes what it has, but does not close. */
 export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
-  return store(sql, closing, () => {
+  return store(sql, closing, (branch) => {
     const { loopId, status, atMs, step } = closing;
     const loop = sql.get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
     if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
@@ -198,6 +201,7 @@ export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
       closing.turns,
       loop.ref,
     );
+    keepView(sql, loop.ref, { branch, to: closing.to, spans: closing.view });
     sql.run(
       "UPDATE sessions SET status = ?, last_active_at_ms = ? WHERE id = ? AND last_loop_id = ?",
       status,
