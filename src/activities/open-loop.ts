@@ -80,7 +80,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
 /** LOOP-04: there is a conversation, and it does not end with an answer; failed ones do not count (X-09). */
 async function mustBeContinuable(
   session: string,
-  { at }: Continuation,
+  { at, kind }: Continuation,
   prompts: number,
   transcript: Transcript,
 ): Promise<void> {
@@ -91,7 +91,7 @@ async function mustBeContinuable(
   const all: ViewRanges = { branch, ranges: [{ from: 0, to: entries.length }] };
   const last = materialise(all, entries).at(-1);
   if (last === undefined) throw new DefinitionError(`Session ${session} holds no messages to continue from`);
-  if (last.role === "assistant" && prompts === 0) {
+  if (last.role === "assistant" && prompts === 0 && kind.type !== "compaction") {
     throw new DefinitionError(
       `Session ${session} ends with an answer: there is nothing to continue; send a prompt instead`,
     );

@@ -3,6 +3,7 @@ import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
 import type { RunResult } from "../workflows/result.ts";
 import type { ApproveOptions, RefuseOptions } from "./approve.ts";
+import type { Compacting } from "./compact.ts";
 import { type Health, type HealthOptions, health } from "./health.ts";
 import type { Link } from "./link.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
@@ -69,7 +70,7 @@ export class Holdfast {
     return this.session(session).refuse(toolCallId, options);
   }
 
-  compact(session: string, options?: { readonly focus?: string }): Promise<boolean> {
+  compact(session: string, options?: { readonly focus?: string }): Promise<Compacting> {
     return this.session(session).compact(options);
   }
 

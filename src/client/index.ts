@@ -18,6 +18,7 @@ export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
 export type { ApproveOptions, RefuseOptions } from "./approve.ts";
+export type { Compacting } from "./compact.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export type { ContinueOptions, RerunOptions } from "./continue.ts";
 export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "./error.ts";

@@ -2,13 +2,8 @@ import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
 import type { RunResult } from "../workflows/result.ts";
-import {
-  type ApproveOptions,
-  approveCall,
-  compactSession,
-  type RefuseOptions,
-  refuseCall,
-} from "./approve.ts";
+import { type ApproveOptions, approveCall, type RefuseOptions, refuseCall } from "./approve.ts";
+import { type Compacting, compactSession } from "./compact.ts";
 import {
   type ContinueOptions,
   continueSession,
@@ -72,8 +67,8 @@ export class Session {
     return refuseCall(this.#link, this.id, toolCallId, options);
   }
 
-  /** Makes the context smaller before the next answer. Gives whether a run was open. */
-  compact(options?: { readonly focus?: string }): Promise<boolean> {
+  /** Makes the context smaller: before the next answer of an open run, at once when the session is at rest. */
+  compact(options?: { readonly focus?: string }): Promise<Compacting> {
     return compactSession(this.#link, this.id, options);
   }
 

@@ -11,6 +11,7 @@ import {
   viewCompacted,
 } from "./compacting.ts";
 import { reportedBy } from "./compaction/trigger.ts";
+import { beginCompactionLoop, endCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
 import type { CompactDigest, ModelDigest } from "./digest.ts";
 import { issue, settle } from "./issue.ts";
 import { limitReached } from "./limits.ts";
@@ -30,6 +31,7 @@ import { extendView, viewTokens } from "./view.ts";
  * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
  */
 export function beginTurn(state: State, source: TurnSource): State {
+  if (isCompactionLoop(state)) return beginCompactionLoop(state);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
@@ -58,15 +60,19 @@ function askOrCompact(state: State): State {
 
 export function compacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
   const smaller = viewCompacted(state, phase, digest);
+  if (isCompactionLoop(state)) return endCompactionLoop(smaller, undefined);
   if (state.stop !== undefined) return abort(smaller, state.stop.reason);
   return askModel(smaller, phase.why.type === "overflow");
 }
 
 /** A context that only grew is sent as it is; one that the vendor has refused is not. */
 export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setback: Setback): State {
-  if (state.stop !== undefined) return abort(state, state.stop.reason);
+  if (state.stop !== undefined) {
+    return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abort(state, state.stop.reason);
+  }
   const next = compactionSetBack(state, phase, setback);
   if (next.type === "again") return next.state;
+  if (isCompactionLoop(state)) return endCompactionLoop(state, next.failure);
   if (next.type === "refused" && phase.why.type !== "overflow") return askModel(state);
   const { fault, message } = next.failure;
   const before = phase.why.type === "overflow" ? `${overflowMessage(state, phase.why.said)} ` : "";

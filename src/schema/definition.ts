@@ -24,7 +24,11 @@ export const Continuation = z.strictObject({
     z.object({ type: z.literal("default") }),
     z.object({ type: z.literal("rerun"), tag: z.string() }),
     z.object({ type: z.literal("branch"), tag: z.string() }),
+    /** Asks for no answer: the context is made smaller, and the loop ends (CMP-13). */
+    z.object({ type: z.literal("compaction") }),
   ]),
+  /** Of a compaction: what matters most, for the model that writes the summary. */
+  focus: z.string().max(2048).optional(),
   /** Behind this many entries of a branch, the session's head unless said; a fork when others come after. */
   at: z.strictObject({ branch: z.string(), position: z.number().int().nonnegative() }).optional(),
   /** In place of the definition's, for this loop. */

@@ -112,7 +112,7 @@ export type LoopOpening = {
   readonly kind: ContinuationKind;
   /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
   readonly at?: { readonly branch: string; readonly position: number } | undefined;
-  /** Behind the messages of the inbox, which is emptied in the same write. */
+  /** Behind the messages of the inbox, which is emptied in the same write; a loop of kind `compaction` takes neither. */
   readonly prompts: readonly NewMessage[];
   /** Why the prompts may not join the conversation: the loop has no entries, and the inbox stays as it is. */
   readonly rejected?: string | undefined;

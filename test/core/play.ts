@@ -396,9 +396,10 @@ export class Play {
     if (stored !== undefined) return stored.result as LoopDigest;
     const { transcript } = this;
     const loopId = `${command.session}.test.${transcript.loops.length + 1}`;
-    const kind = this.setting.kind ?? {
-      type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
-    };
+    const kind = command.continuation?.kind ??
+      this.setting.kind ?? {
+        type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
+      };
     const before = transcript.entries(transcript.head);
     const { strategy, limits, steeringMode, followUpMode, maxRetries, tools } = this.setting;
     const pinned = {

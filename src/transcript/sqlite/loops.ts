@@ -40,9 +40,10 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   const parentLoopId = session?.last_loop_id ?? undefined;
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
-  const entries = opening.rejected === undefined ? openingEntries(sql, opening, loopId, from) : [];
+  const isSpokenTo = opening.rejected === undefined && opening.kind.type !== "compaction";
+  const entries = isSpokenTo ? openingEntries(sql, opening, loopId, from) : [];
   putEntries(sql, step.session, branch, step.run, entries);
-  if (opening.rejected === undefined) clearInbox(sql, step.session);
+  if (isSpokenTo) clearInbox(sql, step.session);
   sql.run(
     `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
        loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
