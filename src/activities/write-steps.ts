@@ -53,6 +53,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       turns: input.turns,
       to: end?.type === "AgentEnd" ? end.to : input.base,
       ...(input.view === undefined ? {} : { view: input.view }),
+      ...(input.grants === undefined ? {} : { grants: input.grants }),
     });
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);
     return { ...(stored.result as ClosedDigest), branch: stored.branch };

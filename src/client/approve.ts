@@ -9,7 +9,7 @@ import { INLINE_BYTES } from "./words.ts";
 export type ApproveOptions = {
   /** In place of the model's; the tool checks them as it checks those. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The same kind of call is not asked for again in this run. */
+  /** The same kind of call is not asked for again in this session. */
   readonly always?: boolean;
   /** Who answers, for the record; the name of this process's user unless said. */
   readonly by?: string;

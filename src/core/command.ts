@@ -1,5 +1,6 @@
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
+import type { Grant } from "./approvals.ts";
 import type { Outbox } from "./outbox.ts";
 import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
 import type { Span, ViewRanges } from "./view.ts";
@@ -90,6 +91,8 @@ export type CloseLoopCommand = Writing & {
   readonly costUsd: number;
   /** What the next loop's model sees of all this; absent when it is all of it. */
   readonly view?: readonly Span[];
+  /** What a person has allowed for the session; absent when nothing. */
+  readonly grants?: readonly Grant[];
 };
 
 export type RecordCommand = Writing & {

@@ -3,6 +3,7 @@ import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
+import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
 import type { Span } from "./view.ts";
 
@@ -29,6 +30,8 @@ export type LoopDigest = {
   readonly tokensBefore: number;
   /** What earlier loops have left of all before `from`; absent when it is shown as it is. */
   readonly view?: readonly Span[];
+  /** What a person has allowed in earlier runs of the session. */
+  readonly grants?: readonly Grant[];
   readonly entries: readonly {
     readonly origin: EntryOrigin;
     readonly messageId?: string;

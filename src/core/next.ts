@@ -74,6 +74,7 @@ export function next(state: State): Command {
         turns: loop.turn,
         costUsd: loop.costUsd,
         ...(showsAll(state.view) ? {} : { view: state.view.spans }),
+        ...(state.grants === undefined || state.grants.length === 0 ? {} : { grants: state.grants }),
       };
     }
     case "recording":

@@ -25,6 +25,7 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
   const { counted: _, ...rest } = state;
   const opened: State = {
     ...rest,
+    ...(digest.grants === undefined || state.grants !== undefined ? {} : { grants: digest.grants }),
     asked: { hash: definitionHash },
     last: undefined,
     pinned: pinnedFrom(digest),
@@ -61,6 +62,7 @@ function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
     from: _f,
     tokensBefore: _t,
     view: _v,
+    grants: _g,
     entries: _e,
     warnings: _w,
     rejected: _r,

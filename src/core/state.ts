@@ -257,7 +257,7 @@ export type State = {
   readonly rotate: boolean;
   /** Of all loops of this session's run. */
   readonly totals: { readonly loops: number; readonly turns: number; readonly costUsd: number };
-  /** What a person has allowed for the rest of the run, newest last. */
+  /** What a person has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];
   /** The first words that were asked, at most 256 bytes: what an operator reads first. */
   readonly goal: string;

@@ -1,3 +1,4 @@
+import type { Grant } from "../core/approvals.ts";
 import type { Span } from "../core/view.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
@@ -129,6 +130,8 @@ export type LoopOpened = {
   readonly tokensBefore: number;
   /** What the newest loop that was closed before `from` has left of it; absent when all of it is shown as it is. */
   readonly view?: readonly Span[] | undefined;
+  /** What a person has allowed in the session, as the loop that was closed last has said it. */
+  readonly grants?: readonly Grant[] | undefined;
   /** The new entries, in order of position from `from`. */
   readonly entries: readonly {
     readonly origin: EntryOrigin;
@@ -149,6 +152,8 @@ export type LoopClosing = StoreWrite & {
   readonly to: number;
   /** What a model sees of all before `to`; absent when it is all of it. */
   readonly view?: readonly Span[] | undefined;
+  /** What a person has allowed in the session so far; absent: as it was. */
+  readonly grants?: readonly Grant[] | undefined;
 };
 
 export type SessionRecord = {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Grant } from "../../src/core/approvals.ts";
 import type { Span } from "../../src/core/view.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
@@ -52,6 +53,32 @@ export function loopViewContract(make: () => Promise<Bench>): void {
         }),
       );
     };
+
+    test("and what a person has allowed stay with the session until a loop says otherwise", async () => {
+      const closing = (grants?: readonly Grant[]) => {
+        const loop = { loopId: `s.v.m.${loops}`, branch: "main", base: 4 };
+        return transcript.closeLoop({
+          ...write(loop, { step: step({ run: `r${number}`, number: ++number }) }),
+          status: "completed",
+          outcome: { type: "answered", stopReason: "stop" },
+          usage: USAGE,
+          costUsd: 0,
+          turns: 1,
+          to: 4,
+          ...(grants === undefined ? {} : { grants }),
+        });
+      };
+      let loops = 1;
+      const git = [{ tool: "bash", commands: [["git", "push"]] }];
+      await closing(git);
+      expect(await open()).toMatchObject({ grants: git });
+      loops = 2;
+      await closing();
+      expect(await open()).toMatchObject({ grants: git });
+      loops = 3;
+      await closing([...git, { tool: "edit_file" }]);
+      expect(await open()).toMatchObject({ grants: [...git, { tool: "edit_file" }] });
+    });
 
     test("is what the next loop begins with", async () => {
       await close("s.v.m.1", "main", 4, LEFT);

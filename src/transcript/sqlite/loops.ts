@@ -21,7 +21,11 @@ import { resultOf, store, takeAndFinish } from "./steps.ts";
 /** The branch of a new session. */
 const MAIN = "main";
 
-type SessionRow = { readonly head_branch: string; readonly last_loop_id: string | null };
+type SessionRow = {
+  readonly head_branch: string;
+  readonly last_loop_id: string | null;
+  readonly grants: string | null;
+};
 
 /** Opens a loop; the step's stored answer makes a second asking give the same. */
 export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
@@ -30,7 +34,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   if (before !== undefined) return before.result as LoopOpened;
 
   const session = sql.get<SessionRow>(
-    "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
+    "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
     step.session,
   );
   if (session === undefined) createSession(sql, opening);
@@ -64,6 +68,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     from,
     tokensBefore: tokensBefore(sql, branch, from),
     ...(view === undefined ? {} : { view }),
+    ...(session === undefined || session.grants === null ? {} : { grants: JSON.parse(session.grants) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,
@@ -204,9 +209,11 @@ export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
     );
     keepView(sql, loop.ref, { branch, to: closing.to, spans: closing.view });
     sql.run(
-      "UPDATE sessions SET status = ?, last_active_at_ms = ? WHERE id = ? AND last_loop_id = ?",
+      `UPDATE sessions SET status = ?, last_active_at_ms = ?, grants = coalesce(?, grants)
+       WHERE id = ? AND last_loop_id = ?`,
       status,
       atMs,
+      closing.grants === undefined ? null : json(closing.grants),
       step.session,
       loopId,
     );
