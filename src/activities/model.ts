@@ -23,6 +23,7 @@ import { liveOutput } from "./live.ts";
 import { patiently } from "./patience.ts";
 import { readCall } from "./read-call.ts";
 import { currentStep } from "./step.ts";
+import { askedFor, isFinalCall, judgeOutput, type OutputPlan, outputPlan } from "./structured-output.ts";
 import { announcesUnmadeCall } from "./unmade-call.ts";
 
 const PREVIEW_BYTES = 256;
@@ -88,13 +89,17 @@ async function ask(
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
   const resolved = tools.resolve(definition.tools);
   const messages = await conversations.messages(step.session, { ...input.view, branch });
+  const plan = outputPlan(definition, provider);
+  const asked = {
+    systemPrompt: definition.systemPrompt,
+    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
+  };
   const request = (): ModelRequest => ({
     model,
     apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
     headers: resolveHeaders(model.headers, secrets),
-    systemPrompt: definition.systemPrompt,
     messages,
-    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
+    ...(plan === undefined ? asked : askedFor(plan, asked, input.repair === true)),
     thinking: definition.thinking,
     temperature: definition.temperature,
     maxTokens: definition.maxTokens,
@@ -122,15 +127,18 @@ function shown(delta: ModelDelta): DeltaBody {
 async function digestOf(
   message: AssistantMessage,
   definition: AgentDefinition,
-  { tools, defaultWorkspace }: Dependencies,
+  { tools, providers, defaultWorkspace }: Dependencies,
   attempts: number,
 ): Promise<ModelDigest> {
+  const provider = providers.get(definition.model.api);
+  const plan = provider === undefined ? undefined : outputPlan(definition, provider);
+  const output = plan === undefined ? undefined : judgeOutput(message, plan);
   const offered = tools.resolve(definition.tools);
   const workspace = definition.workspace ?? defaultWorkspace;
   const calls = await Promise.all(
     message.content.flatMap((part) =>
       part.type === "toolCall"
-        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace)]
+        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace, plan)]
         : [],
     ),
   );
@@ -147,9 +155,10 @@ async function digestOf(
       PREVIEW_BYTES,
     ),
     ...(overflow ? { overflow } : {}),
-    ...(announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
+    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
       ? { announces: true }
       : {}),
+    ...(output === undefined ? {} : { output }),
     attempts,
   };
 }
@@ -160,7 +169,9 @@ async function callDigest(
   tools: readonly Tool[],
   permissions: PermissionPolicy,
   workspace: string,
+  plan: OutputPlan | undefined,
 ): Promise<CallDigest> {
+  if (isFinalCall(plan, call.name)) return { id: call.id, name: call.name, summary: "", final: true };
   const { digest, runs } = readCall(call, tools);
   if (runs === undefined) return digest;
   const facts = await factsOf(runs.tool, runs.value, permissions, workspace);

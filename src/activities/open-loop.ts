@@ -4,6 +4,7 @@ import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { LoopDigest, ToolFacts } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
 import { materialise, type ViewRanges } from "../core/view.ts";
+import type { Provider } from "../providers/provider.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import { type AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -15,6 +16,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { checkFilters, filterPrompts } from "./filter-prompts.ts";
 import { currentStep } from "./step.ts";
+import { checkOutput } from "./structured-output.ts";
 
 /**
  * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
@@ -24,9 +26,9 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   const { transcript } = dependencies;
   try {
     const definition = await asked(input, dependencies);
-    const { tools, warnings } = facts(definition, dependencies);
+    const { tools, resolved, warnings } = facts(definition, dependencies);
     const { inputFilters } = definition;
-    checkModel(definition, dependencies);
+    checkOutput(definition, checkModel(definition, dependencies), resolved);
     checkFilters(inputFilters, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
@@ -128,17 +130,19 @@ function facts(definition: AgentDefinition, { tools, log }: Dependencies) {
       ...(confirm ? { confirm } : {}),
     };
   }
-  return { tools: known, warnings: resolved.warnings };
+  return { tools: known, resolved: resolved.tools, warnings: resolved.warnings };
 }
 
-function checkModel({ model }: AgentDefinition, { providers, secrets }: Dependencies): void {
-  if (!providers.has(model.api)) {
+function checkModel({ model }: AgentDefinition, { providers, secrets }: Dependencies): Provider {
+  const provider = providers.get(model.api);
+  if (provider === undefined) {
     throw new DefinitionError(
       `This worker does not speak ${model.api}; it speaks ${providers.protocols().join(", ")}`,
     );
   }
   if (model.apiKey !== undefined) resolveSecrets(model.apiKey, secrets);
   resolveHeaders(model.headers, secrets);
+  return provider;
 }
 
 async function checkWorkspace(workspace: string | undefined): Promise<void> {

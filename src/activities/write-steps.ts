@@ -2,6 +2,7 @@ import { INLINE_BYTES } from "../core/append.ts";
 import type { ClosedDigest, WrittenDigest } from "../core/digest.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { NO_USAGE } from "../core/usage.ts";
+import type { AssistantMessage } from "../schema/message.ts";
 import type { LoopStatus, Outcome } from "../schema/record.ts";
 import type { CloseLoopInput, RecordInput } from "./activities.ts";
 import { unload, unloadMessage } from "./cargo.ts";
@@ -10,6 +11,7 @@ import { asFailure } from "./failure.ts";
 import { announceEvents } from "./live.ts";
 import { textOf } from "./model.ts";
 import { currentStep } from "./step.ts";
+import { outputText } from "./structured-output.ts";
 
 const STATUS_OF_OUTCOME = {
   answered: "completed",
@@ -34,7 +36,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
     const digest: ClosedDigest = {
       branch: "",
       ...(answer?.role === "assistant"
-        ? { text: truncateForPreview(textOf(answer), INLINE_BYTES), position: input.answer as number }
+        ? { ...(await lastWords(answer, input, dependencies)), position: input.answer as number }
         : {}),
     };
     const stored = await transcript.closeLoop({
@@ -60,6 +62,19 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+/** The answer's text; for a structured output its JSON. */
+async function lastWords(
+  answer: AssistantMessage,
+  { definitionHash }: CloseLoopInput,
+  { definitions }: Dependencies,
+): Promise<Pick<ClosedDigest, "text" | "json">> {
+  const { output } = definitionHash === undefined ? {} : await definitions.byHash(definitionHash);
+  const json = output === undefined || output.type === "text" ? undefined : outputText(answer, output);
+  const text = truncateForPreview(json ?? textOf(answer), INLINE_BYTES);
+  if (json === undefined) return { text };
+  return { text, json: text === json ? "whole" : "cut" };
 }
 
 /** Writes what waits when no other activity comes: before continue-as-new, and messages for a session at rest. */

@@ -36,6 +36,8 @@ export type CallModelCommand = Writing & {
   readonly view: ViewRanges;
   /** Where the answer goes. */
   readonly position: number;
+  /** The answer before did not fit: this one is to be the output, and nothing else. */
+  readonly repair?: true;
   /** How often the vendor may still be asked. */
   readonly maxAttempts: number;
 };
@@ -87,6 +89,8 @@ export type CloseLoopCommand = Writing & {
   readonly outcome: Outcome;
   /** The last answer, whose text the run gives back. */
   readonly answer?: number;
+  /** Of a loop whose last answer is its structured output. */
+  readonly definitionHash?: string;
   readonly turns: number;
   readonly costUsd: number;
   /** What the next loop's model sees of all this; absent when it is all of it. */

@@ -36,6 +36,7 @@ export function next(state: State): Command {
         turn: loop.turn,
         view: rangesOf(state.view),
         position: state.length,
+        ...(loop.mismatch === undefined ? {} : { repair: true as const }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
@@ -71,6 +72,9 @@ export function next(state: State): Command {
         loopId: loop.loopId,
         outcome: phase.outcome,
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
+        ...(loop.lastText?.isOutput === true && phase.outcome.type === "answered"
+          ? { definitionHash: pinnedOf(state).definitionHash }
+          : {}),
         turns: loop.turn,
         costUsd: loop.costUsd,
         ...(showsAll(state.view) ? {} : { view: state.view.spans }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
+import { OutputFormat } from "./output.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { ToolStrategy } from "./tool.ts";
 
@@ -98,6 +99,8 @@ export const AgentDefinition = z.strictObject({
    * the conversation. An unknown one is an error when a loop opens, which lists those that there are.
    */
   inputFilters: z.array(z.string()).default([]),
+  /** What the last answer must be; a text when absent. */
+  output: OutputFormat.optional(),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
   /** For tools that have no time limit of their own; `null`, the default, gives them none. */
   toolTimeoutMs: z.number().int().positive().nullable().default(null),
