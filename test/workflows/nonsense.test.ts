@@ -59,8 +59,7 @@ test("a signal whose payload nobody can read does not break a run", () =>
         input: { payloads: [payload] },
       });
     }
-  }),
-);
+  }));
 
 test("a start without anything ends at once and says so", async () => {
   const session = stage.session();
