@@ -11,6 +11,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { factsOf } from "./facts.ts";
 import { readCall } from "./read-call.ts";
+import { isFinalCall, judgeOutput, type OutputPlan, outputPlan } from "./structured-output.ts";
 import { announcesUnmadeCall } from "./unmade-call.ts";
 
 const PREVIEW_BYTES = 256;
@@ -19,15 +20,17 @@ const PREVIEW_BYTES = 256;
 export async function answerDigest(
   message: AssistantMessage,
   definition: AgentDefinition,
-  { tools, defaultWorkspace }: Pick<Dependencies, "tools" | "defaultWorkspace">,
+  { tools, providers, defaultWorkspace }: Pick<Dependencies, "tools" | "providers" | "defaultWorkspace">,
   attempts: number,
 ): Promise<ModelDigest> {
+  const plan = outputPlan(definition, providers);
+  const output = plan === undefined ? undefined : judgeOutput(message, plan);
   const offered = tools.resolve(definition.tools);
   const workspace = definition.workspace ?? defaultWorkspace;
   const calls = await Promise.all(
     message.content.flatMap((part) =>
       part.type === "toolCall"
-        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace)]
+        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace, plan)]
         : [],
     ),
   );
@@ -44,9 +47,10 @@ export async function answerDigest(
       PREVIEW_BYTES,
     ),
     ...(overflow ? { overflow } : {}),
-    ...(announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
+    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
       ? { announces: true }
       : {}),
+    ...(output === undefined ? {} : { output }),
     attempts,
   };
 }
@@ -57,7 +61,9 @@ async function callDigest(
   tools: readonly Tool[],
   permissions: PermissionPolicy,
   workspace: string,
+  plan: OutputPlan | undefined,
 ): Promise<CallDigest> {
+  if (isFinalCall(plan, call.name)) return { id: call.id, name: call.name, summary: "", final: true };
   const { digest, runs } = readCall(call, tools);
   if (runs === undefined) return digest;
   const facts = await factsOf(runs.tool, runs.value, permissions, workspace);

@@ -38,6 +38,11 @@ export class DefinitionError extends Error {
   override readonly name = "DefinitionError";
 }
 
+/** An output that the model of a definition cannot be held to (SO-01). */
+export class OutputError extends Error {
+  override readonly name = "OutputError";
+}
+
 export function asFailure(error: unknown, retry?: RetryConfig): Error {
   const failure = translate(error, retry);
   // Temporal stores a stack with every failure; ours says nothing that the type does not.
@@ -51,6 +56,7 @@ function translate(error: unknown, retry: RetryConfig | undefined): Error {
     return failure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
   if (error instanceof FencedError) return failure("fenced", error, true);
   if (error instanceof DefinitionError) return failure("definition/invalid", error, true);
+  if (error instanceof OutputError) return failure("definition/schema-mismatch", error, true);
   if (error instanceof CancelledFailure) return ofCancellation(error);
   if (error instanceof ApplicationFailure) return error;
   return failure("holdfast/unexpected", error instanceof Error ? error : new Error(String(error)), false);

@@ -16,6 +16,7 @@ import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
 import { patiently } from "./patience.ts";
 import { currentStep } from "./step.ts";
+import { askedFor, outputPlan } from "./structured-output.ts";
 
 const NOTHING = { entries: [], events: [] } as const;
 
@@ -78,7 +79,8 @@ async function ask(
   const provider = providers.get(model.api);
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
   const messages = await conversations.messages(step.session, { ...input.view, branch });
-  const request = () => modelRequest(definition, messages, { tools, secrets });
+  const request = () =>
+    modelRequest(definition, messages, { tools, secrets, providers }, input.repair === true);
   const publish = liveOutput(hub, step, input);
   publish({ type: "attempt" });
   const send = () => provider.stream(request(), { signal, onDelta: (delta) => publish(shown(delta)) });
@@ -96,17 +98,22 @@ async function ask(
 export function modelRequest(
   definition: AgentDefinition,
   messages: readonly Message[],
-  { tools, secrets }: Pick<Dependencies, "tools" | "secrets">,
+  { tools, secrets, providers }: Pick<Dependencies, "tools" | "secrets" | "providers">,
+  isRepair: boolean,
 ): ModelRequest {
   const { model } = definition;
   const resolved = tools.resolve(definition.tools);
+  const plan = outputPlan(definition, providers);
+  const asked = {
+    systemPrompt: definition.systemPrompt,
+    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
+  };
   return {
     model,
     apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
     headers: resolveHeaders(model.headers, secrets),
-    systemPrompt: definition.systemPrompt,
     messages,
-    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
+    ...(plan === undefined ? asked : askedFor(plan, asked, isRepair)),
     thinking: definition.thinking,
     temperature: definition.temperature,
     maxTokens: definition.maxTokens,

@@ -14,6 +14,7 @@ import { asFailure, DefinitionError } from "./failure.ts";
 import { checkFilters, filterPrompts } from "./filter-prompts.ts";
 import { pinned } from "./pinned.ts";
 import { currentStep } from "./step.ts";
+import { checkOutput } from "./structured-output.ts";
 
 /**
  * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
@@ -26,6 +27,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const { tools, warnings } = offered(definition, dependencies);
     const { inputFilters } = definition;
     checkModel(definition, dependencies);
+    checkOutput(definition, dependencies.providers, tools);
     checkFilters(inputFilters, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
@@ -65,7 +67,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
 
 async function mustGoOn(
   session: string,
-  { at }: Continuation,
+  { at, kind }: Continuation,
   prompts: number,
   transcript: Transcript,
 ): Promise<void> {
@@ -75,7 +77,7 @@ async function mustGoOn(
     record === undefined
       ? undefined
       : await transcript.entries(session, branch, 0, at?.position ?? Number.MAX_SAFE_INTEGER);
-  mustBeContinuable(session, entries, prompts);
+  mustBeContinuable(session, entries, kind.type === "compaction" || prompts > 0);
 }
 
 async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promise<AgentDefinition> {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { CloseLoopCommand } from "../../core/command.ts";
 import type { LoopDigest } from "../../core/digest.ts";
 import { estimateMessage } from "../../core/estimate.ts";
 import { type Outbox, outboxMessage } from "../../core/outbox.ts";
@@ -11,8 +12,20 @@ import type { LoopTrace } from "./events.ts";
 type Opening = Pick<LoopOpening, "segment" | "kind" | "at" | "prompts" | "rejected">;
 type Opened = Pick<
   LoopDigest,
-  "loopId" | "parentLoopId" | "kind" | "branch" | "from" | "tokensBefore" | "entries" | "rejected"
+  | "loopId"
+  | "parentLoopId"
+  | "kind"
+  | "branch"
+  | "from"
+  | "tokensBefore"
+  | "view"
+  | "grants"
+  | "entries"
+  | "rejected"
 >;
+
+/** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
+type End = { readonly to: number; readonly view?: LoopDigest["view"] };
 
 type Loop = { readonly loopId: string; readonly branch: string; readonly events: EventBody[] };
 
@@ -24,6 +37,8 @@ export class MemoryTranscript {
   readonly #loops: Loop[] = [];
   readonly #messageIds = new Set<string>();
   readonly #session: string;
+  readonly #ends = new Map<string, readonly End[]>();
+  #grants: LoopDigest["grants"];
   inbox: PersonMessage[] = [];
 
   constructor(session: string) {
@@ -56,7 +71,13 @@ export class MemoryTranscript {
     const all = this.entries(head);
     const from = at?.position ?? all.length;
     const branch = from < all.length ? `${head}/${number}` : head;
-    if (branch !== head) this.#branches.set(branch, all.slice(0, from));
+    const ends = (this.#ends.get(head) ?? []).filter(({ to }) => to <= from);
+    if (branch !== head) {
+      this.#branches.set(branch, all.slice(0, from));
+      this.#ends.set(branch, ends);
+    }
+    const view = viewBehind(ends.at(-1), all.slice(0, from));
+    const isSpokenTo = rejected === undefined && kind.type !== "compaction";
     this.#loops.push({ loopId, branch, events: [] });
     return {
       loopId,
@@ -65,7 +86,9 @@ export class MemoryTranscript {
       branch,
       from,
       tokensBefore: all.slice(0, from).reduce((sum, { tokens }) => sum + tokens, 0),
-      entries: rejected === undefined ? this.#opening(branch, loopId, prompts) : [],
+      ...(view === undefined ? {} : { view }),
+      ...(this.#grants === undefined ? {} : { grants: this.#grants }),
+      entries: isSpokenTo ? this.#opening(branch, loopId, prompts) : [],
       ...(rejected === undefined ? {} : { rejected }),
     };
   }
@@ -84,6 +107,13 @@ export class MemoryTranscript {
       this.put(branch, { position: this.entries(branch).length, origin, message, messageId: id });
       return [{ origin, messageId: id, tokens: estimateMessage(message) }];
     });
+  }
+
+  /** What the next loop begins with. */
+  closeLoop({ branch, view, grants }: Pick<CloseLoopCommand, "branch" | "view" | "grants">): void {
+    const end = { to: this.entries(branch).length, ...(view === undefined ? {} : { view }) };
+    this.#ends.set(branch, [...(this.#ends.get(branch) ?? []), end]);
+    if (grants !== undefined) this.#grants = grants;
   }
 
   /** Writes what has waited in the machine. */
@@ -133,4 +163,13 @@ export class MemoryTranscript {
       if (!known) this.inbox.push(message);
     }
   }
+}
+
+/** What came after the end is shown whole. */
+function viewBehind(end: End | undefined, before: readonly Entry[]): LoopDigest["view"] {
+  if (end?.view === undefined) return undefined;
+  const after = before.slice(end.to);
+  if (after.length === 0) return end.view;
+  const tokens = after.reduce((sum, entry) => sum + entry.tokens, 0);
+  return [...end.view, { from: end.to, to: before.length, turns: 1, tokens }];
 }

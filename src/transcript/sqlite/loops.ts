@@ -14,13 +14,18 @@ import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBe
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { clearInbox, inboxOf, isEntered } from "./inbox.ts";
+import { keepView, viewBefore } from "./loop-views.ts";
 import { json, type Sql } from "./sql.ts";
 import { resultOf, store, takeAndFinish } from "./steps.ts";
 
 /** The branch of a new session. */
 const MAIN = "main";
 
-type SessionRow = { readonly head_branch: string; readonly last_loop_id: string | null };
+type SessionRow = {
+  readonly head_branch: string;
+  readonly last_loop_id: string | null;
+  readonly grants: string | null;
+};
 
 /** Opens a loop; the step's stored answer makes a second asking give the same. */
 export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
@@ -29,7 +34,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   if (before !== undefined) return before.result as LoopOpened;
 
   const session = sql.get<SessionRow>(
-    "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
+    "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
     step.session,
   );
   if (session === undefined) createSession(sql, opening);
@@ -39,9 +44,10 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   const parentLoopId = session?.last_loop_id ?? undefined;
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
-  const entries = opening.rejected === undefined ? openingEntries(sql, opening, loopId, from) : [];
+  const isSpokenTo = opening.rejected === undefined && opening.kind.type !== "compaction";
+  const entries = isSpokenTo ? openingEntries(sql, opening, loopId, from) : [];
   putEntries(sql, step.session, branch, step.run, entries);
-  if (opening.rejected === undefined) clearInbox(sql, step.session);
+  if (isSpokenTo) clearInbox(sql, step.session);
   sql.run(
     `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
        loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
@@ -53,6 +59,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     loopId,
     step.session,
   );
+  const view = viewBefore(sql, step.session, branch, from);
   const opened: LoopOpened = {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -60,6 +67,8 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     branch: branch.id,
     from,
     tokensBefore: tokensBefore(sql, branch, from),
+    ...(view === undefined ? {} : { view }),
+    ...(session === undefined || session.grants === null ? {} : { grants: JSON.parse(session.grants) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,
@@ -183,7 +192,7 @@ function spoken(message: NewMessage, loopId: string): UserMessage {
 
 /** Closes a loop. A run that a newer one has replaced writes what it has, but does not close. */
 export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
-  return store(sql, closing, () => {
+  return store(sql, closing, (branch) => {
     const { loopId, status, atMs, step } = closing;
     const loop = sql.get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
     if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
@@ -198,10 +207,13 @@ export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
       closing.turns,
       loop.ref,
     );
+    keepView(sql, loop.ref, { branch, to: closing.to, spans: closing.view });
     sql.run(
-      "UPDATE sessions SET status = ?, last_active_at_ms = ? WHERE id = ? AND last_loop_id = ?",
+      `UPDATE sessions SET status = ?, last_active_at_ms = ?, grants = coalesce(?, grants)
+       WHERE id = ? AND last_loop_id = ?`,
       status,
       atMs,
+      closing.grants === undefined ? null : json(closing.grants),
       step.session,
       loopId,
     );

@@ -16,7 +16,7 @@ export async function callModel(stage: Stage, command: CallModelCommand): Promis
   begin(stage, command, "answer");
   const asked = await withAttempts(stage, command.maxAttempts, async (attempt) => {
     const messages = materialise(command.view, transcript.entries(branch));
-    const answer = await vendor.stream(modelRequest(definition, messages, stage));
+    const answer = await vendor.stream(modelRequest(definition, messages, stage, command.repair === true));
     return { answer, attempt };
   });
   if ("setback" in asked) return { type: "model-set-back", setback: asked.setback };

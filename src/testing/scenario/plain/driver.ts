@@ -67,12 +67,15 @@ async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish"
   }
 }
 
-function closeLoop(stage: Stage, { outbox, branch, loopId, answer }: CloseLoopCommand): void {
-  const { transcript, machine } = stage;
+function closeLoop(stage: Stage, command: CloseLoopCommand): void {
+  const { transcript, machine, definition } = stage;
+  const { outbox, branch, loopId, answer, definitionHash } = command;
   transcript.write(outbox, branch, loopId);
+  transcript.closeLoop(command);
   held(stage, "close");
   const message = answer === undefined ? undefined : transcript.message(branch, answer);
-  machine.tell({ type: "loop-closed", digest: { ...closedDigest(message, answer), branch } });
+  const output = definitionHash === undefined ? undefined : definition.output;
+  machine.tell({ type: "loop-closed", digest: { ...closedDigest(message, answer, output), branch } });
 }
 
 function record({ transcript, machine }: Stage, { outbox, branch, loopId = "", inbox }: RecordCommand): void {

@@ -3,6 +3,7 @@ import { parsed } from "../../../activities/definitions.ts";
 import { DefinitionError } from "../../../activities/failure.ts";
 import { checkFilters, filterPrompts } from "../../../activities/filter-prompts.ts";
 import { pinned } from "../../../activities/pinned.ts";
+import { checkOutput } from "../../../activities/structured-output.ts";
 import type { OpenLoopCommand } from "../../../core/command.ts";
 import { loopSegment } from "../../../core/loop-segment.ts";
 import { Continuation } from "../../../schema/definition.ts";
@@ -24,6 +25,7 @@ async function opened(stage: Stage, { prompts, continuation: asked }: OpenLoopCo
   const { definition, transcript } = stage;
   const resolved = stage.tools.resolve(definition.tools, { strict: definition.strict });
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
+  checkOutput(definition, stage.providers, resolved.tools);
   checkFilters(definition.inputFilters, stage);
   const continuation = asked === undefined ? undefined : parsed("continuation", Continuation, asked);
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);
@@ -43,12 +45,12 @@ async function opened(stage: Stage, { prompts, continuation: asked }: OpenLoopCo
   return { type: "loop-opened", digest };
 }
 
-function mustGoOn({ transcript }: Stage, { at }: Continuation, prompts: number): void {
+function mustGoOn({ transcript }: Stage, { at, kind }: Continuation, prompts: number): void {
   const branch = at?.branch ?? transcript.branchOf();
   const entries = branch === undefined ? undefined : transcript.entries(branch);
   const end = entries?.length ?? 0;
   if (at !== undefined && at.position > end) {
     throw new ScenarioError([`arrives: "at" is ${at.position}, but that branch has ${end} messages only`]);
   }
-  mustBeContinuable(SESSION, entries?.slice(0, at?.position), prompts);
+  mustBeContinuable(SESSION, entries?.slice(0, at?.position), kind.type === "compaction" || prompts > 0);
 }

@@ -16,6 +16,7 @@ type Asker = { readonly loop: number; readonly turn: number; readonly for: "answ
 export class PlainVendor implements Provider {
   readonly id = "scenario";
   readonly protocol = "anthropic_messages";
+  readonly outputRoad = () => "final-tool" as const;
   asker: Asker = { loop: 0, turn: 0, for: "answer" };
   readonly #replies: readonly ScenarioReply[];
   readonly #definition: AgentDefinition;
