@@ -2,9 +2,9 @@ import { addUsage, NO_USAGE } from "../core/usage.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
+import { textOf } from "./answer-digest.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { DefinitionError } from "./failure.ts";
-import { textOf } from "./model.ts";
 
 /** The agent's own model, for texts that are no part of its conversation. Counts what they cost. */
 export class TextModel {

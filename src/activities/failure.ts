@@ -8,10 +8,11 @@ import { FencedError, StoreError, type StoreFault } from "../transcript/transcri
 // The only place where an adapter's error becomes a failure that Temporal stores. Types are wire names: pinned by
 // a test. Messages are for people, bounded, and free of secrets.
 
-const MAX_MESSAGE_BYTES = 1024;
+/** Of a failure's message, as Temporal stores it. */
+export const MAX_MESSAGE_BYTES = 1024;
 
 /** Faults that the same request may overcome (RTY-03). */
-const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
+export const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
   "rate-limited": true,
   network: true,
   api: false,
@@ -52,6 +53,11 @@ export class ApplicationError extends Error {
   }
 }
 
+/** An output that the model of a definition cannot be held to (SO-01). */
+export class OutputError extends Error {
+  override readonly name = "OutputError";
+}
+
 export function asFailure(error: unknown, retry?: RetryConfig): Error {
   const failure = translate(error, retry);
   // Temporal stores a stack with every failure; ours says nothing that the type does not.
@@ -66,6 +72,7 @@ function translate(error: unknown, retry: RetryConfig | undefined): Error {
   if (error instanceof FencedError) return failure("fenced", error, true);
   if (error instanceof DefinitionError) return failure("definition/invalid", error, true);
   if (error instanceof ApplicationError) return failure(`application/${error.fault}`, error, true);
+  if (error instanceof OutputError) return failure("definition/schema-mismatch", error, true);
   if (error instanceof CancelledFailure) return ofCancellation(error);
   if (error instanceof ApplicationFailure) return error;
   return failure("holdfast/unexpected", error instanceof Error ? error : new Error(String(error)), false);

@@ -29,7 +29,8 @@ export async function filterInput(
         const { inputFilters } = await definitions.byHash(input.definitionHash);
         const claimed = await claimStep(step, input, dependencies, signal);
         if (claimed.type === "stored") return { ...(claimed.result as FilterDigest), branch: claimed.branch };
-        const verdicts = await verdictsOn(input, inputFilters, dependencies, signal);
+        const read = input.messages.map((message) => unloadMessage(message, transcript));
+        const verdicts = await verdictsOn(await Promise.all(read), inputFilters, dependencies, signal);
         const result: FilterDigest = { branch: "", verdicts };
         const { loopId, base } = input;
         const { branch } = claimed;
@@ -44,16 +45,16 @@ export async function filterInput(
   }
 }
 
-async function verdictsOn(
-  { messages }: FilterInputInput,
+/** Up to the first message that is rejected. */
+export async function verdictsOn(
+  messages: readonly { readonly id: string; readonly text: string }[],
   names: readonly string[],
-  dependencies: Dependencies,
+  dependencies: Pick<Dependencies, "filters" | "log">,
   signal: AbortSignal,
 ): Promise<readonly InputVerdict[]> {
   checkNames("input filter", names, dependencies.filters.names);
   const verdicts: InputVerdict[] = [];
-  for (const message of messages) {
-    const { id, text } = await unloadMessage(message, dependencies.transcript);
+  for (const { id, text } of messages) {
     const verdict = await askFilters(names, text, dependencies, signal);
     verdicts.push(
       verdict.type === "warn" ? { id, type: "warn", text: fitting(verdict.text) } : { id, ...verdict },

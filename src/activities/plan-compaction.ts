@@ -1,3 +1,4 @@
+import type { CompactCommand } from "../core/command.ts";
 import { type BlockOptions, planBlock, type Section } from "../core/compaction/block.ts";
 import { summarise } from "../core/compaction/summary.ts";
 import { triggerLevel } from "../core/compaction/trigger.ts";
@@ -7,7 +8,6 @@ import type { ContextConfig } from "../schema/context.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import type { CompactInput } from "./activities.ts";
 import { TextModel } from "./ask-model.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { planByApplication } from "./plan-by-application.ts";
@@ -28,8 +28,8 @@ export type Planned = {
 export async function planCompaction(
   entries: readonly Entry[],
   definition: AgentDefinition,
-  { why }: CompactInput,
-  dependencies: Dependencies,
+  { why }: Pick<CompactCommand, "why">,
+  dependencies: Pick<Dependencies, "providers" | "secrets" | "compactions">,
   signal: AbortSignal,
 ): Promise<Planned> {
   const { context } = definition;

@@ -1,8 +1,9 @@
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
+import type { Grant } from "./approvals.ts";
 import type { Outbox } from "./outbox.ts";
 import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
-import type { ViewRanges } from "./view.ts";
+import type { Span, ViewRanges } from "./view.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
 // it is given out again.
@@ -35,6 +36,8 @@ export type CallModelCommand = Writing & {
   readonly view: ViewRanges;
   /** Where the answer goes. */
   readonly position: number;
+  /** The answer before did not fit: this one is to be the output, and nothing else. */
+  readonly repair?: true;
   /** How often the vendor may still be asked. */
   readonly maxAttempts: number;
 };
@@ -98,8 +101,14 @@ export type CloseLoopCommand = Writing & {
   readonly outcome: Outcome;
   /** The last answer, whose text the run gives back. */
   readonly answer?: number;
+  /** Of a loop whose last answer is its structured output. */
+  readonly definitionHash?: string;
   readonly turns: number;
   readonly costUsd: number;
+  /** What the next loop's model sees of all this; absent when it is all of it. */
+  readonly view?: readonly Span[];
+  /** What a person has allowed for the session; absent when nothing. */
+  readonly grants?: readonly Grant[];
 };
 
 export type RecordCommand = Writing & {

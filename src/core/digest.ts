@@ -3,6 +3,7 @@ import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
+import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
 import type { Span } from "./view.ts";
 
@@ -27,6 +28,10 @@ export type LoopDigest = {
   /** The loop's first position. */
   readonly from: number;
   readonly tokensBefore: number;
+  /** What earlier loops have left of all before `from`; absent when it is shown as it is. */
+  readonly view?: readonly Span[];
+  /** What a person has allowed in earlier runs of the session. */
+  readonly grants?: readonly Grant[];
   readonly entries: readonly {
     readonly origin: EntryOrigin;
     readonly messageId?: string;
@@ -72,9 +77,17 @@ export type CallDigest = {
   readonly invalid?: string;
   /** What was made of a call that was not quite right: at most 256 bytes. */
   readonly note?: string;
+  /** It calls the final tool: it is judged, never run. */
+  readonly final?: true;
   /** What a policy must know of it; absent for tools that touch neither paths nor commands. */
   readonly facts?: CallFacts;
 };
+
+/** Whether an answer that claims to be the last is what the definition asks for (SO-01). */
+export type OutputVerdict =
+  | { readonly ok: true }
+  /** What was found and what was expected: at most 512 bytes, free of secrets; for the model. */
+  | { readonly ok: false; readonly problems: string };
 
 export type ModelDigest = {
   readonly branch: string;
@@ -90,6 +103,8 @@ export type ModelDigest = {
   readonly overflow?: boolean;
   /** The text announces a tool call, one could have been made, and none was (IRON-10). */
   readonly announces?: true;
+  /** Absent where the output is a text, and for an answer that goes on with calls. */
+  readonly output?: OutputVerdict;
   /** Times that the vendor was asked within this generation. */
   readonly attempts: number;
 };
@@ -144,6 +159,8 @@ export type ClosedDigest = WrittenDigest & {
   readonly text?: string;
   /** Where that answer stands, whole. */
   readonly position?: number;
+  /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
+  readonly json?: "whole" | "cut";
 };
 
 /** How an activity failed for good, in words that fit history. */

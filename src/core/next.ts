@@ -7,7 +7,7 @@ import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
-import { rangesOf } from "./view.ts";
+import { rangesOf, showsAll } from "./view.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
 export function next(state: State): Command {
@@ -37,6 +37,7 @@ export function next(state: State): Command {
         turn: loop.turn,
         view: rangesOf(state.view),
         position: state.length,
+        ...(loop.mismatch === undefined ? {} : { repair: true as const }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
@@ -85,8 +86,13 @@ export function next(state: State): Command {
         loopId: loop.loopId,
         outcome: phase.outcome,
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
+        ...(loop.lastText?.isOutput === true && phase.outcome.type === "answered"
+          ? { definitionHash: pinnedOf(state).definitionHash }
+          : {}),
         turns: loop.turn,
         costUsd: loop.costUsd,
+        ...(showsAll(state.view) ? {} : { view: state.view.spans }),
+        ...(state.grants === undefined || state.grants.length === 0 ? {} : { grants: state.grants }),
       };
     }
     case "recording":

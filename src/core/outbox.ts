@@ -21,7 +21,14 @@ export type OutboxBody =
   /** A person's message that a filter has refused: kept where no model sees it. */
   | { readonly type: "refused"; readonly message: PersonMessage; readonly reason: string }
   | { readonly type: "notice"; readonly text: string }
-  | { readonly type: "result"; readonly toolCallId: string; readonly toolName: string; readonly text: string }
+  /** Says why a call was not run, unless it is `accepted`. */
+  | {
+      readonly type: "result";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly text: string;
+      readonly accepted?: true;
+    }
   | { readonly type: "no-answer"; readonly stopReason: "error" | "aborted"; readonly errorMessage: string };
 
 export type OutboxEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };
@@ -92,7 +99,7 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
         toolCallId: body.toolCallId,
         toolName: body.toolName,
         content: [{ type: "text", text: body.text }],
-        isError: true,
+        isError: body.accepted !== true,
         timestamp: entry.atMs,
         turnId,
       };

@@ -143,12 +143,13 @@ export type Phase =
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 export type Passing =
   | { readonly type: "turn-due"; readonly source: TurnSource }
-  /** `announces`: the answer announces a tool call and makes none. */
+  /** `announces`: the answer announces a tool call and makes none. `output`: what was found of one that claims to be the last. */
   | {
       readonly type: "turn-over";
       readonly position: number;
       readonly results: number;
       readonly announces?: true;
+      readonly output?: "accepted" | "mismatch";
     }
   | { readonly type: "loop-over" };
 
@@ -167,10 +168,13 @@ export type Resume =
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
 
 /** What a turn begins with. */
-export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge";
+export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair";
 
 /** What a small `record` step was needed for. */
 export type AfterRecord = Resume | { readonly type: "end" };
+
+/** An answer that does not fit the schema. `again`: it was the second, behind the one repair round. */
+export type Mismatch = { readonly problems: string; readonly again?: true };
 
 /** The loop that is open. */
 export type OpenLoop = {
@@ -178,6 +182,8 @@ export type OpenLoop = {
   readonly kind: ContinuationKind;
   readonly from: number;
   readonly startedAtMs: number;
+  /** Of the time since then: waiting for people, which the time limit does not count. Absent for 0. */
+  readonly waitedMs?: number;
   /** 0-based; of the turn that runs or comes next. */
   readonly turn: number;
   readonly usage: Usage;
@@ -188,11 +194,20 @@ export type OpenLoop = {
   readonly turnUsage: Usage;
   readonly lastStop: StopReason | undefined;
   /** The beginning of the last answer's text, at most 256 bytes, and its position. */
-  readonly lastText: { readonly preview: string; readonly position: number } | undefined;
+  readonly lastText:
+    | {
+        readonly preview: string;
+        readonly position: number;
+        /** It was accepted as the structured output. */
+        readonly isOutput?: true;
+      }
+    | undefined;
   /** It was opened without prompts, to go on with what is there. */
   readonly goesOn?: true;
   /** Absent until a call could not be run. */
   readonly mistakes?: readonly Mistakes[];
+  /** Absent while no answer was found unfit as the structured output. */
+  readonly mismatch?: Mismatch;
   /** Nudges since the last answer that had calls or announced none; absent for 0. */
   readonly nudges?: number;
 };
@@ -228,6 +243,8 @@ export type LastLoop = {
   /** The last answer's text, at most 32 KiB; whole in the entry at `position`. */
   readonly text?: string;
   readonly position?: number;
+  /** See `ClosedDigest`. */
+  readonly json?: "whole" | "cut";
 };
 
 export type State = {
@@ -265,7 +282,7 @@ export type State = {
   readonly rotate: boolean;
   /** Of all loops of this session's run. */
   readonly totals: { readonly loops: number; readonly turns: number; readonly costUsd: number };
-  /** What a person has allowed for the rest of the run, newest last. */
+  /** What a person has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];
   /** The first words that were asked, at most 256 bytes: what an operator reads first. */
   readonly goal: string;

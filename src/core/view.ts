@@ -38,6 +38,11 @@ const MAX_SPANS = 48;
 
 export const EMPTY_VIEW: View = { branch: "main", spans: [] };
 
+/** Whether everything is shown as it is, from the first entry on. */
+export function showsAll({ spans }: View): boolean {
+  return spans.every((span, index) => isWhole(span) && span.from === (spans[index - 1]?.to ?? 0));
+}
+
 /** What this view costs in the context window, by estimate. */
 export function viewTokens(view: View): number {
   return view.spans.reduce((total, span) => total + span.tokens, 0);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
+import { OutputFormat } from "./output.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { ToolStrategy } from "./tool.ts";
 
@@ -24,7 +25,11 @@ export const Continuation = z.strictObject({
     z.object({ type: z.literal("default") }),
     z.object({ type: z.literal("rerun"), tag: z.string() }),
     z.object({ type: z.literal("branch"), tag: z.string() }),
+    /** Asks for no answer: the context is made smaller, and the loop ends (CMP-13). */
+    z.object({ type: z.literal("compaction") }),
   ]),
+  /** Of a compaction: what matters most, for the model that writes the summary. */
+  focus: z.string().max(2048).optional(),
   /** Behind this many entries of a branch, the session's head unless said; a fork when others come after. */
   at: z.strictObject({ branch: z.string(), position: z.number().int().nonnegative() }).optional(),
   /** In place of the definition's, for this loop. */
@@ -53,6 +58,8 @@ export type RetryConfig = z.infer<typeof RetryConfig>;
 export const ApprovalSettings = z.strictObject({
   /** After this the call is refused; `null`, the default, waits for days if it must. */
   timeoutMs: z.number().int().positive().nullable().default(null),
+  /** Time in which nothing but a person is waited for counts for `limits.maxDurationMs`. */
+  countsAsDuration: z.boolean().default(false),
 });
 export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
 
@@ -102,6 +109,8 @@ export const AgentDefinition = z.strictObject({
    * transforms have left. `null`, the default, drops an application's own messages.
    */
   convertToLlm: z.string().nullable().default(null),
+  /** What the last answer must be; a text when absent. */
+  output: OutputFormat.optional(),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
   /** For tools that have no time limit of their own; `null`, the default, gives them none. */
   toolTimeoutMs: z.number().int().positive().nullable().default(null),

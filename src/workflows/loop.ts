@@ -19,6 +19,7 @@ import {
   type RunSettings,
 } from "./input.ts";
 import { listen, listenForPrompts } from "./listen.ts";
+import { UNREADABLE } from "./payload-converter.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
 import { finish, type RunResult } from "./result.ts";
 import { showcase } from "./shown.ts";
@@ -132,6 +133,9 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
 const MIN_ROTATE_AFTER_EVENTS = 24;
 
 function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
+  // Fails the task, not the run: a worker that can read it may come.
+  if (input === (UNREADABLE as RunInput))
+    throw new TypeError("What this run was started with cannot be read");
   const session = workflowInfo().workflowId;
   const asked = { ...DEFAULT_SETTINGS, ...input.settings };
   const settings = {

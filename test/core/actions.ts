@@ -134,6 +134,20 @@ const name = constantFrom("bash", "edit", "read", "bash", "edit", "read", "unkno
 const call = record({ name, invalid: option(constant("wrong"), { freq: 6, nil: undefined }) }).map(
   ({ name, invalid }) => (invalid === undefined ? { name } : { name, invalid }),
 );
+/** Answers that claim to be the structured output, as a text or as calls of the final tool; and such calls beside others. */
+const outputs: Arbitrary<Reply> = record({
+  final: nat(2),
+  beside: boolean(),
+  ok: boolean(),
+  stopReason: constantFrom("stop" as const, "stop" as const, "length" as const, "guardRail" as const),
+}).map(({ final, beside, ok, stopReason }): Reply => {
+  const finals = Array.from({ length: final }, () => ({ name: "final_answer", final: true as const }));
+  const asked = beside && final > 0 ? calls("bash", ...finals, "read") : calls(...finals);
+  if (beside && final > 0) return asked;
+  const output = ok ? { ok } : { ok, problems: "a: found nothing, expected text" };
+  const stop = final === 0 ? { text: "{}", stopReason } : {};
+  return { ...asked, ...stop, output };
+});
 const reply: Arbitrary<Reply> = oneof(
   {
     arbitrary: record({
@@ -154,6 +168,7 @@ const reply: Arbitrary<Reply> = oneof(
     arbitrary: nat(100).map((tokens) => says("words", { usage: usageOf(tokens, 1), costUsd: tokens / 128 })),
     weight: 2,
   },
+  { arbitrary: outputs, weight: 1 },
 );
 
 const easygoing: Judge = ({ id }) => (numberIn(id) % 3 === 0 ? { warn: "hm" } : undefined);

@@ -18,6 +18,7 @@ import type {
   InputVerdict,
   LoopDigest,
   ModelDigest,
+  OutputVerdict,
   ToolDigest,
   ToolFacts,
 } from "../../src/core/digest.ts";
@@ -40,7 +41,9 @@ import { FakeTranscript } from "./fake-transcript.ts";
 // Drives the machine without a server: performs its commands on a transcript in memory with scripted answers, lets
 // a test say what happens when, and checks the numbered invariants of state.ts after every single event.
 
-export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts"> & { readonly summary?: string };
+export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts" | "final"> & {
+  readonly summary?: string;
+};
 
 export type Reply = {
   readonly text?: string;
@@ -50,6 +53,8 @@ export type Reply = {
   readonly costUsd?: number;
   /** With stop reason "error": the vendor says in its answer that the context does not fit. */
   readonly overflow?: boolean;
+  /** What was found of an answer that claims to be the structured output. */
+  readonly output?: OutputVerdict;
   /** The text announces a call that is not made. */
   readonly announces?: boolean;
 };
@@ -90,6 +95,7 @@ export type Setting = {
   readonly kind?: ContinuationKind;
   /** Everything runs unless said. */
   readonly permissions?: Partial<PermissionPolicy>;
+  readonly waitingCounts?: boolean;
   readonly approvalTimeoutMs?: number;
   /** Tokens of messages; no compaction unless said. */
   readonly compactAbove?: number | undefined;
@@ -427,9 +433,10 @@ export class Play {
     if (stored !== undefined) return stored.result as LoopDigest;
     const { transcript } = this;
     const loopId = `${command.session}.test.${transcript.loops.length + 1}`;
-    const kind = this.setting.kind ?? {
-      type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
-    };
+    const kind = command.continuation?.kind ??
+      this.setting.kind ?? {
+        type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
+      };
     const before = transcript.entries(transcript.head);
     const { strategy, limits, steeringMode, followUpMode, maxRetries, tools } = this.setting;
     const pinned = {
@@ -443,7 +450,10 @@ export class Play {
       maxRetries: maxRetries ?? 3,
       tools: tools ?? TOOLS,
       permissions: { ...ALLOW_ALL, ...this.setting.permissions },
-      approvals: { timeoutMs: this.setting.approvalTimeoutMs ?? null },
+      approvals: {
+        timeoutMs: this.setting.approvalTimeoutMs ?? null,
+        countsAsDuration: this.setting.waitingCounts ?? false,
+      },
       ...(this.setting.compactAbove === undefined
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
@@ -562,14 +572,16 @@ export class Play {
       usage: message.usage,
       costUsd: reply.costUsd ?? 0,
       tokens: estimateMessage(message),
-      calls: scripts.map(({ name, invalid, summary, facts }, index) => ({
+      calls: scripts.map(({ name, invalid, summary, facts, final }, index) => ({
         id: `c${ordinal}.${index}`,
         name,
         summary: summary ?? "",
         ...(invalid === undefined ? {} : { invalid }),
         ...(facts === undefined ? {} : { facts }),
+        ...(final === true ? { final } : {}),
       })),
       ...(reply.overflow === true ? { overflow: true } : {}),
+      ...(reply.output === undefined ? {} : { output: reply.output }),
       ...(reply.announces === true ? { announces: true } : {}),
       preview: truncateForPreview(text, 256),
       attempts: 1,

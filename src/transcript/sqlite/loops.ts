@@ -15,13 +15,18 @@ import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBe
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
+import { keepView, viewBefore } from "./loop-views.ts";
 import { json, type Sql } from "./sql.ts";
 import { resultOf, store, takeAndFinish } from "./steps.ts";
 
 /** The branch of a new session. */
 const MAIN = "main";
 
-type SessionRow = { readonly head_branch: string; readonly last_loop_id: string | null };
+type SessionRow = {
+  readonly head_branch: string;
+  readonly last_loop_id: string | null;
+  readonly grants: string | null;
+};
 
 /** Opens a loop; the step's stored answer makes a second asking give the same. */
 export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
@@ -30,7 +35,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   if (before !== undefined) return before.result as LoopOpened;
 
   const session = sql.get<SessionRow>(
-    "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
+    "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
     step.session,
   );
   if (session === undefined) createSession(sql, opening);
@@ -40,7 +45,8 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   const parentLoopId = session?.last_loop_id ?? undefined;
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
-  const words = opening.inbox ?? inboxOf(sql, step.session);
+  const isSpokenTo = opening.kind.type !== "compaction";
+  const words = isSpokenTo ? (opening.inbox ?? inboxOf(sql, step.session)) : [];
   const { rejected, refused = [] } = opening;
   const entries =
     rejected === undefined
@@ -59,6 +65,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     loopId,
     step.session,
   );
+  const view = viewBefore(sql, step.session, branch, from);
   const opened: LoopOpened = {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -66,6 +73,8 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     branch: branch.id,
     from,
     tokensBefore: tokensBefore(sql, branch, from),
+    ...(view === undefined ? {} : { view }),
+    ...(session === undefined || session.grants === null ? {} : { grants: JSON.parse(session.grants) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,
@@ -209,7 +218,7 @@ function spoken(message: NewMessage, loopId: string): UserMessage {
 
 /** Closes a loop. A run that a newer one has replaced writes what it has, but does not close. */
 export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
-  return store(sql, closing, () => {
+  return store(sql, closing, (branch) => {
     const { loopId, status, atMs, step } = closing;
     const loop = sql.get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
     if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
@@ -224,10 +233,13 @@ export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
       closing.turns,
       loop.ref,
     );
+    keepView(sql, loop.ref, { branch, to: closing.to, spans: closing.view });
     sql.run(
-      "UPDATE sessions SET status = ?, last_active_at_ms = ? WHERE id = ? AND last_loop_id = ?",
+      `UPDATE sessions SET status = ?, last_active_at_ms = ?, grants = coalesce(?, grants)
+       WHERE id = ? AND last_loop_id = ?`,
       status,
       atMs,
+      closing.grants === undefined ? null : json(closing.grants),
       step.session,
       loopId,
     );
