@@ -13,7 +13,10 @@ import { Conversations } from "./activities/conversations.ts";
 import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
+import { BUILT_IN_STRATEGIES, type CompactionStrategy } from "./hooks/compaction-strategy.ts";
+import type { ContextConverter, ContextTransform } from "./hooks/context-functions.ts";
 import { FilterRegistry, type InputFilter } from "./hooks/filters.ts";
+import { Named } from "./hooks/named.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
 import type { Provider } from "./providers/provider.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
@@ -30,6 +33,8 @@ import { viewTools } from "./tools/view/view-tools.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 
+export type { CompactionRequest, CompactionStrategy } from "./hooks/compaction-strategy.ts";
+export type { ContextConverter, ContextFacts, ContextTransform } from "./hooks/context-functions.ts";
 export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export { defineTool } from "./tools/tool.ts";
 
@@ -50,6 +55,15 @@ export type HoldfastWorkerOptions = {
    * within 10 seconds, rejects.
    */
   readonly filters?: Readonly<Record<string, InputFilter>>;
+  /**
+   * Context transforms, by the names that definitions use in `transformContext`. One that throws, or that gives no answer
+   * within 10 seconds, fails the turn.
+   */
+  readonly transforms?: Readonly<Record<string, ContextTransform>>;
+  /** Context converters, by the names that definitions use in `convertToLlm`. They fail as transforms do. */
+  readonly converters?: Readonly<Record<string, ContextConverter>>;
+  /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
+  readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;
@@ -182,6 +196,9 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
         ...(options.tools ?? []),
       ]),
       filters,
+      transforms: new Named("context transform", options.transforms),
+      converters: new Named("context converter", options.converters),
+      compactions: new Named("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
       secrets: options.secrets ?? environment,
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),

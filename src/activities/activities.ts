@@ -3,12 +3,14 @@ import type {
   CallToolCommand,
   CloseLoopCommand,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
 } from "../core/command.ts";
 import type {
   ClosedDigest,
   CompactDigest,
+  FilterDigest,
   LoopDigest,
   ModelDigest,
   ToolDigest,
@@ -24,6 +26,7 @@ export type ToolInput = Omit<
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
 >;
 export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts">;
+export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts">;
 export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
 export type RecordInput = Omit<RecordCommand, "type" | "session">;
 
@@ -32,6 +35,7 @@ export type Activities = {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
   readonly model: (input: ModelInput) => Promise<ModelDigest>;
   readonly compact: (input: CompactInput) => Promise<CompactDigest>;
+  readonly "filter-input": (input: FilterInputInput) => Promise<FilterDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };

@@ -2,6 +2,7 @@ import {
   isLeft,
   type Materialising,
   materialise,
+  materialiseAll,
   textsElsewhere,
   type ViewRanges,
   viewEnd,
@@ -35,15 +36,37 @@ export class Conversations {
     view: ViewRanges,
     options: Pick<Materialising, "labels"> = {},
   ): Promise<readonly Message[]> {
+    const { entries, ...more } = await this.#materials(session, view, options);
+    return materialise(view, entries, more);
+  }
+
+  /** The same with an application's own messages, as a copy that may be changed. */
+  async copy(
+    session: string,
+    view: ViewRanges,
+    options: Pick<Materialising, "labels"> = {},
+  ): Promise<readonly AgentMessage[]> {
+    const { entries, ...more } = await this.#materials(session, view, options);
+    return structuredClone(materialiseAll(view, entries, more));
+  }
+
+  async #materials(
+    session: string,
+    view: ViewRanges,
+    options: Pick<Materialising, "labels">,
+  ): Promise<Materialising & { readonly entries: readonly Entry[] }> {
     const entries = await this.#upTo(session, view.branch, viewEnd(view));
     const texts = textsElsewhere(view);
-    if (texts.length === 0) return materialise(view, entries, options);
+    if (texts.length === 0) return { ...options, entries };
     const found = new Map<string, AgentMessage | undefined>();
     for (const { branch, position } of texts) {
       found.set(key(branch, String(position)), await this.message(session, branch, position));
     }
-    const elsewhere = (branch: string, position: number) => found.get(key(branch, String(position)));
-    return materialise(view, entries, { ...options, elsewhere });
+    return {
+      ...options,
+      entries,
+      elsewhere: (branch, position) => found.get(key(branch, String(position))),
+    };
   }
 
   /** The entries that a view speaks of, also those that a text stands for; not those that were pruned. */

@@ -14,7 +14,7 @@ import { recoverArguments } from "../tools/recover-call.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { PrunArguments, PrunWithMemoArguments } from "../tools/view/prun.ts";
 import type { RevertArguments } from "../tools/view/revert-to-state.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 
 const SUMMARY_BYTES = 1021;
 const REASON_BYTES = 253;

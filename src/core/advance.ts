@@ -6,7 +6,7 @@ import { beginTurn, endTurn } from "./turn.ts";
  * Leads a run on through the places that need nothing from outside, to one where a command is to be given or
  * something is waited for.
  *
- *   turn-due  -> calling-model | closing (stop, limit) | recording, rotating (continue as new)
+ *   turn-due  -> calling-model | compacting | filtering | closing (stop, limit) | recording, rotating (continue as new)
  *   turn-over -> turn-due (calls, steering, follow-ups, nudge) | closing
  *   loop-over -> opening (interactive, with messages) | recording (inbox) | waiting | rotating | ended
  */

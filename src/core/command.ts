@@ -1,8 +1,9 @@
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
+import type { Grant } from "./approvals.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
-import type { ViewRanges } from "./view.ts";
+import type { LeftView, ViewRanges } from "./view.ts";
 import type { ViewAtHand } from "./view-request.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
@@ -38,6 +39,8 @@ export type CallModelCommand = Writing & {
   readonly view: ViewRanges;
   /** Where the answer goes. */
   readonly position: number;
+  /** The answer before did not fit: this one is to be the output, and nothing else. */
+  readonly repair?: true;
   /** How often the vendor may still be asked. */
   readonly maxAttempts: number;
 };
@@ -56,6 +59,18 @@ export type CompactCommand = Writing & {
   /** What the next request would carry, by the machine's count. */
   readonly tokens: number;
   readonly why: CompactionReason;
+};
+
+/** Asks the input filters about words that wait, before a turn takes them up. Writes nothing of its own. */
+export type FilterInputCommand = Writing & {
+  readonly type: "filter-input";
+  readonly session: string;
+  readonly loopId: string;
+  readonly definitionHash: string;
+  /** Of the turn that comes next. */
+  readonly turn: number;
+  readonly messages: readonly PersonMessage[];
+  readonly maxAttempts: number;
 };
 
 export type CallToolCommand = Writing & {
@@ -91,8 +106,14 @@ export type CloseLoopCommand = Writing & {
   readonly outcome: Outcome;
   /** The last answer, whose text the run gives back. */
   readonly answer?: number;
+  /** Of a loop whose last answer is its structured output. */
+  readonly definitionHash?: string;
   readonly turns: number;
   readonly costUsd: number;
+  /** What the next loop's model sees of all this; absent when it is all of it. */
+  readonly view?: LeftView;
+  /** What a person has allowed for the session; absent when nothing. */
+  readonly grants?: readonly Grant[];
 };
 
 export type RecordCommand = Writing & {
@@ -118,6 +139,7 @@ export type Command =
   | OpenLoopCommand
   | CallModelCommand
   | CompactCommand
+  | FilterInputCommand
   | CallToolsCommand
   | CloseLoopCommand
   | RecordCommand

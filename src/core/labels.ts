@@ -1,4 +1,4 @@
-import type { Content, Message } from "../schema/message.ts";
+import type { AgentMessage, Content } from "../schema/message.ts";
 
 // Names of entries that a model may say: "n12" is the entry at position 12. They stand at the end of what the user's
 // side says (PHI-05): a model that read them in its own answers would write them there too. A message has the same
@@ -15,11 +15,14 @@ export function positionNamed(label: string): number | undefined {
 }
 
 /** @param at - Positions of the messages that have one; a text that stands for others has none, and no label. */
-export function labelled(messages: readonly Message[], at: ReadonlyMap<Message, number>): readonly Message[] {
+export function labelled<Shown extends AgentMessage>(
+  messages: readonly Shown[],
+  at: ReadonlyMap<AgentMessage, number>,
+): readonly Shown[] {
   let answer: number | undefined;
   return messages.map((message) => {
     const position = at.get(message);
-    if (position === undefined) return message;
+    if (position === undefined || message.role === "extension") return message;
     if (message.role === "assistant") {
       answer = position;
       return message;

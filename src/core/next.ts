@@ -2,11 +2,12 @@ import { approvalsUntil } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
 import { contextTokens } from "./compacting.ts";
+import { messagesToFilter } from "./filtering.ts";
 import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
-import { rangesOf } from "./view.ts";
+import { isPlainView, leftOf, rangesOf } from "./view.ts";
 import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
@@ -37,6 +38,7 @@ export function next(state: State): Command {
         turn: loop.turn,
         view: rangesOf(state.view),
         position: state.length,
+        ...(loop.mismatch === undefined ? {} : { repair: true as const }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
@@ -56,6 +58,19 @@ export function next(state: State): Command {
         why: phase.why,
       };
     }
+    case "filtering": {
+      const loop = loopOf(state);
+      return {
+        type: "filter-input",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: loop.loopId,
+        definitionHash: pinnedOf(state).definitionHash,
+        turn: loop.turn,
+        messages: messagesToFilter(state, phase.ids),
+        maxAttempts: pinnedOf(state).maxRetries + 1,
+      };
+    }
     case "calling-tools": {
       if (phase.flush !== undefined && phase.flush !== "tried") return record(state, phase.flush, []);
       const calls = runningCalls(state, phase);
@@ -72,8 +87,13 @@ export function next(state: State): Command {
         loopId: loop.loopId,
         outcome: phase.outcome,
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
+        ...(loop.lastText?.isOutput === true && phase.outcome.type === "answered"
+          ? { definitionHash: pinnedOf(state).definitionHash }
+          : {}),
         turns: loop.turn,
         costUsd: loop.costUsd,
+        ...(isPlainView(state.view) ? {} : { view: leftOf(state.view) }),
+        ...(state.grants === undefined || state.grants.length === 0 ? {} : { grants: state.grants }),
       };
     }
     case "recording":

@@ -33,6 +33,8 @@ export type PersonMessage = {
   readonly text?: string;
   readonly ref?: string;
   readonly atMs: number;
+  /** The input filters let it pass, with a warning perhaps. Absent: nobody has asked them. */
+  readonly filtered?: { readonly warning?: string };
 };
 
 export type Queues = {
@@ -111,6 +113,13 @@ export type Phase =
       readonly compacted?: boolean;
     }
   | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
+  /** The input filters are asked about these messages, which stay in their queue until the turn begins. */
+  | {
+      readonly type: "filtering";
+      readonly issue: Issue;
+      readonly source: TurnSource;
+      readonly ids: readonly string[];
+    }
   | {
       readonly type: "calling-tools";
       readonly issue: Issue;
@@ -138,7 +147,7 @@ export type Phase =
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 export type Passing =
   | { readonly type: "turn-due"; readonly source: TurnSource }
-  /** `announces`: the answer announces a tool call and makes none. */
+  /** `announces`: the answer announces a tool call and makes none. `output`: what was found of one that claims to be the last. */
   | {
       readonly type: "turn-over";
       readonly position: number;
@@ -146,6 +155,7 @@ export type Passing =
       readonly announces?: true;
       /** The model wants to go back. */
       readonly reverts?: readonly RevertRequest[];
+      readonly output?: "accepted" | "mismatch";
     }
   | { readonly type: "loop-over" };
 
@@ -164,10 +174,13 @@ export type Resume =
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
 
 /** What a turn begins with. */
-export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge";
+export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair";
 
 /** What a small `record` step was needed for. */
 export type AfterRecord = Resume | { readonly type: "end" };
+
+/** An answer that does not fit the schema. `again`: it was the second, behind the one repair round. */
+export type Mismatch = { readonly problems: string; readonly again?: true };
 
 /** The loop that is open. */
 export type OpenLoop = {
@@ -175,6 +188,8 @@ export type OpenLoop = {
   readonly kind: ContinuationKind;
   readonly from: number;
   readonly startedAtMs: number;
+  /** Of the time since then: waiting for people, which the time limit does not count. Absent for 0. */
+  readonly waitedMs?: number;
   /** 0-based; of the turn that runs or comes next. */
   readonly turn: number;
   readonly usage: Usage;
@@ -185,11 +200,20 @@ export type OpenLoop = {
   readonly turnUsage: Usage;
   readonly lastStop: StopReason | undefined;
   /** The beginning of the last answer's text, at most 256 bytes, and its position. */
-  readonly lastText: { readonly preview: string; readonly position: number } | undefined;
+  readonly lastText:
+    | {
+        readonly preview: string;
+        readonly position: number;
+        /** It was accepted as the structured output. */
+        readonly isOutput?: true;
+      }
+    | undefined;
   /** It was opened without prompts, to go on with what is there. */
   readonly goesOn?: true;
   /** Absent until a call could not be run. */
   readonly mistakes?: readonly Mistakes[];
+  /** Absent while no answer was found unfit as the structured output. */
+  readonly mismatch?: Mismatch;
   /** Nudges since the last answer that had calls or announced none; absent for 0. */
   readonly nudges?: number;
 };
@@ -212,6 +236,7 @@ export type Pinned = Pick<
   | "context"
   | "nudges"
   | "revert"
+  | "filters"
 >;
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
@@ -225,6 +250,8 @@ export type LastLoop = {
   /** The last answer's text, at most 32 KiB; whole in the entry at `position`. */
   readonly text?: string;
   readonly position?: number;
+  /** See `ClosedDigest`. */
+  readonly json?: "whole" | "cut";
 };
 
 export type State = {
@@ -264,7 +291,7 @@ export type State = {
   readonly rotate: boolean;
   /** Of all loops of this session's run. */
   readonly totals: { readonly loops: number; readonly turns: number; readonly costUsd: number };
-  /** What a person has allowed for the rest of the run, newest last. */
+  /** What a person has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];
   /** The first words that were asked, at most 256 bytes: what an operator reads first. */
   readonly goal: string;

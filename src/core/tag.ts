@@ -52,9 +52,6 @@ export function isFaded(entry: Entry, faded: Faded | undefined): boolean {
 }
 
 /** What is left at this position by going back, where it fades. */
-export function fadingTag(
-  category: RevertCategory,
-  position: number,
-): Omit<LiveTag, "madeAt"> | undefined {
+export function fadingTag(category: RevertCategory, position: number): Omit<LiveTag, "madeAt"> | undefined {
   return isFading(category) ? { category, position } : undefined;
 }

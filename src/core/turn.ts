@@ -1,7 +1,7 @@
 import type { StopReason } from "../schema/message.ts";
 import type { Outcome, TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
-import { startCalls } from "./calls.ts";
+import { answerFinal, startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
 import {
   compactionDue,
@@ -11,7 +11,9 @@ import {
   viewCompacted,
 } from "./compacting.ts";
 import { reportedBy } from "./compaction/trigger.ts";
-import type { CompactDigest, ModelDigest } from "./digest.ts";
+import { beginCompactionLoop, endCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
+import type { CompactDigest, FilterDigest, ModelDigest, OutputVerdict } from "./digest.ts";
+import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { issue, settle } from "./issue.ts";
 import { limitReached } from "./limits.ts";
 import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
@@ -22,15 +24,17 @@ import { applyReverts, fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
 import type { OpenLoop, State, TurnSource } from "./state.ts";
+import { forgetMismatch, isUnfit, outputJudged, repair, schemaMismatch, verdictText } from "./structured.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
 import { extendView, viewTokens } from "./view.ts";
 
 /**
- * Begins a turn, or ends the loop instead (X-02): stop, limits, then TurnStart, then the messages that wait.
+ * Begins a turn, or ends the loop instead (X-02): stop, limits, filters, then TurnStart, then the messages that wait.
  *
  * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
  */
 export function beginTurn(state: State, source: TurnSource): State {
+  if (isCompactionLoop(state)) return beginCompactionLoop(state);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
@@ -38,11 +42,13 @@ export function beginTurn(state: State, source: TurnSource): State {
   const reason = limitReached(pinnedOf(state).limits, {
     turns: loop.turn,
     tokens: loop.usage.input + loop.usage.output,
-    durationMs: state.nowMs - loop.startedAtMs,
+    durationMs: state.nowMs - loop.startedAtMs - (loop.waitedMs ?? 0),
     costUsd: loop.costUsd,
   });
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
+  const unfiltered = unfilteredFor(state, source);
+  if (unfiltered.length > 0) return startFiltering(state, source, unfiltered);
 
   const opened = emit(
     { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
@@ -52,6 +58,12 @@ export function beginTurn(state: State, source: TurnSource): State {
   return askOrCompact(takeUpFor(source, prompted));
 }
 
+/** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
+export function filtered(state: State, phase: PhaseOf<"filtering">, digest: FilterDigest): State {
+  const next = inputFiltered(state, phase, digest);
+  return next.type === "closing" ? next.state : goOn(next.state, phase.source);
+}
+
 function askOrCompact(state: State): State {
   const due = compactionDue(state);
   return due === undefined ? askModel(state) : startCompaction(state, due);
@@ -59,15 +71,19 @@ function askOrCompact(state: State): State {
 
 export function compacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
   const smaller = viewCompacted(state, phase, digest);
+  if (isCompactionLoop(state)) return endCompactionLoop(smaller, undefined);
   if (state.stop !== undefined) return abort(smaller, state.stop.reason);
   return askModel(smaller, phase.why.type === "overflow");
 }
 
 /** A context that only grew is sent as it is; one that the vendor has refused is not. */
 export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setback: Setback): State {
-  if (state.stop !== undefined) return abort(state, state.stop.reason);
+  if (state.stop !== undefined) {
+    return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abort(state, state.stop.reason);
+  }
   const next = compactionSetBack(state, phase, setback);
   if (next.type === "again") return next.state;
+  if (isCompactionLoop(state)) return endCompactionLoop(state, next.failure);
   if (next.type === "refused" && phase.why.type !== "overflow") return askModel(state);
   const { fault, message } = next.failure;
   const before = phase.why.type === "overflow" ? `${overflowMessage(state, phase.why.said)} ` : "";
@@ -122,6 +138,8 @@ function takeUpFor(source: TurnSource, state: State): State {
       return takeUp(state, "followUps");
     case "nudge":
       return nudge(state);
+    case "repair":
+      return repair(state);
   }
 }
 
@@ -129,7 +147,7 @@ function takeUp(state: State, queue: "steering" | "followUps"): State {
   const polled = poll(state, queue);
   return polled.taken.reduce(
     (next, { origin, ...message }) => append(next, origin, { type: "person", message }, true),
-    polled.state,
+    polled.taken.length === 0 ? polled.state : forgetMismatch(polled.state),
   );
 }
 
@@ -170,11 +188,27 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
     position,
   );
   if (digest.overflow === true) return overflowed(heard, phase, digest.preview);
+  const nudged = digest.announces === true && isNudgeDue(heard);
+  if (digest.output !== undefined && !nudged) return claimsToBeLast(heard, position, digest, digest.output);
   const failed = digest.stopReason === "error" || digest.stopReason === "aborted";
   const announces = digest.announces === true ? { announces: digest.announces } : {};
   return digest.calls.length === 0 || failed
     ? { ...heard, phase: { type: "turn-over", position, results: 0, ...announces } }
     : startCalls(heard, position, digest.calls, isCutShort(digest.stopReason));
+}
+
+/** The answer is judged; its calls, all of the final tool, get the verdict as their results. */
+function claimsToBeLast(
+  state: State,
+  position: number,
+  { calls, stopReason }: ModelDigest,
+  verdict: OutputVerdict,
+): State {
+  const judged = outputJudged(state, verdict, stopReason);
+  const output = verdict.ok ? ("accepted" as const) : ("mismatch" as const);
+  const result = { text: verdictText(verdict), accepted: verdict.ok };
+  const over = { type: "turn-over" as const, position, results: calls.length, output };
+  return { ...(calls.length === 0 ? judged : answerFinal(judged, position, calls, result)), phase: over };
 }
 
 /** At the output limit, or by the vendor's filter: no call of such an answer can be trusted (PHI-13m). */
@@ -188,11 +222,13 @@ function isCutShort(stopReason: StopReason): boolean {
  * A filtered answer is not sent again, so that asking on would ask the same.
  */
 export function endTurn(state: State, phase: PhaseOf<"turn-over">): State {
-  const { position, results, announces, reverts = [] } = phase;
+  const { position, results, announces, output, reverts = [] } = phase;
   const loop = loopOf(state);
   const said = emit(state, { type: "TurnEnd", turn: loop.turn, position, usage: loop.turnUsage, results });
   const over = { ...said, loop: { ...loopOf(said), turn: loop.turn + 1 } };
   const ended = applyReverts(over, position, reverts);
+  if (output === "accepted") return goOn(ended, undefined);
+  if (output === "mismatch") return goOn(ended, results > 0 ? "calls" : "repair");
   if (results > 0 && loop.lastStop !== "guardRail") return goOn(ended, "calls");
   return goOn(ended, announces === true ? "nudge" : undefined);
 }
@@ -209,11 +245,15 @@ export function goOn(state: State, source: TurnSource | undefined): State {
   if (loop.lastStop === "error") return closeLoop(state, failedAnswer(loop));
   if (loop.lastStop === "aborted")
     return closeLoop(state, { type: "stopped", reason: "the answer was aborted" });
+  if (isUnfit(state)) return closeLoop(state, schemaMismatch(loop));
   if (source === "calls") return turnDue(state, "calls");
   if (state.queues.steering.length > 0) return turnDue(state, "steering");
+  if (source === "repair") return turnDue(state, "repair");
   if (state.queues.followUps.length > 0) return turnDue(state, "follow-up");
   if (source === "nudge" && isNudgeDue(state)) return turnDue(state, "nudge");
-  return closeLoop(state, { type: "answered", stopReason: loop.lastStop ?? "stop" });
+  // A call of the final tool is an answer.
+  const stopReason = loop.lastStop === undefined || loop.lastStop === "toolUse" ? "stop" : loop.lastStop;
+  return closeLoop(state, { type: "answered", stopReason });
 }
 
 function failedAnswer({ lastText }: OpenLoop): Outcome {

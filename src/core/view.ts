@@ -1,10 +1,11 @@
-import type { AgentMessage, Message, StopReason, ToolResultMessage } from "../schema/message.ts";
+import type { AgentMessage, Message, StopReason, ToolResultMessage, UserMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { cutToolResult } from "./compaction/cut-text.ts";
 import { standIn } from "./compaction/stand-in.ts";
 import { labelled } from "./labels.ts";
 import { memoText } from "./memo.ts";
 import { ProtocolError } from "./protocol-error.ts";
+import { REFUSED_KIND } from "./refused.ts";
 import { type Faded, isFaded, type LiveTag, tagOf } from "./tag.ts";
 
 /**
@@ -59,6 +60,25 @@ export type MemoRef = {
 const MAX_SPANS = 48;
 
 export const EMPTY_VIEW: View = { branch: "main", spans: [] };
+
+/** What a loop leaves of its view for the next one on the branch. */
+export type LeftView = Omit<View, "branch">;
+
+/** How old its tags are, only the run knows that made them: for the next one they are new. */
+export function leftOf({ branch: _, tags, ...left }: View): LeftView {
+  if (tags === undefined || tags.length === 0) return left;
+  return { ...left, tags: tags.map((tag) => ({ ...tag, madeAt: 0 })) };
+}
+
+/** Whether everything is shown as it is, from the first entry on. */
+export function isPlainView({ spans, liveFrom = 0, tags = [], faded }: View): boolean {
+  return (
+    liveFrom === 0 &&
+    tags.length === 0 &&
+    faded === undefined &&
+    spans.every((span, index) => isWhole(span) && span.from === (spans[index - 1]?.to ?? 0))
+  );
+}
 
 /** What this view costs in the context window, by estimate. */
 export function viewTokens(view: View): number {
@@ -170,27 +190,48 @@ export const UNANSWERED_CALL =
  * and the answers whose texts the view shows.
  */
 export function materialise(
+  view: ViewRanges,
+  entries: readonly Entry[],
+  options: Materialising = {},
+): readonly Message[] {
+  const at = new Map<AgentMessage, number>();
+  const whole = answerOrphans(seenOf(view, entries, isSent, options, at));
+  return options.labels === true ? labelled(whole, at) : whole;
+}
+
+/** The same, with what an application keeps in the conversation for itself. */
+export function materialiseAll(
+  view: ViewRanges,
+  entries: readonly Entry[],
+  options: Materialising = {},
+): readonly AgentMessage[] {
+  const at = new Map<AgentMessage, number>();
+  const whole = answerOrphans(seenOf(view, entries, isSeenByApplication, options, at));
+  return options.labels === true ? labelled(whole, at) : whole;
+}
+
+/** @param at - Told where each message stands that may have a name. */
+function seenOf<Seen extends AgentMessage>(
   { ranges, faded }: ViewRanges,
   entries: readonly Entry[],
-  { labels = false, elsewhere = () => undefined }: Materialising = {},
-): readonly Message[] {
-  const at = new Map<Message, number>();
-  const seen = ranges.flatMap((range): readonly Message[] => {
+  isSeen: (message: AgentMessage) => message is Seen,
+  { elsewhere = () => undefined }: Materialising,
+  at: Map<AgentMessage, number>,
+): readonly (Seen | UserMessage)[] {
+  return ranges.flatMap((range): readonly (Seen | UserMessage)[] => {
     const own = entriesIn(entries, range);
     const find = ({ branch, position }: { branch?: string; position: number }) =>
       branch === undefined ? messageAt(entries, position) : elsewhere(branch, position);
     const memos = (range.memos ?? []).map((memo) => standIn(memoText(find(memo), memo), timeOf(own)));
     if (range.instead !== undefined) return [...memos, insteadOf(range.instead, own, find(range.instead))];
-    const sent = own.flatMap((entry) => {
-      if (!isLeft(range, entry, faded) || !isSent(entry.message)) return [];
+    const seen = own.flatMap((entry) => {
+      if (!isLeft(range, entry, faded) || !isSeen(entry.message)) return [];
       const message = range.cut === undefined ? entry.message : cutToolResult(entry.message, range.cut);
-      if (labels && tagOf(entry) === undefined) at.set(message, entry.position);
+      if (tagOf(entry) === undefined) at.set(message, entry.position);
       return [message];
     });
-    return [...memos, ...sent];
+    return [...memos, ...seen];
   });
-  const whole = answerOrphans(seen);
-  return labels ? labelled(whole, at) : whole;
 }
 
 export type Materialising = {
@@ -247,7 +288,7 @@ function insteadOf(
   { position, section }: NonNullable<Shown["instead"]>,
   own: readonly Entry[],
   compaction: AgentMessage | undefined,
-): Message {
+): UserMessage {
   const text = compactionTexts(compaction)[section];
   if (text === undefined)
     throw new ProtocolError(`Entry ${position} holds no section ${section} of a compaction`);
@@ -267,6 +308,17 @@ function compactionTexts(message: AgentMessage | undefined): readonly (string | 
   return (sections ?? []).map(({ text }) => text);
 }
 
+/** What the machine keeps in the record for people. */
+const OWN_KINDS: ReadonlySet<string> = new Set([COMPACTION_KIND, REFUSED_KIND]);
+
+export function isKeptForPeople(message: AgentMessage): boolean {
+  return message.role === "extension" && OWN_KINDS.has(message.kind);
+}
+
+function isSeenByApplication(message: AgentMessage): message is AgentMessage {
+  return message.role === "extension" ? !isKeptForPeople(message) : isSent(message);
+}
+
 /** A vendor refuses a conversation that holds what it has refused to say. */
 const NEVER_SENT: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
 
@@ -276,14 +328,20 @@ export function isSent(message: AgentMessage): message is Message {
 }
 
 /** Gives every call its result right behind its answer, and drops results that no answer asked for. */
-function answerOrphans(messages: readonly Message[]): readonly Message[] {
-  const answered: Message[] = [];
+function answerOrphans<Seen extends AgentMessage>(
+  messages: readonly Seen[],
+): readonly (Seen | ToolResultMessage)[] {
+  const answered: (Seen | ToolResultMessage)[] = [];
   let open = new Map<string, string>();
   const closeOpen = (atMs: number) => {
     for (const [toolCallId, toolName] of open) answered.push(unanswered(toolCallId, toolName, atMs));
     open = new Map();
   };
   for (const message of messages) {
+    if (message.role === "extension") {
+      answered.push(message);
+      continue;
+    }
     if (message.role === "toolResult") {
       if (open.delete(message.toolCallId)) answered.push(message);
       continue;

@@ -116,7 +116,12 @@ export const EventBody = z.discriminatedUnion("type", [
     toolName: z.string(),
     text: z.string(),
   }),
-  z.object({ type: z.literal("InputRejected"), reason: z.string() }),
+  z.object({
+    type: z.literal("InputRejected"),
+    reason: z.string(),
+    /** Where a message that came by itself is kept, for people; a prompt is kept nowhere. */
+    position: z.number().int().optional(),
+  }),
   z.object({
     type: z.literal("CompactionStarted"),
     estimatedTokens: z.number().int(),

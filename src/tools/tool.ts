@@ -123,7 +123,15 @@ export type ToolSpec<Schema extends z.ZodObject> = {
 };
 
 /** Names of our own activities: a tool of that name would be taken for one of them. */
-export const RESERVED_TOOL_NAMES = ["model", "compact", "open-loop", "close-loop", "record", "hook"] as const;
+export const RESERVED_TOOL_NAMES = [
+  "model",
+  "compact",
+  "filter-input",
+  "open-loop",
+  "close-loop",
+  "record",
+  "hook",
+] as const;
 
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(spec.name)) {

@@ -5,6 +5,7 @@ import type {
   CallToolCommand,
   CloseLoopCommand,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
 } from "../core/command.ts";
@@ -20,7 +21,13 @@ export type Happening = RunEvent extends infer Event
     : never
   : never;
 
-type ActivityCommand = OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand;
+type ActivityCommand =
+  | OpenLoopCommand
+  | CallModelCommand
+  | CompactCommand
+  | FilterInputCommand
+  | CloseLoopCommand
+  | RecordCommand;
 
 /** As the timeline says it. */
 const WHY = {
@@ -56,6 +63,14 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
       return scheduleActivity<ReturnOf<"compact">>("compact", [input], options).then(
         (digest) => ({ type: "compacted", digest }),
         setBack("compact-set-back"),
+      );
+    }
+    case "filter-input": {
+      const { type, session, maxAttempts, ...input } = command;
+      const options = modelOptions(maxAttempts, `turn ${command.turn} · ${input.messages.length} waiting`);
+      return scheduleActivity<ReturnOf<"filter-input">>("filter-input", [input], options).then(
+        (digest) => ({ type: "input-filtered", digest }),
+        setBack("filter-set-back"),
       );
     }
     case "close-loop": {
@@ -99,7 +114,13 @@ function write<Name extends "open-loop" | "close-loop" | "record">(
 }
 
 function setBack(
-  type: "open-set-back" | "model-set-back" | "compact-set-back" | "close-set-back" | "record-set-back",
+  type:
+    | "open-set-back"
+    | "model-set-back"
+    | "compact-set-back"
+    | "filter-set-back"
+    | "close-set-back"
+    | "record-set-back",
 ) {
   return (error: unknown): Happening => ({ type, setback: setbackOf(error, false) });
 }

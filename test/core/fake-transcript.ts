@@ -80,7 +80,9 @@ export class FakeTranscript {
           position: entry.position,
           origin: entry.origin,
           message: outboxMessage(entry, place.loopId),
-          ...(entry.body.type === "person" ? { messageId: entry.body.message.id } : {}),
+          ...(entry.body.type === "person" || entry.body.type === "refused"
+            ? { messageId: entry.body.message.id }
+            : {}),
           ...(entry.left === true ? { left: true as const } : {}),
         }),
       ),

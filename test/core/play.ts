@@ -9,14 +9,18 @@ import type {
   CloseLoopCommand,
   Command,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
 } from "../../src/core/command.ts";
 import type {
   CallDigest,
   CompactDigest,
+  FilterDigest,
+  InputVerdict,
   LoopDigest,
   ModelDigest,
+  OutputVerdict,
   ToolDigest,
   ToolFacts,
 } from "../../src/core/digest.ts";
@@ -24,6 +28,7 @@ import { estimateMessage } from "../../src/core/estimate.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
+import { REFUSED_KIND, refusedMessage, withWarning } from "../../src/core/refused.ts";
 import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { start } from "../../src/core/start.ts";
@@ -40,7 +45,7 @@ import { FakeTranscript } from "./fake-transcript.ts";
 // Drives the machine without a server: performs its commands on a transcript in memory with scripted answers, lets
 // a test say what happens when, and checks the numbered invariants of state.ts after every single event.
 
-export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts"> & {
+export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts" | "final"> & {
   readonly summary?: string;
   readonly arguments?: object;
 };
@@ -53,6 +58,8 @@ export type Reply = {
   readonly costUsd?: number;
   /** With stop reason "error": the vendor says in its answer that the context does not fit. */
   readonly overflow?: boolean;
+  /** What was found of an answer that claims to be the structured output. */
+  readonly output?: OutputVerdict;
   /** The text announces a call that is not made. */
   readonly announces?: boolean;
 };
@@ -93,6 +100,7 @@ export type Setting = {
   readonly kind?: ContinuationKind;
   /** Everything runs unless said. */
   readonly permissions?: Partial<PermissionPolicy>;
+  readonly waitingCounts?: boolean;
   readonly approvalTimeoutMs?: number;
   /** Tokens of messages; no compaction unless said. */
   readonly compactAbove?: number | undefined;
@@ -100,6 +108,8 @@ export type Setting = {
   readonly nudges?: number | undefined;
   /** Prompts that hold this are rejected, and with them all that came together. */
   readonly rejects?: string;
+  /** What the filters say of words that wait; nobody is asked when absent. */
+  readonly judges?: Judge | undefined;
   readonly transcript?: FakeTranscript;
   readonly session?: string;
   /** The temporal run that goes first. */
@@ -111,6 +121,20 @@ export type Setting = {
   /** Only what is cheap is checked: for very long runs. */
   readonly light?: boolean;
 };
+
+/** A warning, a rejection, or nothing. */
+export type Judge = (
+  message: PersonMessage,
+) => { readonly warn: string } | { readonly reject: string } | undefined;
+
+function verdictOn(message: PersonMessage, judges: Judge | undefined): InputVerdict {
+  const { id } = message;
+  const said = judges?.(message);
+  if (said === undefined) return { id, type: "pass" };
+  return "warn" in said
+    ? { id, type: "warn", text: `[Warning: ${said.warn}]` }
+    : { id, type: "reject", reason: said.reject };
+}
 
 type Happening = RunEvent extends infer Event
   ? Event extends RunEvent
@@ -157,9 +181,12 @@ export class Play {
   #heard = new Set<string>();
   #checked: State | undefined;
   #json: string;
-  readonly #compactions = new Set<number>();
   /** Branches that the model has gone back from, in order. */
   readonly left: string[] = [];
+  /** Messages that filters were asked about. */
+  readonly judged: string[] = [];
+  /** Positions of entries that no model sees. */
+  readonly #unseen = new Set<number>();
   #ids = 0;
   #runs = 1;
 
@@ -294,6 +321,7 @@ export class Play {
         "close-loop": "close-set-back",
         record: "record-set-back",
         compact: "compact-set-back",
+        "filter-input": "filter-set-back",
       } as const
     )[command.type];
     return this.tell({ type, setback });
@@ -338,7 +366,13 @@ export class Play {
   // Activities.
 
   perform(
-    command: OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand,
+    command:
+      | OpenLoopCommand
+      | CallModelCommand
+      | CompactCommand
+      | FilterInputCommand
+      | CloseLoopCommand
+      | RecordCommand,
     reached: Reached = "stored",
   ): Happening {
     switch (command.type) {
@@ -348,6 +382,8 @@ export class Play {
         return { type: "model-replied", digest: this.#callModel(command, reached) };
       case "compact":
         return { type: "compacted", digest: this.#compact(command, reached) };
+      case "filter-input":
+        return { type: "input-filtered", digest: this.#filterInput(command, reached) };
       case "close-loop": {
         const { branch, result } = this.#write(command, command.loopId, reached, () => {
           const loop = this.transcript.loops.find(({ loopId }) => loopId === command.loopId);
@@ -433,9 +469,10 @@ export class Play {
     if (stored !== undefined) return stored.result as LoopDigest;
     const { transcript } = this;
     const loopId = `${command.session}.test.${transcript.loops.length + 1}`;
-    const kind = this.setting.kind ?? {
-      type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
-    };
+    const kind = command.continuation?.kind ??
+      this.setting.kind ?? {
+        type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
+      };
     const before = transcript.entries(transcript.head);
     const { strategy, limits, steeringMode, followUpMode, maxRetries, tools } = this.setting;
     const pinned = {
@@ -449,35 +486,46 @@ export class Play {
       maxRetries: maxRetries ?? 3,
       tools: tools ?? TOOLS,
       permissions: { ...ALLOW_ALL, ...this.setting.permissions },
-      approvals: { timeoutMs: this.setting.approvalTimeoutMs ?? null },
+      approvals: {
+        timeoutMs: this.setting.approvalTimeoutMs ?? null,
+        countsAsDuration: this.setting.waitingCounts ?? false,
+      },
       ...(this.setting.compactAbove === undefined
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
       ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.judges === undefined ? {} : { filters: true as const }),
       warnings: [],
     };
     if (reached !== "stored") {
       return { ...pinned, loopId, kind, branch: "main", from: 0, tokensBefore: 0, entries: [] };
     }
-    const rejected = this.#rejection(command);
+    const { rejected, refused, warnings } = this.#opinion(command);
     const seen = new Set<string>();
     const waiting = transcript.inbox.map((message) => ({ ...message, origin: "inbox" as const }));
-    const wanted = (rejected === undefined ? [...waiting, ...command.prompts] : []).filter(({ id }) => {
-      const fresh = !seen.has(id) && !transcript.isEntered(transcript.head, id);
-      seen.add(id);
-      return fresh;
-    });
+    const all = [...waiting, ...command.prompts];
+    const wanted = (rejected === undefined ? all : all.filter(({ id }) => id === refused)).filter(
+      ({ id }) => {
+        const fresh = !seen.has(id) && !transcript.isEntered(transcript.head, id);
+        seen.add(id);
+        return fresh;
+      },
+    );
     const from = before.length;
     const entries = wanted.map(({ id, text, ref, atMs, origin }, index) => ({
       position: from + index,
       origin,
       messageId: id,
-      message: userMessage(text ?? `text of ${ref}`, atMs),
+      message:
+        rejected === undefined
+          ? userMessage(withWarning(text ?? `text of ${ref}`, warnings.get(id)), atMs)
+          : refusedMessage(text ?? `text of ${ref}`, rejected, atMs),
     }));
+    if (rejected !== undefined) for (const { position } of entries) this.#unseen.add(position);
     transcript.openLoop(loopId, kind);
     const place = { loopId, branch: transcript.head, base: from };
     const branch = transcript.write(this.run, place, EMPTY_OUTBOX, entries);
-    if (rejected === undefined) transcript.inbox = [];
+    transcript.inbox = rejected === undefined ? [] : transcript.inbox.filter(({ id }) => id !== refused);
     const parentLoopId = transcript.loops.at(-2)?.loopId;
     const digest: LoopDigest = {
       ...pinned,
@@ -491,6 +539,7 @@ export class Play {
         origin,
         messageId,
         tokens: estimateMessage(message),
+        ...(rejected === undefined ? {} : { refused: true as const }),
       })),
       ...(rejected === undefined ? {} : { rejected }),
     };
@@ -498,11 +547,21 @@ export class Play {
     return digest;
   }
 
-  #rejection({ prompts }: OpenLoopCommand): string | undefined {
-    const { rejects } = this.setting;
-    if (rejects === undefined) return undefined;
-    const bad = prompts.some(({ origin, text }) => origin === "prompt" && text?.includes(rejects));
-    return bad ? `not "${rejects}"` : undefined;
+  /** The prompts first, then what waited. */
+  #opinion({ prompts }: OpenLoopCommand) {
+    const { rejects, judges } = this.setting;
+    const warnings = new Map<string, string>();
+    const bad = prompts.some(
+      ({ origin, text }) => rejects !== undefined && origin === "prompt" && text?.includes(rejects),
+    );
+    if (bad) return { rejected: `not "${rejects}"`, warnings };
+    const waiting = [...this.transcript.inbox, ...prompts.filter(({ origin }) => origin !== "prompt")];
+    for (const message of judges === undefined ? [] : waiting) {
+      const verdict = verdictOn(message, judges);
+      if (verdict.type === "reject") return { rejected: verdict.reason, refused: message.id, warnings };
+      if (verdict.type === "warn") warnings.set(message.id, verdict.text);
+    }
+    return { warnings };
   }
 
   #callModel(command: CallModelCommand, reached: Reached): ModelDigest {
@@ -549,14 +608,16 @@ export class Play {
       usage: message.usage,
       costUsd: reply.costUsd ?? 0,
       tokens: estimateMessage(message),
-      calls: scripts.map(({ name, invalid, summary, facts }, index) => ({
+      calls: scripts.map(({ name, invalid, summary, facts, final }, index) => ({
         id: `c${ordinal}.${index}`,
         name,
         summary: summary ?? "",
         ...(invalid === undefined ? {} : { invalid }),
         ...(facts === undefined ? {} : { facts }),
+        ...(final === true ? { final } : {}),
       })),
       ...(reply.overflow === true ? { overflow: true } : {}),
+      ...(reply.output === undefined ? {} : { output: reply.output }),
       ...(reply.announces === true ? { announces: true } : {}),
       preview: truncateForPreview(text, 256),
       attempts: 1,
@@ -605,11 +666,33 @@ export class Play {
           };
     const { fork: _, ...rest } = command;
     const place = { ...rest, branch: claimed.branch };
-    if (digest.spans !== undefined) this.#compactions.add(command.position);
+    if (digest.spans !== undefined) this.#unseen.add(command.position);
     const entries =
       digest.spans === undefined ? [] : [{ position: command.position, origin: "machine" as const, message }];
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, entries, digest);
     return { ...(stored.result as CompactDigest), branch: stored.branch };
+  }
+
+  /** As far as the first that is refused. */
+  #filterInput(command: FilterInputCommand, reached: Reached): FilterDigest {
+    const nothing: FilterDigest = { branch: command.branch, verdicts: [] };
+    if (reached === "nothing") return nothing;
+    const key = { run: this.run, number: command.number, call: 0 };
+    const claimed = this.transcript.claim(key, command.generation, command, command.outbox);
+    if ("result" in claimed) return { ...(claimed.result as FilterDigest), branch: claimed.branch };
+    const verdicts: InputVerdict[] = [];
+    for (const message of command.messages) {
+      this.judged.push(message.text ?? "");
+      const verdict = verdictOn(message, this.setting.judges);
+      verdicts.push(verdict);
+      if (verdict.type === "reject") break;
+    }
+    if (reached === "claimed") return nothing;
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
+    const digest = { branch: "", verdicts };
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [], digest);
+    return { ...(stored.result as FilterDigest), branch: stored.branch };
   }
 
   #replyFor(command: CallModelCommand): { reply: Reply; ordinal: number } {
@@ -626,6 +709,7 @@ export class Play {
     must(command.view.branch === command.branch, "the view is of the branch that is written to");
     if (this.changesViews) this.#checkChangedView(command, branch);
     else if (
+      this.#unseen.size === 0 &&
       this.setting.compactAbove === undefined &&
       !this.commands.some(({ type }) => type === "compact")
     ) {
@@ -714,6 +798,8 @@ export class Play {
         same(JSON.parse(twin), JSON.parse(this.#json), `a state read back takes ${event.type} alike`);
       }
     } else if (this.now % 10 === 0) this.#json = JSON.stringify(after);
+    for (const { position, body } of after.outbox.entries)
+      if (body.type === "refused") this.#unseen.add(position);
     if (event.type === "model-replied" && !/error|aborted/.test(event.digest.stopReason)) {
       for (const { id } of event.digest.calls) this.#heard.add(id);
       this.#answers.push({ position: before.length, calls: event.digest.calls });
@@ -763,19 +849,19 @@ export class Play {
   checkView(): void {
     const { view, branch, length, phase } = this.state;
     must(view.branch === branch, "the view is of the branch that is written to");
-    let at = this.#behindCompactions(0);
+    let at = this.#behindUnseen(0);
     for (const { from, to } of view.spans) {
       must(from === at && to > from, "spans touch and do not overlap");
-      at = this.#behindCompactions(to);
+      at = this.#behindUnseen(to);
     }
     const inbox = phase.type === "recording" && phase.inbox.length > 0;
     must(this.state.loop === undefined || inbox || at === length, "the view covers every entry");
   }
 
-  /** Entries of compactions are in no view. */
-  #behindCompactions(position: number): number {
+  /** Entries of compactions are in no view, nor are words that were refused. */
+  #behindUnseen(position: number): number {
     let at = position;
-    while (this.#compactions.has(at) && at < this.state.length) at++;
+    while (this.#unseen.has(at) && at < this.state.length) at++;
     return at;
   }
 
@@ -789,7 +875,9 @@ export class Play {
         : phase.type === "recording"
           ? phase.inbox.map(({ id }) => id)
           : [];
-    const waiting = outbox.entries.flatMap(({ body }) => (body.type === "person" ? [body.message.id] : []));
+    const waiting = outbox.entries.flatMap(({ body }) =>
+      body.type === "person" || body.type === "refused" ? [body.message.id] : [],
+    );
     const within = [...queued, ...inFlight, ...waiting];
     const written = this.written(branch);
     for (const { id } of this.accepted) {
@@ -809,6 +897,15 @@ export class Play {
     const branchId = this.state.loop === undefined && branch === "main" ? transcript.head : branch;
     const entered = transcript.entries(branchId).flatMap(({ messageId }) => messageId ?? []);
     return [...entered, ...transcript.inbox.map(({ id }) => id)];
+  }
+
+  /** Ids of messages that filters have refused: kept in the record, where no model sees them. */
+  refusedIds(): string[] {
+    return this.transcript
+      .entries(this.transcript.head)
+      .flatMap(({ message, messageId }) =>
+        message.role === "extension" && message.kind === REFUSED_KIND ? (messageId ?? []) : [],
+      );
   }
 
   /** I3, for answers whose calls are over. */
@@ -858,9 +955,11 @@ export class Play {
     const written = this.written();
     for (const queue of ["prompt", "steering", "follow-up"] as const) {
       const ids = this.accepted.filter((one) => one.queue === queue && !this.forgotten.has(one.id));
-      const order = ids.map(({ id }) => written.indexOf(id));
+      expect(ids.map(({ id }) => written.indexOf(id))).not.toContain(-1);
+      // What was refused is put down at once; what came before it goes on waiting.
+      const heard = ids.filter(({ id }) => !this.refusedIds().includes(id));
+      const order = heard.map(({ id }) => written.indexOf(id));
       expect(order, `${queue}: nothing lost, in order`).toEqual([...order].sort((a, b) => a - b));
-      expect(order).not.toContain(-1);
     }
     expect(new Set(written).size, "nothing twice").toBe(written.length);
   }
@@ -929,7 +1028,9 @@ function lineOf({ origin, message }: Entry): string {
     case "toolResult":
       return `${message.toolName}${message.isError ? "!" : ""}: ${text}`;
     case "extension":
-      return `extension: ${text}`;
+      return message.kind === REFUSED_KIND
+        ? `refused ${origin}: ${(message.data as { text: string }).text}`
+        : `extension: ${text}`;
   }
 }
 

@@ -94,7 +94,7 @@ describe("pruning", () => {
 
   test("what a compaction has left is not pruned; what comes after it is [PRUN-09]", () => {
     const given = [...Array.from({ length: 6 }, () => calls("bash")), calls(prun(100_000)), says("done")];
-    const run = play({ replies: given, tools, light: true });
+    const run = play({ replies: given, tools, light: true, compactAbove: 1_000_000 });
     run.until("call-tools").step().step().step().step().step();
     run.compact();
     run.settle();
