@@ -3,6 +3,7 @@ import type {
   CallToolCommand,
   CloseLoopCommand,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
@@ -10,6 +11,7 @@ import type {
 import type {
   ClosedDigest,
   CompactDigest,
+  FilterDigest,
   HookDigest,
   LoopDigest,
   ModelDigest,
@@ -27,6 +29,7 @@ export type ToolInput = Omit<
 >;
 export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts">;
 export type RunHookInput = Omit<RunHookCommand, "type" | "session">;
+export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts">;
 export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
 export type RecordInput = Omit<RecordCommand, "type" | "session">;
 
@@ -36,6 +39,7 @@ export type Activities = {
   readonly model: (input: ModelInput) => Promise<ModelDigest>;
   readonly compact: (input: CompactInput) => Promise<CompactDigest>;
   readonly "run-hook": (input: RunHookInput) => Promise<HookDigest>;
+  readonly "filter-input": (input: FilterInputInput) => Promise<FilterDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };

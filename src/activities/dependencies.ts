@@ -1,4 +1,7 @@
+import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
+import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
 import type { FilterRegistry } from "../hooks/filters.ts";
+import type { Named } from "../hooks/named.ts";
 import type { HookRegistry } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
@@ -17,6 +20,9 @@ export type Dependencies = {
   readonly tools: ToolRegistry;
   readonly filters: FilterRegistry;
   readonly hooks: HookRegistry;
+  readonly transforms: Named<ContextTransform>;
+  readonly converters: Named<ContextConverter>;
+  readonly compactions: Named<CompactionStrategy>;
   readonly secrets: SecretSource;
   readonly definitions: Definitions;
   readonly conversations: Conversations;

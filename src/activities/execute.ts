@@ -2,19 +2,11 @@ import { CancelledFailure } from "@temporalio/activity";
 import type { Logger } from "../observability/log.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
-import { nameNotes, recoverArguments } from "../tools/recover-call.ts";
-import { type CallMemo, type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
+import { type CallMemo, type Tool, ToolError } from "../tools/tool.ts";
 import type { Step, Transcript } from "../transcript/transcript.ts";
-import { withNotes } from "./recovered.ts";
+import { type Execution, executed, thrown, timedOut } from "./execution.ts";
 import { idempotencyKey } from "./step.ts";
 import type { Show } from "./tool-updates.ts";
-
-/** What became of a call, in a form that the model can read. */
-export type Execution = {
-  readonly output: ToolOutput;
-  readonly isError: boolean;
-  readonly outcomeUnknown: boolean;
-};
 
 export type ExecutionContext = {
   readonly step: Step;
@@ -30,14 +22,6 @@ export type ExecutionContext = {
   readonly log: Logger;
 };
 
-/** TOOL-04. */
-const SAID: Record<ToolFault, (message: string) => string> = {
-  failed: (message) => message,
-  "not-found": (message) => `Tool not found: ${message}`,
-  "invalid-arguments": (message) => `Invalid arguments: ${message}`,
-  cancelled: () => "Cancelled",
-};
-
 /**
  * Runs a tool under its time limit. Whatever it throws becomes a result (TOOL-05); only the end of the whole step
  * is passed on.
@@ -47,10 +31,7 @@ export async function execute(
   call: ToolCallContent,
   context: ExecutionContext,
 ): Promise<Execution> {
-  const recovered = recoverArguments(call.arguments, tool);
-  if ("message" in recovered) return told(SAID["invalid-arguments"](recovered.message));
-  const execution = await started(tool, call, recovered.value, context);
-  return withNotes(execution, { ...recovered, notes: [...nameNotes(call.name, tool), ...recovered.notes] });
+  return await executed(tool, call, (value) => started(tool, call, value, context));
 }
 
 async function started(
@@ -78,11 +59,11 @@ async function started(
     return { output: await Promise.race([work, limit.passed]), isError: false, outcomeUnknown: false };
   } catch (error) {
     if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
-    if (limit.hasPassed()) return told(`The tool did not end within ${context.timeoutMs} ms and was ended`);
-    if (error instanceof ToolError) return told(SAID[error.fault](error.message));
+    if (limit.hasPassed()) return timedOut(context.timeoutMs);
+    if (error instanceof ToolError) return thrown(error);
     if (error instanceof Error && error.name === "FencedError") throw error;
     context.log.warn({ tool: tool.name, error: String(error) }, "A tool threw");
-    return told(error instanceof Error ? error.message : String(error));
+    return thrown(error);
   } finally {
     limit.clear();
   }
@@ -90,10 +71,6 @@ async function started(
 
 function memoOf(claim: Transcript, step: Step): CallMemo {
   return { get: () => claim.note(step), set: (text) => claim.setNote(step, text) };
-}
-
-function told(text: string): Execution {
-  return { output: { content: [{ type: "text", text }] }, isError: true, outcomeUnknown: false };
 }
 
 /** A signal that ends with the step or with the time limit; a tool that does not listen is left behind. */

@@ -1,6 +1,7 @@
 import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
 import { compact } from "./compact.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { filterInput } from "./filter-input.ts";
 import { beating } from "./heartbeat.ts";
 import { callModel } from "./model.ts";
 import { openLoop } from "./open-loop.ts";
@@ -19,6 +20,7 @@ export function createActivities(
     model: (input) => callModel(input, dependencies),
     compact: (input) => compact(input, dependencies),
     "run-hook": (input) => runHook(input, dependencies),
+    "filter-input": (input) => filterInput(input, dependencies),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),

@@ -43,6 +43,8 @@ export const EXIT_OF_ERROR = {
   "run-terminated": EXIT.stopped,
   "run-timed-out": EXIT.failed,
   "run-broken": EXIT.failed,
+  "output-invalid": EXIT.failed,
+  "output-unreadable": EXIT.failed,
   "store-failed": EXIT.failed,
 } as const satisfies Record<HoldfastErrorCode, number>;
 

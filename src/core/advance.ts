@@ -7,8 +7,8 @@ import { endTurn } from "./turn-end.ts";
  * Leads a run on through the places that need nothing from outside, to one where a command is to be given or
  * something is waited for.
  *
- *   turn-due  -> hooking | calling-model, compacting | closing (stop, limit) | recording, rotating (continue as new)
- *   turn-over -> hooking | turn-due (calls, steering, follow-ups, nudge) | closing
+ *   turn-due  -> hooking | filtering | calling-model, compacting | closing (stop, limit) | recording, rotating
+ *   turn-over -> hooking | turn-due (calls, steering, follow-ups, nudge, repair) | closing
  *   loop-over -> opening (interactive, with messages) | recording (inbox) | hooking | waiting | rotating | ended
  */
 export function advance(state: State): State {

@@ -6,9 +6,11 @@ import { askHooks, hasHook } from "./hooking.ts";
 import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import { baseOf, emit, isEmpty, type OutboxBody } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
+import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
 import type { Setback } from "./run-event.ts";
 import type { Call, Calling, CallStatus, State } from "./state.ts";
+import { refusedBeside } from "./structured.ts";
 import { extendView } from "./view.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
@@ -39,6 +41,31 @@ export function startCalls(
   };
   const started = { ...given.state, phase };
   return cutOff ? finishCalls(refuseRest(started, phase, CUT_OFF_TEXT)) : nextUnit(started, phase);
+}
+
+/** Calls of the final tool: they are judged, never run. Each gets the verdict as its result. */
+export function answerFinal(
+  state: State,
+  position: number,
+  calls: readonly CallDigest[],
+  verdict: { readonly text: string; readonly accepted: boolean },
+): State {
+  let next = state;
+  const done = calls.map((digest, index): Call => {
+    const call: Call = { ...digest, status: { type: "pending" } };
+    const body: OutboxBody = {
+      ...resultBody(call, verdict.text),
+      ...(verdict.accepted ? { accepted: true } : {}),
+    };
+    next = emit(next, startEvent(call, position));
+    next = placeAt(next, position + 1 + index, "machine", body);
+    next = endEvents(next, position, call, index, !verdict.accepted);
+    return {
+      ...call,
+      status: { type: "done", isError: !verdict.accepted, tokens: estimateBody(body) },
+    };
+  });
+  return joinResults(next, position, done);
 }
 
 /** Starts the next unit; or refuses what is left, when a person wants a word first or wants no more. */
@@ -209,6 +236,7 @@ function unitSize(state: State, calls: number): number {
 
 /** Why a call is answered without being run. */
 function refusalOf(state: State, call: Call): string | undefined {
+  if (call.final === true) return refusedBeside(call);
   if (!Object.hasOwn(pinnedOf(state).tools, call.name)) return `Tool ${call.name} not found`;
   return call.invalid === undefined ? undefined : `Invalid arguments: ${call.invalid}`;
 }
@@ -230,7 +258,7 @@ function answerCall(state: State, answer: number, call: Call, index: number, tex
   return endEvents(placed, answer, call, index, true);
 }
 
-function resultBody(call: Call, text: string): OutboxBody {
+function resultBody(call: Call, text: string): Extract<OutboxBody, { type: "result" }> {
   return { type: "result", toolCallId: call.id, toolName: call.name, text };
 }
 
@@ -275,7 +303,12 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
   const settled =
     index === phase.unit.carrier ? settle(state, phase.issue, digest.branch) : moveTo(state, digest.branch);
   const ended = endEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
-  return callDone(ended, phase, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
+  const { request } = digest;
+  const queued =
+    request === undefined
+      ? phase
+      : { ...phase, requests: [...(phase.requests ?? []), { call: index, request }] };
+  return callDone(ended, queued, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
 }
 
 export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {
@@ -340,13 +373,20 @@ function moveTo(state: State, branch: string): State {
 
 /** Every call has its result: they join the view in call order, and the turn ends. */
 function finishCalls(state: State): State {
-  const phase = state.phase as Calling;
+  const { position, calls, requests = [] } = state.phase as Calling;
+  const over = joinResults(applyPrunes(state, position, requests), position, calls);
+  const reverts = revertsOf(requests);
+  return reverts.length === 0
+    ? over
+    : { ...over, phase: { ...(over.phase as Extract<State["phase"], { type: "turn-over" }>), reverts } };
+}
+
+function joinResults(state: State, position: number, calls: readonly Call[]): State {
   let view = state.view;
-  phase.calls.forEach((call, index) => {
+  calls.forEach((call, index) => {
     const tokens = call.status.type === "done" ? call.status.tokens : 0;
-    view = extendView(view, { position: phase.position + 1 + index, tokens, newTurn: false });
+    view = extendView(view, { position: position + 1 + index, tokens, newTurn: false });
   });
-  const length = phase.position + 1 + phase.calls.length;
-  const over = { type: "turn-over" as const, position: phase.position, results: phase.calls.length };
-  return { ...state, view, length, phase: over };
+  const length = position + 1 + calls.length;
+  return { ...state, view, length, phase: { type: "turn-over", position, results: calls.length } };
 }

@@ -31,6 +31,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
     loopId: loop.loopId,
     ...(digest.text === undefined ? {} : { text: digest.text }),
     ...(digest.position === undefined ? {} : { position: digest.position }),
+    ...(digest.json === undefined ? {} : { json: digest.json }),
   };
   return {
     ...settle(state, phase.issue, digest.branch),

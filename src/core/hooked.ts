@@ -8,8 +8,8 @@ import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
 import type { HookQuestion, State } from "./state.ts";
-import { askModel, compactionRefused, startTurn } from "./turn.ts";
-import { abort, behindTurn, goOn, turnEnded } from "./turn-end.ts";
+import { behindCompaction, compactionRefused, notCompacted, startTurn } from "./turn.ts";
+import { behindTurn, goOn, turnEnded } from "./turn-end.ts";
 
 // What goes on behind a hook's answer. A stop that came meanwhile goes before it.
 //
@@ -70,13 +70,13 @@ function behind(state: State, question: HookQuestion, words: readonly HookWord[]
       return startTurn(withNotices(state, notices), question.source);
     }
     case "before-compaction":
-      if (state.stop !== undefined) return abort(state, state.stop.reason);
+      if (state.stop !== undefined) return notCompacted(state, state.stop.reason);
       return word.type === "no"
         ? compactionRefused(state, question.why, word)
         : startCompaction(state, question.why);
     case "after-compaction":
-      if (state.stop !== undefined) return abort(state, state.stop.reason);
-      return askModel(unasked ? state : endingBy(state, word), question.overflow);
+      if (state.stop !== undefined) return notCompacted(state, state.stop.reason);
+      return behindCompaction(unasked ? state : endingBy(state, word), question.overflow);
     case "before-tool": {
       const refusals = new Map(
         question.calls.flatMap((call, index) => {

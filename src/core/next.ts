@@ -2,12 +2,14 @@ import { approvalsUntil } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
 import { contextTokens } from "./compacting.ts";
+import { messagesToFilter } from "./filtering.ts";
 import { askedOf, hasHook } from "./hooking.ts";
 import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
-import { rangesOf } from "./view.ts";
+import { isPlainView, leftOf, rangesOf } from "./view.ts";
+import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
 export function next(state: State): Command {
@@ -37,6 +39,7 @@ export function next(state: State): Command {
         turn: loop.turn,
         view: rangesOf(state.view),
         position: state.length,
+        ...(loop.mismatch === undefined ? {} : { repair: true as const }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
@@ -56,6 +59,19 @@ export function next(state: State): Command {
         why: phase.why,
       };
     }
+    case "filtering": {
+      const loop = loopOf(state);
+      return {
+        type: "filter-input",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: loop.loopId,
+        definitionHash: pinnedOf(state).definitionHash,
+        turn: loop.turn,
+        messages: messagesToFilter(state, phase.ids),
+        maxAttempts: pinnedOf(state).maxRetries + 1,
+      };
+    }
     case "calling-tools": {
       if (phase.flush !== undefined && phase.flush !== "tried") return record(state, phase.flush, []);
       const calls = runningCalls(state, phase);
@@ -73,16 +89,20 @@ export function next(state: State): Command {
       };
     case "closing": {
       const loop = loopOf(state);
+      const isOutput = loop.lastText?.isOutput === true && phase.outcome.type === "answered";
       return {
         type: "close-loop",
         ...writing(state, phase.issue, state.length),
         session: state.session,
         loopId: loop.loopId,
         outcome: phase.outcome,
-        ...(isTold(state, phase) ? { definitionHash: pinnedOf(state).definitionHash } : {}),
+        ...(isOutput || isTold(state, phase) ? { definitionHash: pinnedOf(state).definitionHash } : {}),
+        ...(isOutput ? { isOutput } : {}),
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
         turns: loop.turn,
         costUsd: loop.costUsd,
+        ...(isPlainView(state.view) ? {} : { view: leftOf(state.view) }),
+        ...(state.grants === undefined || state.grants.length === 0 ? {} : { grants: state.grants }),
       };
     }
     case "recording":
@@ -128,7 +148,8 @@ function numbered({ number, generation }: Issue) {
 
 function writing(state: State, issue: Issue, ownPosition: number) {
   const outbox = cargo(state.outbox, issue.carries);
-  return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox };
+  const fork = state.fork === undefined ? {} : { fork: state.fork };
+  return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox, ...fork };
 }
 
 /** The calls of the unit that have no result yet; all of them share one base, so that they would fork alike. */
@@ -138,7 +159,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
   const outbox = cargo(state.outbox, phase.issue.carries);
   const commands: CallToolCommand[] = [];
   phase.calls.forEach((call, index) => {
-    if (call.status.type !== "running") return;
+    if (call.status.type !== "running" || isHeldBack(phase.calls, index, tools)) return;
     const timeoutMs = tools[call.name]?.timeoutMs;
     commands.push({
       number: phase.issue.number,
@@ -159,6 +180,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(toolQueue === undefined ? {} : { queue: toolQueue }),
       ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
+      ...(tools[call.name]?.view === true ? { view: viewAtHand(state, phase) } : {}),
       summary: call.summary,
     });
   });

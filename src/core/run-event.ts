@@ -4,6 +4,7 @@ import type {
   ClosedDigest,
   CompactDigest,
   Failure,
+  FilterDigest,
   HookDigest,
   LoopDigest,
   ModelDigest,
@@ -30,6 +31,8 @@ export type RunEvent = { readonly atMs: number } & (
   | { readonly type: "model-set-back"; readonly setback: Setback }
   | { readonly type: "compacted"; readonly digest: CompactDigest }
   | { readonly type: "compact-set-back"; readonly setback: Setback }
+  | { readonly type: "input-filtered"; readonly digest: FilterDigest }
+  | { readonly type: "filter-set-back"; readonly setback: Setback }
   /** A person wants a smaller context, before the next answer. */
   | { readonly type: "compaction-asked"; readonly focus?: string }
   | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }

@@ -117,6 +117,8 @@ export function doing(state: State): string {
       return "opening the loop";
     case "calling-model":
       return `asking the model (turn ${state.loop?.turn ?? 0})`;
+    case "filtering":
+      return "asking the input filters";
     case "compacting":
       return "making the context smaller";
     case "calling-tools": {

@@ -1,7 +1,7 @@
 import type { StopReason } from "../schema/message.ts";
 import type { TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
-import { startCalls } from "./calls.ts";
+import { answerFinal, startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
 import {
   compactionDue,
@@ -11,27 +11,32 @@ import {
   viewCompacted,
 } from "./compacting.ts";
 import { reportedBy } from "./compaction/trigger.ts";
-import type { CompactDigest, ModelDigest } from "./digest.ts";
+import { beginCompactionLoop, endCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
+import type { CompactDigest, FilterDigest, ModelDigest, OutputVerdict } from "./digest.ts";
+import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
 import { limitReached } from "./limits.ts";
-import { countedAnew, nudge } from "./nudging.ts";
+import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { poll } from "./queues.ts";
+import { fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
 import type { CompactionReason, OpenLoop, State, TurnSource } from "./state.ts";
+import { forgetMismatch, outputJudged, repair, verdictText } from "./structured.ts";
 import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
 import { extendView, viewTokens } from "./view.ts";
 
 /**
- * Begins a turn, or ends the loop instead (X-02): stop, limits, [before-turn], TurnStart, the messages that wait.
+ * Begins a turn, or ends the loop instead (X-02): stop, limits, filters, [before-turn], TurnStart, the messages that wait.
  *
  * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
  */
 export function beginTurn(state: State, source: TurnSource): State {
+  if (isCompactionLoop(state)) return beginCompactionLoop(state, compact);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
@@ -39,30 +44,40 @@ export function beginTurn(state: State, source: TurnSource): State {
   const reason = limitReached(pinnedOf(state).limits, {
     turns: loop.turn,
     tokens: loop.usage.input + loop.usage.output,
-    durationMs: state.nowMs - loop.startedAtMs,
+    durationMs: state.nowMs - loop.startedAtMs - (loop.waitedMs ?? 0),
     costUsd: loop.costUsd,
   });
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
-  return hasHook(state, "before-turn")
+  const unfiltered = unfilteredFor(state, source);
+  if (unfiltered.length > 0) return startFiltering(state, source, unfiltered);
+  return hasHook(state, "before-turn") && loop.admitted !== loop.turn
     ? askHooks(state, { point: "before-turn", source })
     : openTurn(state, source);
 }
 
 /** Behind a hook's yes. The words that the turn was for may have been cleared meanwhile, and others have come. */
 export function startTurn(state: State, source: TurnSource): State {
-  const due = dueSource(state, source);
-  return due === undefined ? goOn(state, undefined) : openTurn(state, due);
+  const loop = loopOf(state);
+  const admitted = { ...state, loop: { ...loop, admitted: loop.turn } };
+  const due = dueSource(admitted, source);
+  return due === undefined ? goOn(admitted, undefined) : beginTurn(admitted, due);
 }
 
 function openTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const opened = emit(
-    { ...state, loop: { ...loop, turnUsage: NO_USAGE } },
+    { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
     { type: "TurnStart", turn: loop.turn, trigger: triggerOf(loop) },
   );
   const prompted = source === "opening" ? promptEvents(opened) : opened;
   return askOrCompact(takeNotices(takeUpFor(source, prompted)));
+}
+
+/** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
+export function filtered(state: State, phase: PhaseOf<"filtering">, digest: FilterDigest): State {
+  const next = inputFiltered(state, phase, digest);
+  return next.type === "closing" ? next.state : goOn(next.state, phase.source);
 }
 
 function askOrCompact(state: State): State {
@@ -76,6 +91,16 @@ function compact(state: State, why: CompactionReason): State {
     : startCompaction(state, why);
 }
 
+/** The answer that the view was made smaller for; none in a loop that asks for none (CMP-13). */
+export function behindCompaction(state: State, overflow = false): State {
+  return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : askModel(state, overflow);
+}
+
+/** Behind a stop. */
+export function notCompacted(state: State, reason: string): State {
+  return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abort(state, reason);
+}
+
 /** This cycle is left out; a context that the vendor has refused is not sent again as it is (CB-05). */
 export function compactionRefused(
   state: State,
@@ -84,7 +109,7 @@ export function compactionRefused(
 ): State {
   if (why.type !== "overflow") {
     const { compact: _, ...rest } = state;
-    return askModel(rest);
+    return behindCompaction(rest);
   }
   const message = `${overflowMessage(state, why.said)} A compaction was refused by hook "${hook}": ${reason}`;
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
@@ -92,9 +117,10 @@ export function compactionRefused(
 
 export function compacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
   const smaller = viewCompacted(state, phase, digest);
-  if (state.stop !== undefined) return abort(smaller, state.stop.reason);
+  if (state.stop !== undefined) return notCompacted(smaller, state.stop.reason);
   const overflow = phase.why.type === "overflow";
-  if (digest.spans === undefined || !hasHook(smaller, "after-compaction")) return askModel(smaller, overflow);
+  if (digest.spans === undefined || !hasHook(smaller, "after-compaction"))
+    return behindCompaction(smaller, overflow);
   const { messagesBefore, messagesAfter, tokensBefore, tokensAfter } = digest;
   const counts = { messagesBefore, messagesAfter, tokensBefore, tokensAfter };
   return askHooks(smaller, { point: "after-compaction", counts, overflow });
@@ -102,9 +128,12 @@ export function compacted(state: State, phase: PhaseOf<"compacting">, digest: Co
 
 /** A context that only grew is sent as it is; one that the vendor has refused is not. */
 export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setback: Setback): State {
-  if (state.stop !== undefined) return abort(state, state.stop.reason);
+  if (state.stop !== undefined) {
+    return notCompacted(state, state.stop.reason);
+  }
   const next = compactionSetBack(state, phase, setback);
   if (next.type === "again") return next.state;
+  if (isCompactionLoop(state)) return endCompactionLoop(state, next.failure);
   if (next.type === "refused" && phase.why.type !== "overflow") return askModel(state);
   const { fault, message } = next.failure;
   const before = phase.why.type === "overflow" ? `${overflowMessage(state, phase.why.said)} ` : "";
@@ -155,6 +184,8 @@ function takeUpFor(source: TurnSource, state: State): State {
       return takeUp(state, "followUps");
     case "nudge":
       return nudge(state);
+    case "repair":
+      return repair(state);
   }
 }
 
@@ -162,7 +193,7 @@ function takeUp(state: State, queue: "steering" | "followUps"): State {
   const polled = poll(state, queue);
   return polled.taken.reduce(
     (next, { origin, ...message }) => append(next, origin, { type: "person", message }, true),
-    polled.state,
+    polled.taken.length === 0 ? polled.state : forgetMismatch(polled.state),
   );
 }
 
@@ -213,11 +244,27 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
     position,
   );
   if (digest.overflow === true) return overflowed(heard, phase, digest.preview);
+  const nudged = digest.announces === true && isNudgeDue(heard);
+  if (digest.output !== undefined && !nudged) return claimsToBeLast(heard, position, digest, digest.output);
   const failed = digest.stopReason === "error" || digest.stopReason === "aborted";
   const announces = digest.announces === true ? { announces: digest.announces } : {};
   return digest.calls.length === 0 || failed
     ? { ...heard, phase: { type: "turn-over", position, results: 0, ...announces } }
     : startCalls(heard, position, digest.calls, isCutShort(digest.stopReason));
+}
+
+/** The answer is judged; its calls, all of the final tool, get the verdict as their results. */
+function claimsToBeLast(
+  state: State,
+  position: number,
+  { calls, stopReason }: ModelDigest,
+  verdict: OutputVerdict,
+): State {
+  const judged = outputJudged(state, verdict, stopReason);
+  const output = verdict.ok ? ("accepted" as const) : ("mismatch" as const);
+  const result = { text: verdictText(verdict), accepted: verdict.ok };
+  const over = { type: "turn-over" as const, position, results: calls.length, output };
+  return { ...(calls.length === 0 ? judged : answerFinal(judged, position, calls, result)), phase: over };
 }
 
 /** At the output limit, or by the vendor's filter: no call of such an answer can be trusted (PHI-13m). */

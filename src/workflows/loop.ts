@@ -19,6 +19,7 @@ import {
   type RunSettings,
 } from "./input.ts";
 import { listen, listenForPrompts } from "./listen.ts";
+import { UNREADABLE } from "./payload-converter.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
 import { finish, type RunResult } from "./result.ts";
 import { showcase } from "./shown.ts";
@@ -52,6 +53,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
       case "call-model":
       case "compact":
       case "run-hook":
+      case "filter-input":
       case "call-tools":
         work = new CancellationScope();
         await work.run(workOn);
@@ -134,6 +136,9 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
 const MIN_ROTATE_AFTER_EVENTS = 24;
 
 function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
+  // Fails the task, not the run: a worker that can read it may come.
+  if (input === (UNREADABLE as RunInput))
+    throw new TypeError("What this run was started with cannot be read");
   const session = workflowInfo().workflowId;
   const asked = { ...DEFAULT_SETTINGS, ...input.settings };
   const settings = {
@@ -159,12 +164,11 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
 }
 
 /** Commands that stop cuts short; the others are brief and write what must be written. */
-function isWork(
-  command: Command,
-): command is Extract<Command, { type: "call-model" | "compact" | "run-hook" | "call-tools" }> {
-  const { type } = command;
-  return type === "call-model" || type === "compact" || type === "run-hook" || type === "call-tools";
+function isWork(command: Command): command is Extract<Command, { type: (typeof WORK)[number] }> {
+  return (WORK as readonly string[]).includes(command.type);
 }
+
+const WORK = ["call-model", "compact", "run-hook", "filter-input", "call-tools"] as const;
 
 function keyOf({ number, call }: CallToolCommand): string {
   return `${number}/${call}`;

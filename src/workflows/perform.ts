@@ -5,6 +5,7 @@ import type {
   CallToolCommand,
   CloseLoopCommand,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
@@ -26,6 +27,7 @@ type ActivityCommand =
   | CallModelCommand
   | CompactCommand
   | RunHookCommand
+  | FilterInputCommand
   | CloseLoopCommand
   | RecordCommand;
 
@@ -76,6 +78,14 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
         setBack("hook-set-back"),
       );
     }
+    case "filter-input": {
+      const { type, session, maxAttempts, ...input } = command;
+      const options = modelOptions(maxAttempts, `turn ${command.turn} · ${input.messages.length} waiting`);
+      return scheduleActivity<ReturnOf<"filter-input">>("filter-input", [input], options).then(
+        (digest) => ({ type: "input-filtered", digest }),
+        setBack("filter-set-back"),
+      );
+    }
     case "close-loop": {
       const { type, session, ...input } = command;
       return write<"close-loop">(type, input, command.outcome.type).then(
@@ -122,6 +132,7 @@ function setBack(
     | "model-set-back"
     | "compact-set-back"
     | "hook-set-back"
+    | "filter-set-back"
     | "close-set-back"
     | "record-set-back",
 ) {

@@ -23,6 +23,8 @@ export type StageOptions = {
   readonly filters?: Readonly<Record<string, InputFilter>>;
   readonly hooks?: NonNullable<HoldfastWorkerOptions["hooks"]>;
   readonly secrets?: SecretSource;
+  /** What else the application registers. */
+  readonly registered?: Pick<HoldfastWorkerOptions, "transforms" | "converters" | "compactions">;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** No worker: the test starts its own. */
@@ -68,6 +70,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       tools: options.tools ?? [],
       filters: options.filters ?? {},
       hooks: options.hooks ?? {},
+      ...options.registered,
       defaultWorkspace: home,
       temporal: {
         workflowsPath: undefined,
