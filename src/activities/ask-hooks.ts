@@ -5,7 +5,8 @@ import type { HookContexts } from "../hooks/hook-point.ts";
 import type { HookRun } from "../hooks/registry.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import { HOOK_POINTS, type HookPoint, type HookUse, type UpdatePoint } from "../schema/hooks.ts";
-import type { StepKey } from "../transcript/transcript.ts";
+import type { LoopRecord, StepKey, Transcript } from "../transcript/transcript.ts";
+import type { Conversations } from "./conversations.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { DefinitionError } from "./failure.ts";
 
@@ -20,7 +21,10 @@ export function hookedPoints({ hooks }: AgentDefinition): readonly HookPoint[] |
 }
 
 /** A definition that counts on a hook must not run without it. */
-export function checkHooks({ hooks }: AgentDefinition, { hooks: registry }: Dependencies): void {
+export function checkHooks(
+  { hooks }: AgentDefinition,
+  { hooks: registry }: Pick<Dependencies, "hooks">,
+): void {
   for (const point of HOOK_POINTS) {
     for (const use of hooks[point] ?? []) {
       const wrong = faultOf(use, point, registry);
@@ -44,9 +48,17 @@ function faultOf(use: HookUse, point: HookPoint, registry: Dependencies["hooks"]
   return `this worker has no hook "${name}"; ${known}${command}`;
 }
 
+/** All that hooks need of the world; the scenario player's world without a server has no more. */
+export type HookWorld = Pick<Dependencies, "hooks" | "tools" | "defaultWorkspace" | "log"> & {
+  readonly transcript: Pick<Transcript, "inbox" | "entries"> & {
+    loops(session: string): Promise<readonly Pick<LoopRecord, "outcome">[]>;
+  };
+  readonly conversations: Pick<Conversations, "messages" | "message">;
+};
+
 export type Asking = {
   readonly definition: AgentDefinition;
-  readonly dependencies: Dependencies;
+  readonly dependencies: HookWorld;
   readonly signal: AbortSignal;
 };
 
@@ -67,14 +79,22 @@ export async function askHooks<P extends HookPoint>(
 export function askHooksNow<P extends UpdatePoint>(
   point: P,
   context: HookContexts[P],
-  { definition, dependencies }: Omit<Asking, "signal">,
+  {
+    definition,
+    dependencies,
+  }: { definition: AgentDefinition; dependencies: Pick<Dependencies, "hooks" | "log"> },
 ): HookRun {
   const run = dependencies.hooks.runUpdate(definition.hooks[point] ?? [], point, context);
   logFailures(point, context.sessionId, run, dependencies);
   return run;
 }
 
-function logFailures(point: HookPoint, session: string, { reports }: HookRun, { log }: Dependencies): void {
+function logFailures(
+  point: HookPoint,
+  session: string,
+  { reports }: HookRun,
+  { log }: Pick<Dependencies, "log">,
+): void {
   for (const { hook, verdict } of reports) {
     if (verdict.type !== "failed" || verdict.how === "cancelled") continue;
     const { how, message } = verdict;
@@ -83,7 +103,10 @@ function logFailures(point: HookPoint, session: string, { reports }: HookRun, { 
 }
 
 /** The same for every asking of the same thing, so that a hook can tell a repetition. */
-export function askingId({ run, number }: StepKey, ...parts: readonly (string | number)[]): string {
+export function askingId(
+  { run, number }: Pick<StepKey, "run" | "number">,
+  ...parts: readonly (string | number)[]
+): string {
   return [run, number, ...parts].join("/");
 }
 

@@ -1,6 +1,6 @@
 import { CancelledFailure } from "@temporalio/activity";
-import type { LoopClosing, NewMessage, Step, Transcript } from "../transcript/transcript.ts";
-import { type Asking, askHooks, askingId, shortName, shortReason } from "./ask-hooks.ts";
+import type { LoopClosing, NewMessage, Step } from "../transcript/transcript.ts";
+import { type Asking, askHooks, askingId, type HookWorld, shortName, shortReason } from "./ask-hooks.ts";
 
 // Hooks around a whole loop are asked inside of the activities that open and close it. Such an activity may run twice,
 // so that they may be asked twice: with the same id.
@@ -8,11 +8,14 @@ import { type Asking, askHooks, askingId, shortName, shortReason } from "./ask-h
 /** All hooks of one point together: the activity that asks them ends after five minutes. */
 const PATIENCE_MS = 240_000;
 
+/** Of the step that asks, what hooks are told. */
+export type AskingStep = Pick<Step, "session" | "run" | "number">;
+
 export type Refused = { readonly rejected: string; readonly rejectedBy: string };
 
 /** before-task, in front of a session's first loop, then before-loop (LOOP-02, CB-05, CB-07). */
 export async function mayBegin(
-  step: Step,
+  step: AskingStep,
   prompts: readonly NewMessage[],
   asking: Asking,
 ): Promise<Refused | undefined> {
@@ -43,7 +46,7 @@ function isUsed(uses: readonly unknown[] | undefined): boolean {
 }
 
 /** A session that was refused has not begun: it is asked about again. */
-async function hasBegun(session: string, transcript: Transcript): Promise<boolean> {
+async function hasBegun(session: string, transcript: HookWorld["transcript"]): Promise<boolean> {
   const loops = await transcript.loops(session);
   return loops.some(({ outcome }) => outcome?.type !== "rejected" || outcome.by === undefined);
 }
@@ -55,7 +58,7 @@ function refused({ hook, reason }: { hook: string; reason: string }, { signal }:
 
 /** after-loop, when all of the loop is written. */
 export async function tellLoopEnd(
-  { step, loopId, usage }: Pick<LoopClosing, "step" | "loopId" | "usage">,
+  { step, loopId, usage }: { readonly step: AskingStep } & Pick<LoopClosing, "loopId" | "usage">,
   { branch, from, to }: { readonly branch: string; readonly from: number; readonly to: number },
   asking: Asking,
 ): Promise<void> {

@@ -2,16 +2,25 @@ import { tokensOf } from "../core/choose-prune.ts";
 import type { LoopDigest } from "../core/digest.ts";
 import { NOTHING_PRUNED, type PrunedState, replayPruned, upTo } from "../core/replay-view.ts";
 import type { Span } from "../core/view.ts";
-import type { Entry } from "../schema/record.ts";
+import type { Entry, EventBody } from "../schema/record.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
-import type { BranchRecord, LoopOpened } from "../transcript/transcript.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { BranchRecord, LoopOpened, LoopRecord, Transcript } from "../transcript/transcript.ts";
+import type { Conversations } from "./conversations.ts";
+
+/** All that this needs of the world. */
+export type PrunedWorld = {
+  readonly transcript: Pick<Transcript, "branches"> & {
+    loops(session: string): Promise<readonly Pick<LoopRecord, "loopId" | "branch">[]>;
+    events(loopId: string, from: number): Promise<readonly { readonly body: EventBody }[]>;
+  };
+  readonly conversations: Pick<Conversations, "before">;
+};
 
 /** What earlier runs of a session have pruned of what stands before a loop, by the events that they recorded (PRUN-07). */
 export async function prunedBefore(
-  { loopId, branch, from }: LoopOpened,
+  { loopId, branch, from }: Pick<LoopOpened, "loopId" | "branch" | "from">,
   session: string,
-  { transcript, conversations }: Pick<Dependencies, "transcript" | "conversations">,
+  { transcript, conversations }: PrunedWorld,
 ): Promise<Pick<LoopDigest, "before">> {
   if (from === 0) return {};
   const branches = await transcript.branches(session);

@@ -5,7 +5,6 @@ import { redact } from "../core/redact.ts";
 import type { HookContexts } from "../hooks/hook-point.ts";
 import type { HookDecision, HookRun } from "../hooks/registry.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import type { Step } from "../transcript/transcript.ts";
 import type { RunHookInput } from "./activities.ts";
 import { textOf } from "./answer-digest.ts";
 import { type Asking, askHooks, askingId, shortName, shortReason } from "./ask-hooks.ts";
@@ -13,6 +12,7 @@ import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
+import type { AskingStep } from "./loop-hooks.ts";
 import { patiently } from "./patience.ts";
 import { readCall } from "./read-call.ts";
 import { currentStep } from "./step.ts";
@@ -55,7 +55,7 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
               atMs: Date.now(),
               outbox: { entries: [], events: [] },
               entries: [],
-              result: digestOf(runs),
+              result: hookDigest(runs),
             }),
           signal,
           log,
@@ -69,7 +69,11 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
 }
 
 /** One run of hooks for each call that is asked about, in call order; else one. */
-async function askAll(input: RunHookInput, step: Step, asking: Asking): Promise<readonly HookRun[]> {
+export async function askAll(
+  input: Pick<RunHookInput, "ask" | "loopId" | "turn" | "view" | "branch">,
+  step: AskingStep,
+  asking: Asking,
+): Promise<readonly HookRun[]> {
   const { ask, loopId, turn } = input;
   const { conversations } = asking.dependencies;
   const { session } = step;
@@ -145,7 +149,8 @@ function argumentsOf(
   return readCall(call, offered.ok ? offered.tools : []).runs?.value ?? call.arguments;
 }
 
-function digestOf(runs: readonly HookRun[]): HookDigest {
+/** What the machine is told; the branch is the store's to say. */
+export function hookDigest(runs: readonly HookRun[]): HookDigest {
   const failures = runs.flatMap(({ reports }) =>
     reports.flatMap(({ hook, verdict }) =>
       verdict.type === "failed" ? [{ hook: shortName(hook), how: verdict.how }] : [],

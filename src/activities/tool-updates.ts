@@ -14,9 +14,9 @@ export function hookedUpdates(
   show: Show,
   { id, name }: { readonly id: string; readonly name: string },
   input: Pick<ToolInput, "loopId" | "turn">,
-  step: Step,
+  step: Pick<Step, "session" | "run" | "number" | "call">,
   definition: AgentDefinition,
-  dependencies: Dependencies,
+  dependencies: Pick<Dependencies, "hooks" | "log">,
 ): Show {
   const { "before-tool-update": before = [], "after-tool-update": after = [] } = definition.hooks;
   if (before.length === 0 && after.length === 0) return show;

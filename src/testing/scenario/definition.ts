@@ -1,3 +1,4 @@
+import { pointsOf } from "./form/hook.ts";
 import type { ScenarioInput } from "./schema.ts";
 
 /** Rates, window and wire of a scenario's model, where it does not say. */
@@ -10,18 +11,28 @@ const MODEL = {
 
 /** The agent that a scenario describes, as an author would write it; not checked yet. */
 export function definitionInput(
-  scenario: Pick<ScenarioInput, "agent" | "tools" | "filters">,
+  scenario: Pick<ScenarioInput, "agent" | "tools" | "filters" | "hooks">,
   baseUrl: string,
   more: { headers?: Record<string, string>; workspace?: string } = {},
 ): unknown {
-  const { agent = {}, tools = [], filters = [] } = scenario;
+  const { agent = {}, tools = [], filters = [], hooks = [] } = scenario;
   const model = typeof agent["model"] === "object" ? (agent["model"] as object) : {};
   return {
     name: "scenario",
     tools: tools.map(({ name }) => name),
     ...(filters.length === 0 ? {} : { inputFilters: filters.map(({ name }) => name) }),
+    ...(hooks.length === 0 ? {} : { hooks: usesOf(hooks) }),
     ...agent,
     ...(more.workspace === undefined ? {} : { workspace: more.workspace }),
     model: { ...MODEL, ...model, baseUrl, ...(more.headers === undefined ? {} : { headers: more.headers }) },
   };
+}
+
+/** The hooks of each point, in the order of the scenario. */
+function usesOf(hooks: NonNullable<ScenarioInput["hooks"]>): Record<string, unknown[]> {
+  const uses: Record<string, unknown[]> = {};
+  for (const { answers: _, at, ...use } of hooks) {
+    for (const point of pointsOf({ at })) uses[point] = [...(uses[point] ?? []), use];
+  }
+  return uses;
 }

@@ -21,18 +21,25 @@ export type ScenarioEvent = { readonly loop: number; readonly type: EventBody["t
   readonly [field: string]: unknown;
 };
 
-/** @property entries - Of the branch that the loop was written to. */
+/**
+ * @property parts - Entries of the branches that the loop was written to: each time that it has gone back it has left
+ * one for the next.
+ */
 export type LoopTrace = {
   readonly loopId: string;
   readonly events: readonly EventBody[];
-  readonly entries: readonly Entry[];
+  readonly parts: readonly (readonly Entry[])[];
 };
 
 export function scenarioEvents(loops: readonly LoopTrace[]): ScenarioEvent[] {
   const numbers = new Map(loops.map(({ loopId }, number) => [loopId, number]));
-  return loops.flatMap(({ events, entries }, loop) => {
-    const gists = new Map(entries.map((entry) => [entry.position, gistOf(entry)]));
-    return events.map((body) => scenarioEvent(body, loop, numbers, gists));
+  return loops.flatMap(({ events, parts }, loop) => {
+    const gists = parts.map((entries) => new Map(entries.map((entry) => [entry.position, gistOf(entry)])));
+    let part = 0;
+    return events.map((body) => {
+      if (body.type === "RevertApplied" && body.applied) part += 1;
+      return scenarioEvent(body, loop, numbers, gists[Math.min(part, gists.length - 1)] ?? new Map());
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 import { eventLines } from "./event-lines.ts";
+import { hookLine, storyLines } from "./hook-lines.ts";
 import type { Played, RanCall } from "./played.ts";
 import type { Expectation } from "./schema.ts";
 import { sentLine } from "./sent.ts";
@@ -6,12 +7,14 @@ import { sentLine } from "./sent.ts";
 /** Where a scenario's expectation is not met, a sentence each. */
 export function unmet(expectation: Expectation | undefined, played: Played): string[] {
   if (expectation === undefined) return [];
-  const { events, sent, asked, outcome, usage, executed, ran, inbox, refused } = expectation;
+  const { events, story, hooks, sent, asked, outcome, usage, executed, ran, inbox, refused } = expectation;
   const found: string[] = [];
   const lines = (what: string, wanted: readonly string[] | undefined, actual: readonly string[]) => {
     if (wanted !== undefined && !fits(wanted, actual)) found.push(difference(what, wanted, actual));
   };
   lines("events", events, eventLines(played.events));
+  lines("story", story, storyLines(played));
+  lines("hooks", hooks, played.hooks.map(hookLine));
   if (asked !== undefined && asked !== played.sent.length) {
     found.push(`asked: the vendor was asked ${played.sent.length} times, not ${asked}`);
   }

@@ -1,16 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CloseLoopCommand } from "../../core/command.ts";
+import type { CallModelCommand, CloseLoopCommand } from "../../core/command.ts";
 import type { LoopDigest } from "../../core/digest.ts";
 import { estimateMessage } from "../../core/estimate.ts";
-import { type Outbox, outboxMessage } from "../../core/outbox.ts";
+import { type Fork, type OutboxEntry, outboxMessage } from "../../core/outbox.ts";
 import { refusedMessage } from "../../core/refused.ts";
 import type { PersonMessage } from "../../core/state.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Entry, EntryOrigin, EventBody } from "../../schema/record.ts";
-import type { LoopOpening, NewEntry, NewMessage } from "../../transcript/transcript.ts";
+import type { Entry, EntryOrigin, EventBody, Outcome } from "../../schema/record.ts";
+import { leftBranches, REVERT_PREFIX } from "../../transcript/left-branches.ts";
+import type { BranchRecord, LoopOpening, NewEntry, NewMessage } from "../../transcript/transcript.ts";
 import type { LoopTrace } from "./events.ts";
 
-type Opening = Pick<LoopOpening, "segment" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused">;
+type Opening = Pick<
+  LoopOpening,
+  "segment" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused" | "rejectedBy"
+>;
 type Opened = Pick<
   LoopDigest,
   | "loopId"
@@ -23,18 +27,23 @@ type Opened = Pick<
   | "grants"
   | "entries"
   | "rejected"
+  | "rejectedBy"
 >;
+
+/** What rides along with a command, and where it goes. */
+type Writing = Pick<CallModelCommand, "outbox" | "branch" | "fork"> & { readonly loopId?: string };
 
 /** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
 type End = { readonly to: number; readonly view?: LoopDigest["view"] };
 
-type Loop = { readonly loopId: string; readonly branch: string; readonly events: EventBody[] };
+type Loop = { readonly loopId: string; branch: string; readonly events: EventBody[]; outcome?: Outcome };
 
 const MAIN = "main";
 
 /** One session in memory, written by nobody but the plain driver: nothing to be fenced off. */
 export class MemoryTranscript {
   readonly #branches = new Map<string, Entry[]>([[MAIN, []]]);
+  readonly #parents = new Map<string, BranchRecord["parent"]>([[MAIN, undefined]]);
   readonly #loops: Loop[] = [];
   readonly #messageIds = new Set<string>();
   readonly #session: string;
@@ -50,8 +59,25 @@ export class MemoryTranscript {
     return this.#loops.map(({ loopId, branch, events }) => ({
       loopId,
       events,
-      entries: this.entries(branch),
+      parts: [...leftBranches(this.branches, branch, events), branch].map((part) => this.entries(part)),
     }));
+  }
+
+  get records(): readonly Pick<Loop, "loopId" | "branch" | "outcome">[] {
+    return this.#loops;
+  }
+
+  get branches(): readonly BranchRecord[] {
+    return [...this.#parents].map(([id, parent]) => ({ id, parent }));
+  }
+
+  events(loopId: string): readonly { readonly body: EventBody }[] {
+    return (this.#loops.find((loop) => loop.loopId === loopId)?.events ?? []).map((body) => ({ body }));
+  }
+
+  /** Events of all loops so far. */
+  get written(): number {
+    return this.#loops.reduce((sum, { events }) => sum + events.length, 0);
   }
 
   /** The branch of this loop; the newest one's unless said. Nothing where there is no such loop. */
@@ -65,7 +91,7 @@ export class MemoryTranscript {
 
   /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
   openLoop(opening: Opening): Opened {
-    const { segment, kind, at, rejected } = opening;
+    const { segment, kind, at, rejected, rejectedBy } = opening;
     const number = this.#loops.length;
     const parentLoopId = this.#loops.at(-1)?.loopId;
     const loopId = `${this.#session}.${segment}.${number + 1}`;
@@ -73,11 +99,8 @@ export class MemoryTranscript {
     const all = this.entries(head);
     const from = at?.position ?? all.length;
     const branch = from < all.length ? `${head}/${number}` : head;
-    const ends = (this.#ends.get(head) ?? []).filter(({ to }) => to <= from);
-    if (branch !== head) {
-      this.#branches.set(branch, all.slice(0, from));
-      this.#ends.set(branch, ends);
-    }
+    if (branch !== head) this.#begin(branch, head, from);
+    const ends = (this.#ends.get(branch) ?? []).filter(({ to }) => to <= from);
     const view = viewBehind(ends.at(-1), all.slice(0, from));
     const entries =
       rejected === undefined ? this.#spoken(branch, loopId, opening) : this.#refused(branch, opening);
@@ -93,7 +116,19 @@ export class MemoryTranscript {
       ...(this.#grants === undefined ? {} : { grants: this.#grants }),
       entries,
       ...(rejected === undefined ? {} : { rejected }),
+      ...(rejectedBy === undefined ? {} : { rejectedBy }),
     };
+  }
+
+  #begin(id: string, parent: string, position: number): void {
+    if (this.#branches.has(id)) return;
+    this.#branches.set(id, this.entries(parent).slice(0, position));
+    this.#parents.set(id, { branch: parent, position });
+    const ends = this.#ends.get(parent) ?? [];
+    this.#ends.set(
+      id,
+      ends.filter(({ to }) => to <= position),
+    );
   }
 
   /** The inbox, with the words that were said. */
@@ -128,20 +163,29 @@ export class MemoryTranscript {
   }
 
   /** What the next loop begins with. */
-  closeLoop({ branch, view, grants }: Pick<CloseLoopCommand, "branch" | "view" | "grants">): void {
+  closeLoop({
+    loopId,
+    branch,
+    view,
+    grants,
+    outcome,
+  }: Pick<CloseLoopCommand, "loopId" | "branch" | "view" | "grants" | "outcome">): void {
+    const loop = this.#loops.find((one) => one.loopId === loopId);
+    if (loop !== undefined) loop.outcome = outcome;
     const end = { to: this.entries(branch).length, ...(view === undefined ? {} : { view }) };
     this.#ends.set(branch, [...(this.#ends.get(branch) ?? []), end]);
     if (grants !== undefined) this.#grants = grants;
   }
 
-  /** Writes what has waited in the machine. */
-  write(outbox: Outbox, branch: string, loopId: string): void {
-    for (const entry of outbox.entries) {
-      const { position, origin, body } = entry;
-      const messageId = body.type === "person" || body.type === "refused" ? body.message.id : undefined;
-      this.put(branch, { position, origin, message: outboxMessage(entry, loopId), messageId });
+  /** Writes what has waited in the machine; gives back the branch where the command goes on. */
+  write({ outbox, branch: named, fork, loopId = "" }: Writing): string {
+    const { entries } = outbox;
+    const branch = fork === undefined ? named : this.#leave(named, fork, loopId, entries);
+    for (const entry of entries) {
+      if (fork === undefined || entry.left !== true) this.#putEntry(branch, entry, loopId);
     }
     const loop = this.#loops.find((one) => one.loopId === loopId);
+    if (loop !== undefined) loop.branch = branch;
     for (const { sequence, body } of outbox.events) {
       const there = loop?.events[sequence];
       if (loop === undefined || (there === undefined && sequence !== loop.events.length)) {
@@ -150,6 +194,21 @@ export class MemoryTranscript {
       if (there === undefined) loop.events.push(body);
       else if (!isDeepStrictEqual(there, body)) throw new Error(`Event ${sequence} changes to ${body.type}`);
     }
+    return branch;
+  }
+
+  /** The model goes back: what belongs to the branch that is left is written there first. */
+  #leave(parent: string, { at, by }: Fork, loopId: string, entries: readonly OutboxEntry[]): string {
+    for (const entry of entries) if (entry.left === true) this.#putEntry(parent, entry, loopId);
+    const id = `${REVERT_PREFIX}${parent}-${at}-${by}`;
+    this.#begin(id, parent, at);
+    return id;
+  }
+
+  #putEntry(branch: string, entry: OutboxEntry, loopId: string): void {
+    const { position, origin, body } = entry;
+    const messageId = body.type === "person" || body.type === "refused" ? body.message.id : undefined;
+    this.put(branch, { position, origin, message: outboxMessage(entry, loopId), messageId });
   }
 
   /** A command that was set back leaves what it carried in the outbox: written again, it must be the same. */

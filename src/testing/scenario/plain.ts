@@ -20,7 +20,7 @@ export async function playPlain(scenario: Scenario): Promise<PlainPlay> {
     schedule: notes.schedule,
     played: {
       events: scenarioEvents(transcript.loops),
-      hooks: [],
+      hooks: stage.hookScript.calls(transcript.records.map(({ loopId }) => loopId)),
       sent: notes.sent,
       ran: notes.ran,
       outcome,

@@ -7,7 +7,7 @@ import type { SentMessage } from "./sent.ts";
 /** What came of a scenario, in a form that is the same with and without a server. */
 export type Played = {
   readonly events: readonly ScenarioEvent[];
-  /** In the order in which they were asked. None yet: there are no hooks. */
+  /** In the order in which they were asked. */
   readonly hooks: readonly HookCall[];
   /** Each request that reached the vendor. */
   readonly sent: readonly SentRequest[];
@@ -22,7 +22,12 @@ export type Played = {
   readonly continuedAsNew: number;
 };
 
-/** A hook that was asked: at which point, and behind how many of the events. */
+/**
+ * A hook that was asked.
+ *
+ * @property hook - The point.
+ * @property behind - How many events of the session were written by then. A step writes what has happened before it asks.
+ */
 export type HookCall = { readonly hook: string; readonly behind: number } & {
   readonly [field: string]: unknown;
 };
@@ -83,8 +88,8 @@ export type ScheduleStep =
       readonly quick: boolean;
       readonly left: number;
     }
-  /** Calls have results without being run. */
-  | { readonly type: "unrun"; readonly left: number }
+  /** Calls have results without being run; `quick` are those that the worker has answered in local activities. */
+  | { readonly type: "unrun"; readonly left: number; readonly quick: readonly string[] }
   /** The worker is gone, and with it a request to the vendor, of which there were `asked` so far, or these calls. */
   | { readonly type: "worker-lost"; readonly calls: readonly string[]; readonly asked?: number }
   | { readonly type: "cancelled"; readonly call: string; readonly left: number }

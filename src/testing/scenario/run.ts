@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { eventLines, outcomeLine } from "./event-lines.ts";
 import { unmet } from "./expect.ts";
+import { storyLines } from "./hook-lines.ts";
 import { playPlain } from "./plain.ts";
 import type { Played } from "./played.ts";
 import { ScenarioError } from "./scenario-error.ts";
@@ -70,7 +71,7 @@ export function readableLines({ scenario, played, problems }: Report): string[] 
   const { name, proves } = scenario;
   return [
     `${name}${proves.length === 0 ? "" : ` [${proves.join(", ")}]`}`,
-    ...eventLines(played.events).map((line) => `  ${line}`),
+    ...storyLines(played).map((line) => `  ${line}`),
     ...played.sent.flatMap(({ messages, for: purpose }, request) => [
       `  request ${request}${purpose === "summary" ? " for a summary" : ""}`,
       ...messages.map((message) => `    ${sentLine(message)}`),

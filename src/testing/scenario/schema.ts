@@ -4,6 +4,7 @@ import { definitionInput } from "./definition.ts";
 import { Arrival } from "./form/arrival.ts";
 import { Expectation } from "./form/expectation.ts";
 import { ScenarioFilter } from "./form/filter.ts";
+import { ScenarioHook } from "./form/hook.ts";
 import { impossibilities } from "./form/impossible.ts";
 import { ScenarioReply } from "./form/reply.ts";
 import { ScenarioTool } from "./form/tool.ts";
@@ -15,6 +16,7 @@ import { ScenarioError } from "./scenario-error.ts";
 export type { Arrival, When } from "./form/arrival.ts";
 export type { Expectation } from "./form/expectation.ts";
 export type { ScenarioFilter } from "./form/filter.ts";
+export type { ScenarioAnswer, ScenarioHook } from "./form/hook.ts";
 export type { ScenarioReply } from "./form/reply.ts";
 export type { Deed, ScenarioTool } from "./form/tool.ts";
 
@@ -30,6 +32,8 @@ export const Scenario = z
     tools: z.array(ScenarioTool).default([]),
     /** All of them are asked, in this order, unless `agent.inputFilters` names others. */
     filters: z.array(ScenarioFilter).default([]),
+    /** Asked in this order at each point; `agent.hooks` is made of them. */
+    hooks: z.array(ScenarioHook).default([]),
     /** One for each request to the vendor, in order; `done` when they are used up. */
     model: z.array(ScenarioReply).default([]),
     /** Absent: a run that only waits, or delivers what came with it. */

@@ -3,8 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import type { InputFilter } from "../../hooks/filters.ts";
+import type { HookFunctions } from "../../hooks/registry.ts";
 import type { EventBody } from "../../schema/record.ts";
 import type { Tool } from "../../tools/tool.ts";
+import { viewTools } from "../../tools/view/view-tools.ts";
+import { leftBranches } from "../../transcript/left-branches.ts";
 import { SqliteTranscript } from "../../transcript/sqlite/sqlite-transcript.ts";
 import type { StoreWrite, Transcript } from "../../transcript/transcript.ts";
 import type { RecordedRequest } from "../model-server/ledger.ts";
@@ -12,9 +15,10 @@ import { startModelServer } from "../model-server/server.ts";
 import { definitionInput } from "./definition.ts";
 import { type LoopTrace, scenarioEvents, timelessValue } from "./events.ts";
 import { filterOf } from "./filters.ts";
+import { hookOf } from "./hooks.ts";
 import { playPlain } from "./plain.ts";
 import type { ContinuedFrom, Played, RanCall, SentRequest } from "./played.ts";
-import type { Scenario, ScenarioFilter, ScenarioTool } from "./schema.ts";
+import type { Scenario, ScenarioFilter, ScenarioHook, ScenarioTool } from "./schema.ts";
 import { offeredTools, sentMessages } from "./sent.ts";
 import { Follower } from "./server/follower.ts";
 import { toolOf } from "./tools.ts";
@@ -28,6 +32,7 @@ export type WorkerFactory = (options: {
   transcript: Transcript;
   tools: readonly Tool[];
   filters: Readonly<Record<string, InputFilter>>;
+  hooks: Readonly<Record<string, HookFunctions>>;
   builtInTools: boolean;
   defaultWorkspace: string;
 }) => Promise<{ run(): Promise<void>; shutdown(): void }>;
@@ -72,6 +77,12 @@ export async function openScenarioServer(
   const workers: RunningWorker[] = [];
   let sessions = 0;
 
+  function mustPlay(session: string): Follower {
+    const follower = followerOf(session);
+    if (follower === undefined) throw new Error(`No scenario plays in ${session}`);
+    return follower;
+  }
+
   async function workerFor(scenario: Scenario): Promise<RunningWorker> {
     const wanted = partsOf(scenario);
     const there = workers.find(({ has }) => [...wanted].every(([name, facts]) => has.get(name) === facts));
@@ -79,8 +90,10 @@ export async function openScenarioServer(
     const taskQueue = `scenarios-${process.pid}-${performance.now()}`;
     const tools = new Map<string, ScenarioTool>();
     const filters = new Map<string, ScenarioFilter>();
+    const hooks = new Map<string, ScenarioHook>();
     for (const one of [scenario, ...scenarios]) {
       for (const tool of one.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+      for (const hook of one.hooks) hooks.set(hook.name, hook);
       for (const filter of one.filters) if (!filters.has(filter.name)) filters.set(filter.name, filter);
     }
     const worker = await createWorker({
@@ -89,13 +102,22 @@ export async function openScenarioServer(
       home,
       taskQueue,
       transcript: watched(transcript, followerOf),
-      tools: [...tools.values()].map((tool) =>
-        toolOf(tool, (value, context) => {
-          const session = context.workspace.slice(home.length + 1);
-          const follower = followerOf(session);
-          if (follower === undefined) throw new Error(`No scenario plays in ${context.workspace}`);
-          return follower.execute(value, context);
-        }),
+      tools: [
+        ...viewTools(),
+        ...[...tools.values()].map((tool) =>
+          toolOf(tool, (value, context) => {
+            const session = context.workspace.slice(home.length + 1);
+            return mustPlay(session).execute(value, context);
+          }),
+        ),
+      ],
+      hooks: Object.fromEntries(
+        [...hooks.keys()].map((name) => [
+          name,
+          hookOf((point, context, signal) =>
+            mustPlay(context.sessionId).hooks.ask(name, point, context, signal),
+          ),
+        ]),
       ),
       filters: Object.fromEntries([...filters].map(([name, filter]) => [name, filterOf(filter)])),
       builtInTools: false,
@@ -104,7 +126,11 @@ export async function openScenarioServer(
     const running = worker.run();
     const started = {
       taskQueue,
-      has: partsOf({ tools: [...tools.values()], filters: [...filters.values()] }),
+      has: partsOf({
+        tools: [...tools.values()],
+        filters: [...filters.values()],
+        hooks: [...hooks.values()],
+      }),
       stop: async () => {
         worker.shutdown();
         await running;
@@ -127,6 +153,7 @@ export async function openScenarioServer(
         taskQueue: (await workerFor(scenario)).taskQueue,
         definition: definitionInput(scenario, model.anthropicBaseUrl, { headers, workspace }) as never,
         idleTimeoutMs: scenario.idleTimeoutMs,
+        hooks: scenario.hooks,
         schedule,
         placeOf: (continued) => placeOf(transcript, session, continued),
       });
@@ -161,14 +188,18 @@ async function playedOf(
   plain: Played,
 ): Promise<Played> {
   const loops: LoopTrace[] = [];
+  const branches = await transcript.branches(session);
   for (const { loopId, branch } of await transcript.loops(session)) {
     const events: EventBody[] = (await transcript.events(loopId, 0)).map(({ body }) => body);
-    loops.push({ loopId, events, entries: await transcript.entries(session, branch, 0, 100_000) });
+    const parts = [...leftBranches(branches, branch, events), branch].map((part) =>
+      transcript.entries(session, part, 0, 100_000),
+    );
+    loops.push({ loopId, events, parts: await Promise.all(parts) });
   }
   const { outcome, ran, refused, continuedAsNew } = follower;
   return {
     events: scenarioEvents(loops),
-    hooks: [],
+    hooks: follower.hooks.calls(loops.map(({ loopId }) => loopId)),
     sent: requests.map((request, at) => sentOf(request, plain.sent[at])),
     ran: inOrderOf(plain.ran, ran),
     outcome: timelessValue(outcome),
@@ -198,9 +229,14 @@ function sentOf({ body }: RecordedRequest, place: SentRequest | undefined): Sent
 }
 
 /** Two tools of one name can share a worker when they differ in nothing but what they give. */
-function partsOf({ tools, filters }: Pick<Scenario, "tools" | "filters">): ReadonlyMap<string, string> {
+function partsOf({
+  tools,
+  filters,
+  hooks,
+}: Pick<Scenario, "tools" | "filters" | "hooks">): ReadonlyMap<string, string> {
   return new Map([
     ...tools.map(({ does: _, ...facts }) => [`tool ${facts.name}`, JSON.stringify(facts)] as const),
+    ...hooks.map(({ name }) => [`hook ${name}`, ""] as const),
     ...filters.map((filter) => [`filter ${filter.name}`, JSON.stringify(filter)] as const),
   ]);
 }
@@ -214,10 +250,23 @@ function watched(inner: Transcript, followerOf: (session: string) => Follower | 
     },
     closeLoop: async (closing) => {
       await followerOf(closing.step.session)?.write("close");
-      return await inner.closeLoop(closing);
+      const closed = await inner.closeLoop(closing);
+      followerOf(closing.step.session)?.wrote(closing.loopId, closing.outbox.events);
+      return closed;
+    },
+    claim: async (step, place, outbox, nowMs) => {
+      const claimed = await inner.claim(step, place, outbox, nowMs);
+      followerOf(step.session)?.wrote(place.loopId, outbox.events);
+      return claimed;
+    },
+    storeInbox: async (write, messages) => {
+      const stored = await inner.storeInbox(write, messages);
+      followerOf(write.step.session)?.wrote(write.loopId, write.outbox.events);
+      return stored;
     },
     store: async (write: StoreWrite) => {
       const stored = await inner.store(write);
+      followerOf(write.step.session)?.wrote(write.loopId, write.outbox.events);
       const message = write.entries[0]?.message;
       if (message?.role === "toolResult") followerOf(write.step.session)?.stored(message.toolCallId);
       return stored;

@@ -7,6 +7,10 @@ const lines = z.array(z.string());
 
 export const Expectation = z.strictObject({
   events: lines.optional(),
+  /** Events and hook calls together; a hook call stands in brackets. */
+  story: lines.optional(),
+  /** Hook calls alone. */
+  hooks: lines.optional(),
   /** What the model was sent, request by request; `null` where it does not matter. */
   sent: z.array(lines.nullable()).optional(),
   /** How often the vendor was asked. */

@@ -1,10 +1,19 @@
+import { isUpdatePoint } from "../../../schema/hooks.ts";
+import { viewTools } from "../../../tools/view/view-tools.ts";
 import type { Arrival, Scenario } from "../schema.ts";
+import { pointsOf } from "./hook.ts";
 
 type Impossibility = { readonly path: readonly (string | number)[]; readonly message: string };
 
 /** What can never happen, as far as it can be seen without running the scenario. */
 export function impossibilities(scenario: Scenario): Impossibility[] {
-  return [...ofTools(scenario), ...ofFilters(scenario), ...ofModel(scenario), ...ofArrivals(scenario)];
+  return [
+    ...ofTools(scenario),
+    ...ofFilters(scenario),
+    ...ofHooks(scenario),
+    ...ofModel(scenario),
+    ...ofArrivals(scenario),
+  ];
 }
 
 function ofModel({ agent }: Scenario): Impossibility[] {
@@ -18,6 +27,11 @@ function ofModel({ agent }: Scenario): Impossibility[] {
       found.push({ path: ["agent", "model", field], message: "is the driver's own" });
     }
   }
+  if ("hooks" in agent) {
+    const message =
+      'is made of the scenario\'s own "hooks": declare them beside "tools"; commands are not played';
+    found.push({ path: ["agent", "hooks"], message });
+  }
   if ("workspace" in agent) found.push({ path: ["agent", "workspace"], message: "is the driver's own" });
   return found;
 }
@@ -28,6 +42,26 @@ function ofFilters({ filters }: Scenario): Impossibility[] {
       ? []
       : [{ path: ["filters", at, "name"], message: `two filters are called "${name}"` }],
   );
+}
+
+function ofHooks({ hooks }: Scenario): Impossibility[] {
+  return hooks.flatMap((hook, at): Impossibility[] => {
+    const { name, answers, timeoutMs } = hook;
+    const found: Impossibility[] = [];
+    if (hooks.findIndex((one) => one.name === name) !== at) {
+      found.push({ path: ["hooks", at, "name"], message: `two hooks are called "${name}"` });
+    }
+    if (!answers.includes("hangs")) return found;
+    if (timeoutMs === undefined || timeoutMs > MAX_HANG_MS) {
+      const message = `"${name}" hangs: give it a time limit of at most ${MAX_HANG_MS} ms, which truly passes`;
+      found.push({ path: ["hooks", at, "timeoutMs"], message });
+    }
+    const update = pointsOf(hook).find(isUpdatePoint);
+    if (update !== undefined) {
+      found.push({ path: ["hooks", at, "answers"], message: `"${name}" cannot hang at ${update}` });
+    }
+    return found;
+  });
 }
 
 function ofTools({ tools }: Scenario): Impossibility[] {
@@ -47,8 +81,17 @@ function ofTools({ tools }: Scenario): Impossibility[] {
         message: `only a pure tool may be quick; "${name}" is ${replay}`,
       });
     }
-    does.forEach(({ hangs, takesMs }, deed) => {
+    if (VIEW_TOOLS.includes(name)) {
+      found.push({
+        path: ["tools", at, "name"],
+        message: `"${name}" is there already: name it in agent.tools`,
+      });
+    }
+    does.forEach(({ hangs, takesMs, shows }, deed) => {
       const path = ["tools", at, "does", deed];
+      if (quick && shows !== undefined) {
+        found.push({ path, message: 'a quick tool shows nothing while it runs: leave out "quick"' });
+      }
       if (quick && (hangs === true || (takesMs ?? 0) >= 2000)) {
         found.push({ path, message: "a quick tool must end within two seconds" });
       }
@@ -102,6 +145,11 @@ function ofArrivals({ arrives, tools, model, prompt, mode }: Scenario): Impossib
   }
   return found;
 }
+
+/** Longest time that a scenario may truly wait for a hook. */
+const MAX_HANG_MS = 2000;
+
+const VIEW_TOOLS: readonly string[] = viewTools().map(({ name }) => name);
 
 const BEGINS_A_RUN: readonly Arrival["do"][] = ["run", "continue"];
 const AT_REST: readonly Arrival["do"][] = ["steer", "followUp", "run", "continue"];

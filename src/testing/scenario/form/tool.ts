@@ -18,6 +18,8 @@ export const Deed = z
     throws: z.string().optional(),
     /** It never ends by itself: its time-out or a stop ends it. */
     hangs: z.literal(true).optional(),
+    /** Pieces of output that it shows before it ends. */
+    shows: z.array(z.string()).optional(),
     /** How long it takes, by the run's clock. */
     takesMs: milliseconds.optional(),
     /** Ends behind this call of the same unit, by id; calls end in call order otherwise, quick ones first. */

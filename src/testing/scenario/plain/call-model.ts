@@ -1,21 +1,24 @@
 import { answerDigest } from "../../../activities/answer-digest.ts";
-import { modelRequest } from "../../../activities/model.ts";
+import { modelRequest, showsLabels } from "../../../activities/model.ts";
 import { smaller } from "../../../activities/smaller-view.ts";
 import type { CallModelCommand, CompactCommand } from "../../../core/command.ts";
-import { materialise, type ViewRanges } from "../../../core/view.ts";
+import { isLeft, type ViewRanges } from "../../../core/view.ts";
 import type { Entry } from "../../../schema/record.ts";
 import { withAttempts } from "./attempts.ts";
 import type { Happening } from "./machine.ts";
 import type { Stage } from "./stage.ts";
+import { seen } from "./world.ts";
 
 // The two steps that ask a vendor.
 
 export async function callModel(stage: Stage, command: CallModelCommand): Promise<Happening> {
   const { transcript, definition, vendor } = stage;
-  const { branch, loopId, turn, position } = command;
-  begin(stage, command, "answer");
+  const { loopId, turn, position } = command;
+  const branch = begin(stage, command, "answer");
+  const view = { ...command.view, branch };
+  const labels = showsLabels(stage.tools.resolve(definition.tools));
   const asked = await withAttempts(stage, command.maxAttempts, async (attempt) => {
-    const messages = materialise(command.view, transcript.entries(branch));
+    const messages = seen(transcript, view, { labels });
     const answer = await vendor.stream(modelRequest(definition, messages, stage, command.repair === true));
     return { answer, attempt };
   });
@@ -29,11 +32,10 @@ export async function callModel(stage: Stage, command: CallModelCommand): Promis
 
 export async function compact(stage: Stage, command: CompactCommand): Promise<Happening> {
   const { transcript, definition, machine } = stage;
-  const { branch } = command;
-  begin(stage, command, "summary");
-  const seen = inView(command.view, transcript.entries(branch));
+  const branch = begin(stage, command, "summary");
+  const entries = inView(command.view, transcript.entries(branch));
   const made = await withAttempts(stage, command.maxAttempts, () =>
-    smaller(seen, definition, command, machine.nowMs, stage, new AbortController().signal),
+    smaller(entries, definition, command, machine.nowMs, stage, new AbortController().signal),
   );
   if ("setback" in made) return { type: "compact-set-back", setback: made.setback };
   const { digest, entry } = made.done;
@@ -43,13 +45,18 @@ export async function compact(stage: Stage, command: CompactCommand): Promise<Ha
 
 function begin(
   { transcript, vendor }: Stage,
-  { outbox, branch, loopId, turn }: CallModelCommand | CompactCommand,
+  command: CallModelCommand | CompactCommand,
   purpose: "answer" | "summary",
-): void {
-  transcript.write(outbox, branch, loopId);
-  vendor.asker = { loop: transcript.loops.length - 1, turn, for: purpose };
+): string {
+  const branch = transcript.write(command);
+  vendor.asker = { loop: transcript.records.length - 1, turn: command.turn, for: purpose };
+  return branch;
 }
 
-function inView({ ranges }: ViewRanges, entries: readonly Entry[]): readonly Entry[] {
-  return entries.filter(({ position }) => ranges.some(({ from, to }) => position >= from && position < to));
+function inView({ ranges, faded }: ViewRanges, entries: readonly Entry[]): readonly Entry[] {
+  return entries.filter((entry) =>
+    ranges.some(
+      (range) => entry.position >= range.from && entry.position < range.to && isLeft(range, entry, faded),
+    ),
+  );
 }

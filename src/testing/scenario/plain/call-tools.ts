@@ -1,10 +1,11 @@
-import type { Execution } from "../../../activities/execution.ts";
 import { callIn, toolResult } from "../../../activities/tool-result.ts";
+import { hookedUpdates } from "../../../activities/tool-updates.ts";
+import type { ViewAnswer } from "../../../activities/view-call.ts";
 import type { CallToolCommand } from "../../../core/command.ts";
 import { maskFor } from "../../../providers/mask.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import { type Running, RunningCalls } from "./running-call.ts";
-import type { Stage } from "./stage.ts";
+import { type Stage, stepOf } from "./stage.ts";
 
 /**
  * The calls that run side by side, until none is left. They end in the scenario's order; one that a person approves
@@ -46,15 +47,23 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
   /** Those that are run, and those that have their result without it, beside so many others that run. */
   async function join(all: readonly CallToolCommand[], others = 0): Promise<void> {
     if (all.length === 0) return;
-    const unrun: [CallToolCommand, Execution][] = [];
+    const unrun: [CallToolCommand, ViewAnswer][] = [];
     for (const command of all) {
-      stage.transcript.write(command.outbox, command.branch, command.loopId);
+      stage.transcript.write(command);
       const result = await calls.begin(command);
       if (result !== undefined) unrun.push([command, result]);
     }
     calls.noteBegun();
     for (const [command, result] of unrun) tellResult(stage, command, result);
-    if (unrun.length > 0) notes.schedule.push({ type: "unrun", left: calls.left + others });
+    if (unrun.length === 0) return;
+    const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
+    notes.schedule.push({ type: "unrun", left: calls.left + others, quick });
+    // Calls about the view come one after the other.
+    const begun = new Set(all.map(({ call, generation }) => `${call}/${generation}`));
+    await join(
+      due().filter((one) => !calls.has(one) && one.local && !begun.has(`${one.call}/${one.generation}`)),
+      others,
+    );
   }
 
   function due(): readonly CallToolCommand[] {
@@ -65,6 +74,15 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
 
 async function finish(stage: Stage, { command, deed, run }: Running): Promise<void> {
   stage.machine.pass(deed.takesMs ?? 0);
+  const show = hookedUpdates(
+    () => undefined,
+    { id: command.toolCallId, name: command.toolName },
+    command,
+    { ...stepOf(command), call: command.call },
+    stage.definition,
+    stage,
+  );
+  for (const text of deed.shows ?? []) show(text);
   if (deed.hangs === true) stage.machine.pass(timeoutOf(stage, command));
   tellResult(stage, command, await run(deed));
 }
@@ -72,7 +90,7 @@ async function finish(stage: Stage, { command, deed, run }: Running): Promise<vo
 function tellResult(
   { transcript, machine }: Stage,
   { branch, answer, call: index, position, loopId, turn, arguments: changed }: CallToolCommand,
-  execution: Execution,
+  { request, ...execution }: ViewAnswer,
 ): void {
   const call = callIn(transcript.message(branch, answer), index, changed);
   if (call === undefined) throw new Error(`There is no call ${index} at position ${answer}`);
@@ -82,7 +100,11 @@ function tellResult(
     atMs: machine.nowMs,
   });
   transcript.put(branch, { position, origin: "tool", message });
-  machine.tell({ type: "tool-finished", call: index, digest: { ...digest, branch } });
+  machine.tell({
+    type: "tool-finished",
+    call: index,
+    digest: { ...digest, ...(request === undefined ? {} : { request }), branch },
+  });
 }
 
 function timeoutOf({ scenario }: Stage, { toolName, timeoutMs }: CallToolCommand): number {

@@ -1,6 +1,8 @@
 import { verdictsOn } from "../../../activities/filter-input.ts";
+import { tellLoopEnd } from "../../../activities/loop-hooks.ts";
 import { closedDigest } from "../../../activities/write-steps.ts";
 import { pendingApprovals } from "../../../core/approvals.ts";
+import { assertNever } from "../../../core/assert-never.ts";
 import type { CloseLoopCommand, Command, FilterInputCommand, RecordCommand } from "../../../core/command.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import { timelessValue } from "../events.ts";
@@ -10,8 +12,10 @@ import { callModel, compact } from "./call-model.ts";
 import { callTools } from "./call-tools.ts";
 import type { Happening } from "./machine.ts";
 import { openLoop } from "./open-loop.ts";
+import { runHook } from "./run-hook.ts";
 import { continuationOf } from "./run-start.ts";
-import { SESSION, type Stage } from "./stage.ts";
+import { SESSION, type Stage, stepOf } from "./stage.ts";
+import { worldOf } from "./world.ts";
 
 /** Commands that one run may take: more is a loop without an end. */
 const MAX_COMMANDS = 5_000;
@@ -53,12 +57,14 @@ async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish"
       return machine.tell(await callModel(stage, command));
     case "compact":
       return machine.tell(await compact(stage, command));
+    case "run-hook":
+      return machine.tell(await runHook(stage, command));
     case "filter-input":
       return machine.tell(await filterInput(stage, command));
     case "call-tools":
       return await callTools(stage, command.calls);
     case "close-loop":
-      return closeLoop(stage, command);
+      return await closeLoop(stage, command);
     case "record":
       return record(stage, command);
     case "wait":
@@ -67,35 +73,46 @@ async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish"
       stage.notes.continuedAsNew += 1;
       return machine.rotate();
     default:
-      throw new Error(`The plain driver does not know the command "${(command as Command).type}"`);
+      assertNever(command);
   }
 }
 
-function closeLoop(stage: Stage, command: CloseLoopCommand): void {
+async function closeLoop(stage: Stage, command: CloseLoopCommand): Promise<void> {
   const { transcript, machine, definition } = stage;
-  const { outbox, branch, loopId, answer, definitionHash } = command;
-  transcript.write(outbox, branch, loopId);
-  transcript.closeLoop(command);
+  const { answer, isOutput, definitionHash } = command;
+  const branch = transcript.write(command);
+  transcript.closeLoop({ ...command, branch });
   held(stage, "close");
+  if (definitionHash !== undefined) await tellEnd(stage, command, branch);
   const message = answer === undefined ? undefined : transcript.message(branch, answer);
-  const output = definitionHash === undefined ? undefined : definition.output;
+  const output = isOutput === true ? definition.output : undefined;
   machine.tell({ type: "loop-closed", digest: { ...closedDigest(message, answer, output), branch } });
+}
+
+async function tellEnd(stage: Stage, command: CloseLoopCommand, branch: string): Promise<void> {
+  const { definition } = stage;
+  const end = command.outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
+  if (definition.hooks["after-loop"] === undefined || end?.type !== "AgentEnd") return;
+  const asking = { definition, dependencies: worldOf(stage), signal: new AbortController().signal };
+  const { from, to, usage } = end;
+  const { loopId } = command;
+  await tellLoopEnd({ step: stepOf(command), loopId, usage }, { branch, from, to }, asking);
 }
 
 async function filterInput(
   { transcript, definition, filters, log }: Stage,
-  { outbox, branch, loopId, messages }: FilterInputCommand,
+  command: FilterInputCommand,
 ): Promise<Happening> {
-  transcript.write(outbox, branch, loopId);
-  const words = messages.map(({ id, text = "" }) => ({ id, text }));
+  const branch = transcript.write(command);
+  const words = command.messages.map(({ id, text = "" }) => ({ id, text }));
   const { signal } = new AbortController();
   const verdicts = await verdictsOn(words, definition.inputFilters, { filters, log }, signal);
   return { type: "input-filtered", digest: { branch, verdicts } };
 }
 
-function record({ transcript, machine }: Stage, { outbox, branch, loopId = "", inbox }: RecordCommand): void {
-  transcript.write(outbox, branch, loopId);
-  transcript.putInbox(inbox);
+function record({ transcript, machine }: Stage, command: RecordCommand): void {
+  const branch = transcript.write(command);
+  transcript.putInbox(command.inbox);
   machine.tell({ type: "recorded", digest: { branch } });
 }
 

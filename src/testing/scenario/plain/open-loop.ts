@@ -1,16 +1,20 @@
+import { checkHooks, hookedPoints } from "../../../activities/ask-hooks.ts";
 import { mustBeContinuable } from "../../../activities/continuable.ts";
 import { parsed } from "../../../activities/definitions.ts";
 import { DefinitionError } from "../../../activities/failure.ts";
 import { filterPrompts } from "../../../activities/filter-prompts.ts";
 import { checkNames } from "../../../activities/known-names.ts";
+import { mayBegin } from "../../../activities/loop-hooks.ts";
 import { pinned } from "../../../activities/pinned.ts";
+import { prunedBefore } from "../../../activities/pruned-before.ts";
 import { checkOutput } from "../../../activities/structured-output.ts";
 import type { OpenLoopCommand } from "../../../core/command.ts";
 import { loopSegment } from "../../../core/loop-segment.ts";
 import { Continuation } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
-import { SESSION, type Stage } from "./stage.ts";
+import { SESSION, type Stage, stepOf } from "./stage.ts";
+import { worldOf } from "./world.ts";
 
 export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
   try {
@@ -22,25 +26,41 @@ export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<
   }
 }
 
-async function opened(stage: Stage, { prompts, continuation: asked }: OpenLoopCommand): Promise<Happening> {
+async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
+  const { prompts, continuation: asked } = command;
   const { definition, transcript } = stage;
   const resolved = stage.tools.resolve(definition.tools, { strict: definition.strict });
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
   checkOutput(definition, stage.providers, resolved.tools);
   checkNames("input filter", definition.inputFilters, stage.filters.names);
+  checkHooks(definition, stage);
   const continuation = asked === undefined ? undefined : parsed("continuation", Continuation, asked);
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);
   const words = prompts.map(({ text = "", ...prompt }) => ({ ...prompt, text }));
   const { signal } = new AbortController();
   const inbox = async () => (continuation?.kind.type === "compaction" ? [] : transcript.waiting);
-  const filtered = await filterPrompts(definition.inputFilters, words, inbox, stage, signal);
+  const world = worldOf(stage);
+  const asking = { definition, dependencies: world, signal };
+  const refused =
+    hookedPoints(definition) === undefined ? undefined : await mayBegin(stepOf(command), words, asking);
+  const filtered =
+    refused === undefined
+      ? await filterPrompts(definition.inputFilters, words, inbox, stage, signal)
+      : { prompts: words, ...refused };
+  const loop = transcript.openLoop({
+    segment: loopSegment(definition),
+    kind: continuation?.kind ?? { type: "initial" },
+    ...(continuation?.at === undefined ? {} : { at: continuation.at }),
+    ...filtered,
+  });
+  const changesViews = resolved.tools.some(({ view }) => view !== undefined);
+  const before =
+    changesViews && command.number === 0 && loop.view === undefined
+      ? await prunedBefore(loop, SESSION, world)
+      : {};
   const digest = {
-    ...transcript.openLoop({
-      segment: loopSegment(definition),
-      kind: continuation?.kind ?? { type: "initial" },
-      ...(continuation?.at === undefined ? {} : { at: continuation.at }),
-      ...filtered,
-    }),
+    ...loop,
+    ...before,
     ...pinned(definition, "scenario", resolved.tools, continuation),
     warnings: resolved.warnings,
   };

@@ -1,6 +1,7 @@
 import { type Execution, executed, thrown, timedOut } from "../../../activities/execution.ts";
 import { unknownOutcome } from "../../../activities/lost-execution.ts";
 import { callIn } from "../../../activities/tool-result.ts";
+import { answerViewCall, type ViewAnswer } from "../../../activities/view-call.ts";
 import type { CallToolCommand } from "../../../core/command.ts";
 import type { ToolCallContent } from "../../../schema/message.ts";
 import type { Tool } from "../../../tools/tool.ts";
@@ -33,12 +34,13 @@ export class RunningCalls {
   }
 
   /** Begins a call; gives its result where it has one without being run. */
-  async begin(command: CallToolCommand): Promise<Execution | undefined> {
+  async begin(command: CallToolCommand): Promise<ViewAnswer | undefined> {
     const { tools, transcript, notes } = this.#stage;
     const { branch, answer, call: index, arguments: changed, toolName, toolCallId, generation } = command;
     const tool = tools.get(toolName);
     const call = callIn(transcript.message(branch, answer), index, changed);
     if (tool === undefined || call === undefined) throw new Error(`There is no tool or call ${toolName}`);
+    if (tool.view !== undefined) return this.#ofView(tool, call, command);
     if (generation > 0 && tool.replay === "unsafe") return this.#unknown();
     const found = await argumentsOf(tool, call);
     if ("misfit" in found) return found.misfit;
@@ -46,6 +48,18 @@ export class RunningCalls {
     const run = (deed: Deed) => executed(tool, call, () => done(deed, command.timeoutMs));
     this.#waiting.push({ command, deed: this.#deedOf(toolName), run });
     return undefined;
+  }
+
+  #ofView(
+    tool: Tool,
+    call: ToolCallContent,
+    { branch, answer, call: index, view }: CallToolCommand,
+  ): ViewAnswer {
+    const { transcript } = this.#stage;
+    const written = callIn(transcript.message(branch, answer), index);
+    if (view === undefined || written === undefined) throw new Error(`${tool.name} came without a view`);
+    const entries = transcript.entries(branch).slice(0, answer);
+    return answerViewCall({ tool, call, written, answer, atHand: view, entries });
   }
 
   /** As the worker that comes next finds it: scenarios' tools leave nothing running. */

@@ -9,8 +9,9 @@ import { statusQuery } from "../../../workflows/messages.ts";
 import type { RunResult } from "../../../workflows/result.ts";
 import { eventually } from "../../eventually.ts";
 import type { Answer } from "../../model-server/script.ts";
+import { HookScript } from "../hooks.ts";
 import { type ContinuedFrom, continuationAt, type RanCall, type ScheduleStep, type Sent } from "../played.ts";
-import type { Deed } from "../schema.ts";
+import type { Deed, ScenarioHook } from "../schema.ts";
 import { Meetings } from "./meetings.ts";
 import { continuations, LONG_HISTORY, lengthenHistory } from "./rotation.ts";
 import { send, signalOf } from "./send.ts";
@@ -26,6 +27,7 @@ export type RunRequest = {
   readonly taskQueue: string;
   readonly definition: NonNullable<StartRequest["definition"]>;
   readonly idleTimeoutMs: number | undefined;
+  readonly hooks: readonly ScenarioHook[];
   readonly schedule: readonly ScheduleStep[];
   /** The branch and the position that a run goes on from. */
   readonly placeOf: (continued: ContinuedFrom) => Promise<Continuation["at"]>;
@@ -46,11 +48,15 @@ export class Follower {
   readonly #stored = new Meetings<string, void>();
   readonly #held = new Meetings<string, void>();
   readonly #passed = new Map<string, number>();
+  readonly #written = new Map<string, number>();
+  readonly hooks: HookScript;
   #over = false;
   #firstRun: string | undefined;
 
   constructor(request: RunRequest) {
     this.#request = request;
+    const written = () => [...this.#written.values()].reduce((sum, count) => sum + count, 0);
+    this.hooks = new HookScript(request.hooks, { written });
   }
 
   // What the real stack calls.
@@ -59,12 +65,14 @@ export class Follower {
     return this.#asked.wait(undefined);
   }
 
-  async execute(value: unknown, { toolCallId, toolName, signal }: ToolContext): Promise<string> {
+  async execute(value: unknown, { toolCallId, toolName, signal, update }: ToolContext): Promise<string> {
     this.ran.push({ call: toolCallId, tool: toolName, arguments: value });
     const ending = await this.#called.wait(toolCallId);
-    if (ending.type === "cancelled" || ending.deed.hangs === true) return await endOf(signal);
-    const { gives, fails, throws, takesMs = 0 } = ending.deed;
+    if (ending.type === "cancelled") return await endOf(signal);
+    const { gives, fails, throws, hangs, shows = [], takesMs = 0 } = ending.deed;
     if (takesMs > 0) await sleep(takesMs);
+    for (const text of shows) update(text);
+    if (hangs === true) return await endOf(signal);
     if (gives !== undefined) return gives;
     throw new Error(fails ?? throws);
   }
@@ -77,6 +85,12 @@ export class Follower {
       (one) => one.type === "held" && one.step === step && one.nth === nth,
     );
     if (held && !this.#over) await this.#held.wait(key);
+  }
+
+  /** Told of each write that a step has made, before the step goes on: a hook that it asks stands behind them. */
+  wrote(loopId: string, events: readonly { readonly sequence: number }[]): void {
+    const count = events.reduce((most, { sequence }) => Math.max(most, sequence + 1), 0);
+    this.#written.set(loopId, Math.max(count, this.#written.get(loopId) ?? 0));
   }
 
   stored(call: string): void {
@@ -125,6 +139,8 @@ export class Follower {
         if (step.quick) return await this.#stored.come(step.call);
         return await this.#untilRunning(step.left);
       case "unrun":
+        for (const call of step.quick) await this.#stored.come(call);
+        if (step.left === 0 || step.quick.length > 0) return;
         return await this.#untilRunning(step.left);
       case "cancelled":
         this.#called.answer(step.call, { type: "cancelled" });
