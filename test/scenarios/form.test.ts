@@ -39,6 +39,46 @@ describe("a scenario that cannot be used says where and why", () => {
       { name: "s", prompt: "hi", arrives: [{ when: { during: "close" }, do: "crash" }] },
       '"s": arrives.0.when: "crash" comes {"during": "model"} or {"during": "tool"}',
     ],
+    [
+      { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tols" }] },
+      '"s": hooks.0.at: must be a point of a hook or a list of points; the points are before-task,',
+    ],
+    [
+      { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tool", answers: [{ nope: "x" }] }] },
+      '"s": hooks.0.answers.0: there is no field "nope" here. There are no, end, inject, goOn, throws.',
+    ],
+    [
+      { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tool", answers: ["perhaps"] }] },
+      '"s": hooks.0.answers.0: must be "yes", "no", "goOn", "hangs", or one of {"no": …}',
+    ],
+    [
+      { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tool", answers: ["hangs"] }] },
+      '"s": hooks.0.timeoutMs: "a" hangs: give it a time limit of at most 2000 ms',
+    ],
+    [
+      {
+        name: "s",
+        prompt: "hi",
+        hooks: [{ name: "a", at: "after-tool-update", answers: ["hangs"], timeoutMs: 100 }],
+      },
+      '"s": hooks.0.answers: "a" cannot hang at after-tool-update',
+    ],
+    [
+      { name: "s", prompt: "hi", agent: { hooks: { "before-tool": [{ command: "./x.sh" }] } } },
+      '"s": agent.hooks: is made of the scenario\'s own "hooks": declare them beside "tools"',
+    ],
+    [
+      { name: "s", prompt: "hi", tools: [{ name: "prun" }] },
+      '"s": tools.0.name: "prun" is there already: name it in agent.tools',
+    ],
+    [
+      {
+        name: "s",
+        prompt: "hi",
+        tools: [{ name: "a", quick: true, replay: "pure", does: [{ gives: "x", shows: ["y"] }] }],
+      },
+      '"s": tools.0.does.0: a quick tool shows nothing while it runs',
+    ],
   ])("%j", (scenario, message) => {
     expect(refusal(scenario)).toContain(message);
   });

@@ -7,7 +7,8 @@ import { sentLine } from "./sent.ts";
 /** Where a scenario's expectation is not met, a sentence each. */
 export function unmet(expectation: Expectation | undefined, played: Played): string[] {
   if (expectation === undefined) return [];
-  const { events, story, hooks, sent, asked, outcome, usage, executed, ran, inbox, refused } = expectation;
+  const { events, story, hooks, sent, asked, outcome, usage, text, executed, ran, inbox, refused } =
+    expectation;
   const found: string[] = [];
   const lines = (what: string, wanted: readonly string[] | undefined, actual: readonly string[]) => {
     if (wanted !== undefined && !fits(wanted, actual)) found.push(difference(what, wanted, actual));
@@ -23,6 +24,9 @@ export function unmet(expectation: Expectation | undefined, played: Played): str
     if (request === undefined) found.push(`sent.${at}: there were only ${played.sent.length} requests`);
     else if (wanted !== null) lines(`sent.${at}`, wanted, request.messages.map(sentLine));
   });
+  if (text !== undefined && text !== played.text) {
+    found.push(`text: expected ${JSON.stringify(text)}, found ${JSON.stringify(played.text)}`);
+  }
   const end = played.events.findLast(({ type }) => type === "AgentEnd");
   for (const [field, wanted, actual] of [
     ["outcome", outcome, played.outcome],

@@ -4,7 +4,7 @@ import type { Report } from "./run.ts";
 /** A JSON line for each event, hook call, request and tool that was run, and one for the result. */
 export function jsonLines({ scenario, played, problems }: Report): string[] {
   const { name, proves } = scenario;
-  const { sent, ran, outcome, inbox, refused, continuedAsNew } = played;
+  const { sent, ran, outcome, text, inbox, refused, continuedAsNew } = played;
   const lines: unknown[] = [
     ...eventsAndHooks(played).map(({ type, ...fields }) => ({ type, scenario: name, ...fields })),
     ...sent.map((request, nth) => ({ type: "sent", scenario: name, nth, ...request })),
@@ -14,6 +14,7 @@ export function jsonLines({ scenario, played, problems }: Report): string[] {
       scenario: name,
       proves,
       outcome,
+      ...(text === undefined ? {} : { text }),
       executed: ran.map(({ call }) => call),
       inbox,
       refused,

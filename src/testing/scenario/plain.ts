@@ -1,4 +1,3 @@
-import type { Outcome } from "../../schema/record.ts";
 import { scenarioEvents } from "./events.ts";
 import { driveRun } from "./plain/driver.ts";
 import { Stage } from "./plain/stage.ts";
@@ -11,9 +10,9 @@ export type PlainPlay = { readonly played: Played; readonly schedule: readonly S
 export async function playPlain(scenario: Scenario): Promise<PlainPlay> {
   const stage = new Stage(scenario);
   const { people, transcript, notes } = stage;
-  let outcome: Outcome = await driveRun(stage, firstRun(scenario, people.due("start").sent[0]));
+  let end = await driveRun(stage, firstRun(scenario, people.due("start").sent[0]));
   for (let rest = people.due("end"); rest.sent.length > 0; rest = people.due("end")) {
-    for (const sent of rest.sent) outcome = await driveRun(stage, laterRun(scenario, sent));
+    for (const sent of rest.sent) end = await driveRun(stage, laterRun(scenario, sent));
   }
   people.mustBeOver();
   return {
@@ -23,7 +22,7 @@ export async function playPlain(scenario: Scenario): Promise<PlainPlay> {
       hooks: stage.hookScript.calls(transcript.records.map(({ loopId }) => loopId)),
       sent: notes.sent,
       ran: notes.ran,
-      outcome,
+      ...end,
       inbox: transcript.inbox.map(({ text = "" }) => text),
       refused: notes.refused,
       continuedAsNew: notes.continuedAsNew,

@@ -13,6 +13,8 @@ export type Played = {
   readonly sent: readonly SentRequest[];
   /** Of the last run. */
   readonly outcome: Outcome;
+  /** What the last run gave back: the text of its last answer, or the JSON of its output. */
+  readonly text?: string | undefined;
   /** In call order, once for each time that a tool was run. */
   readonly ran: readonly RanCall[];
   readonly inbox: readonly string[];

@@ -49,6 +49,7 @@ export function differences(plain: Played, served: Played): string[] {
     sent: played.sent.map(({ messages, tools }) => ({ messages, tools })),
     ran: played.ran,
     outcome: played.outcome,
+    text: played.text ?? null,
     inbox: played.inbox,
     refused: played.refused,
     continuedAsNew: played.continuedAsNew,

@@ -196,13 +196,14 @@ async function playedOf(
     );
     loops.push({ loopId, events, parts: await Promise.all(parts) });
   }
-  const { outcome, ran, refused, continuedAsNew } = follower;
+  const { end, ran, refused, continuedAsNew } = follower;
   return {
     events: scenarioEvents(loops),
     hooks: follower.hooks.calls(loops.map(({ loopId }) => loopId)),
     sent: requests.map((request, at) => sentOf(request, plain.sent[at])),
     ran: inOrderOf(plain.ran, ran),
-    outcome: timelessValue(outcome),
+    outcome: timelessValue(end.outcome),
+    text: end.text,
     inbox: (await transcript.inbox(session)).map(({ text }) => text),
     refused,
     continuedAsNew,

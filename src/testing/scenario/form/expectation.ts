@@ -17,6 +17,8 @@ export const Expectation = z.strictObject({
   asked: index.optional(),
   /** A part of the last run's outcome. */
   outcome: z.record(z.string(), z.unknown()).optional(),
+  /** What the last run gave back: the text of its last answer, or the JSON of its output. */
+  text: z.string().optional(),
   /** A part of the usage that the last loop ended with. */
   usage: z.record(z.string(), z.number()).optional(),
   /** Ids of the calls whose tool was run, in call order; once for each time. */

@@ -1,6 +1,7 @@
 import { callIn, toolResult } from "../../../activities/tool-result.ts";
 import { hookedUpdates } from "../../../activities/tool-updates.ts";
 import type { ViewAnswer } from "../../../activities/view-call.ts";
+import { pendingApprovals } from "../../../core/approvals.ts";
 import type { CallToolCommand } from "../../../core/command.ts";
 import { maskFor } from "../../../providers/mask.ts";
 import { ScenarioError } from "../scenario-error.ts";
@@ -14,6 +15,8 @@ import { type Stage, stepOf } from "./stage.ts";
 export async function callTools(stage: Stage, commands: readonly CallToolCommand[]): Promise<void> {
   const { people, machine, notes } = stage;
   const calls = new RunningCalls(stage);
+  // As the workflow: calls join others only beside questions, else they wait until all have ended.
+  const beside = pendingApprovals(machine.state).length > 0;
   await join(commands);
   for (let one = calls.nextToEnd(); one !== undefined; one = calls.nextToEnd()) {
     const { toolCallId, toolName, call } = one.command;
@@ -24,7 +27,7 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
       for (const { command } of lost) {
         machine.tell({ type: "tool-set-back", call: command.call, setback: { type: "lost", attempts: 1 } });
       }
-      await join(due());
+      await join(due().filter((again) => lost.some(({ command }) => command.call === again.call)));
       continue;
     }
     if (machine.isStopped) {
@@ -32,7 +35,7 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
       machine.tell({ type: "tool-set-back", call, setback: { type: "cancelled" } });
       continue;
     }
-    const approved = due().filter((command) => command.call !== call && !calls.has(command));
+    const approved = beside ? due().filter((command) => command.call !== call && !calls.has(command)) : [];
     await join(approved, 1);
     notes.schedule.push({
       type: "ended",
@@ -58,12 +61,6 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
     if (unrun.length === 0) return;
     const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
     notes.schedule.push({ type: "unrun", left: calls.left + others, quick });
-    // Calls about the view come one after the other.
-    const begun = new Set(all.map(({ call, generation }) => `${call}/${generation}`));
-    await join(
-      due().filter((one) => !calls.has(one) && one.local && !begun.has(`${one.call}/${one.generation}`)),
-      others,
-    );
   }
 
   function due(): readonly CallToolCommand[] {

@@ -4,9 +4,8 @@ import { closedDigest } from "../../../activities/write-steps.ts";
 import { pendingApprovals } from "../../../core/approvals.ts";
 import { assertNever } from "../../../core/assert-never.ts";
 import type { CloseLoopCommand, Command, FilterInputCommand, RecordCommand } from "../../../core/command.ts";
-import type { Outcome } from "../../../schema/record.ts";
 import { timelessValue } from "../events.ts";
-import type { RunStart } from "../played.ts";
+import type { Played, RunStart } from "../played.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import { callModel, compact } from "./call-model.ts";
 import { callTools } from "./call-tools.ts";
@@ -21,7 +20,7 @@ import { worldOf } from "./world.ts";
 const MAX_COMMANDS = 5_000;
 
 /** Drives the machine through one run of the session: asks `next`, has it carried out, tells what happened. */
-export async function driveRun(stage: Stage, run: RunStart): Promise<Outcome> {
+export async function driveRun(stage: Stage, run: RunStart): Promise<Pick<Played, "outcome" | "text">> {
   const { machine, people, scenario } = stage;
   const continuation = continuationOf(stage.transcript, run);
   stage.note({ type: "start", ...run });
@@ -40,7 +39,8 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<Outcome> {
     const command = machine.next();
     if (command.type === "finish") {
       stage.note({ type: "over" });
-      return timelessValue(command.last.outcome);
+      const { outcome, text } = command.last;
+      return { outcome: timelessValue(outcome), text };
     }
     await carryOut(stage, command);
   }

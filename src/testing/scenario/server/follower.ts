@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, WorkflowHandle } from "@temporalio/client";
 import type { Status } from "../../../core/status.ts";
 import type { Continuation } from "../../../schema/definition.ts";
-import type { Outcome } from "../../../schema/record.ts";
 import type { ToolContext } from "../../../tools/tool.ts";
 import type { StartRequest } from "../../../workflows/input.ts";
 import { statusQuery } from "../../../workflows/messages.ts";
@@ -41,7 +40,7 @@ export class Follower {
   readonly ran: RanCall[] = [];
   continuedAsNew = 0;
   readonly refused: string[] = [];
-  outcome: Outcome = { type: "delivered", messages: 0 };
+  end: Pick<RunResult, "outcome" | "text"> = { outcome: { type: "delivered", messages: 0 } };
   readonly #request: RunRequest;
   readonly #asked = new Meetings<undefined, Answer>();
   readonly #called = new Meetings<string, Ending>();
@@ -156,7 +155,7 @@ export class Follower {
           "the question to a person",
         );
       case "over":
-        this.outcome = await this.#result();
+        this.end = await this.#result();
         if (this.#rotates && this.#firstRun !== undefined) {
           const { client, session } = this.#request;
           this.continuedAsNew += await continuations(client, session, this.#firstRun);
@@ -224,14 +223,14 @@ export class Follower {
     return this.#until(({ running }) => running.length === count, `${count} running calls`);
   }
 
-  async #result(): Promise<Outcome> {
+  async #result(): Promise<RunResult> {
     try {
-      return ((await this.#handle.result()) as RunResult).outcome;
+      return (await this.#handle.result()) as RunResult;
     } catch (error) {
       const { cause } = error as { cause?: { details?: readonly RunResult[] } };
-      const outcome = cause?.details?.[0]?.outcome;
-      if (outcome === undefined) throw error;
-      return outcome;
+      const result = cause?.details?.[0];
+      if (result === undefined) throw error;
+      return result;
     }
   }
 }

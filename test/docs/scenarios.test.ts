@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { runScenario } from "../../src/testing/scenario/run.ts";
+import { readScenarios } from "../../src/testing/scenario/schema.ts";
+
+const page = readFileSync(new URL("../../docs/scenarios.md", import.meta.url), "utf8");
+const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = ""]) => JSON.parse(text));
+
+describe("the examples of docs/scenarios.md are played as the page says", () => {
+  test("there are two", () => expect(examples).toHaveLength(2));
+
+  test.each(readScenarios(examples).map((scenario) => [scenario.name, scenario] as const))(
+    "%s",
+    async (_, scenario) => {
+      const { problems } = await runScenario(scenario);
+      expect(scenario.expect).toBeDefined();
+      expect(problems).toEqual([]);
+    },
+  );
+});
