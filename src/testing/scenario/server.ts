@@ -210,10 +210,14 @@ async function playedOf(
   };
 }
 
-/** Calls that run side by side begin in any order. */
+/** Calls that run side by side begin in any order; one that is run again is told apart by the time. */
 function inOrderOf(plain: readonly RanCall[], ran: readonly RanCall[]): readonly RanCall[] {
-  const place = new Map(plain.map(({ call }, at) => [call, at]).reverse() as [string, number][]);
-  return [...ran].sort((a, b) => (place.get(a.call) ?? plain.length) - (place.get(b.call) ?? plain.length));
+  const left = [...plain.keys()];
+  const placed = ran.map((call) => {
+    const found = left.findIndex((place) => plain[place]?.call === call.call);
+    return { call, place: found === -1 ? plain.length : (left.splice(found, 1)[0] as number) };
+  });
+  return placed.sort((one, other) => one.place - other.place).map(({ call }) => call);
 }
 
 async function placeOf(transcript: Transcript, session: string, { at, loop }: ContinuedFrom) {

@@ -35,8 +35,7 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
       machine.tell({ type: "tool-set-back", call, setback: { type: "cancelled" } });
       continue;
     }
-    const approved = beside ? due().filter((command) => command.call !== call && !calls.has(command)) : [];
-    await join(approved, 1);
+    if (beside) await join(due(call), 1, call);
     notes.schedule.push({
       type: "ended",
       call: toolCallId,
@@ -48,7 +47,7 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
   }
 
   /** Those that are run, and those that have their result without it, beside so many others that run. */
-  async function join(all: readonly CallToolCommand[], others = 0): Promise<void> {
+  async function join(all: readonly CallToolCommand[], others = 0, ending?: number): Promise<void> {
     if (all.length === 0) return;
     const unrun: [CallToolCommand, ViewAnswer][] = [];
     for (const command of all) {
@@ -61,11 +60,15 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
     if (unrun.length === 0) return;
     const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
     notes.schedule.push({ type: "unrun", left: calls.left + others, quick });
+    // A call about the view that has waited for the one before it.
+    if (beside) await join(due(ending), others, ending);
   }
 
-  function due(): readonly CallToolCommand[] {
+  /** What is to run and does not yet, but for the call that ends now. */
+  function due(ending?: number): readonly CallToolCommand[] {
     const command = machine.next();
-    return command.type === "call-tools" ? command.calls : [];
+    const all = command.type === "call-tools" ? command.calls : [];
+    return all.filter((one) => one.call !== ending && !calls.has(one));
   }
 }
 
