@@ -1,3 +1,4 @@
+import type { AgentEvent } from "../schema/agent-event.ts";
 import type { QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
@@ -96,6 +97,10 @@ export class Holdfast {
 
   watch(session: string, options?: WatchOptions): AsyncIterable<WatchItem> {
     return this.session(session).watch(options);
+  }
+
+  agentEvents(session: string, options?: WatchOptions): AsyncIterable<AgentEvent> {
+    return this.session(session).agentEvents(options);
   }
 
   setQueueMode(session: string, queue: "steering" | "follow-up", mode: QueueMode): Promise<void> {

@@ -7,8 +7,11 @@ export {
   openrouter,
   parseModel,
 } from "../config/model-names.ts";
+export { withoutContextManagement } from "../config/unbounded.ts";
+export { isContextOverflow, modelMessage, turnIdOf, userMessage, withTurnId } from "../core/agent-message.ts";
 export type { PendingApproval } from "../core/approvals.ts";
 export type { StatusWord } from "../core/status.ts";
+export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { AgentMessage } from "../schema/message.ts";
 export type { Entry, LoopEvent, Outcome } from "../schema/record.ts";

@@ -1,7 +1,9 @@
+import type { AgentEvent } from "../schema/agent-event.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
 import type { RunResult } from "../workflows/result.ts";
+import { agentEvents } from "./agent-events.ts";
 import { type ApproveOptions, approveCall, type RefuseOptions, refuseCall } from "./approve.ts";
 import { type Compacting, compactSession } from "./compact.ts";
 import {
@@ -105,6 +107,14 @@ export class Session {
 
   watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
     return watchSession(this.#link, this.id, {
+      ...(this.runId === undefined ? {} : { runId: this.runId }),
+      ...options,
+    });
+  }
+
+  /** What `watch` gives, as events that say all by themselves, answers in the making among them. */
+  agentEvents(options: WatchOptions = {}): AsyncIterable<AgentEvent> {
+    return agentEvents(this.#link, this.id, {
       ...(this.runId === undefined ? {} : { runId: this.runId }),
       ...options,
     });

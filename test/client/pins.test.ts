@@ -30,9 +30,15 @@ test("pin: the values that the package exports", () => {
     "Session",
     "anthropic",
     "connect",
+    "isContextOverflow",
     "local",
+    "modelMessage",
     "openai",
     "openrouter",
     "parseModel",
+    "turnIdOf",
+    "userMessage",
+    "withTurnId",
+    "withoutContextManagement",
   ]);
 });
