@@ -20,6 +20,7 @@ import { factsOf } from "./facts.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
+import { logAnswer } from "./log-answer.ts";
 import { patiently } from "./patience.ts";
 import { readCall } from "./read-call.ts";
 import { currentStep } from "./step.ts";
@@ -50,6 +51,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         const { branch } = claimed;
         executions = claimed.executions;
         const message = await ask(input, branch, definition, dependencies, step, signal);
+        logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
         const digest = await digestOf(message, definition, dependencies, info.attempt);
         const stored = await patiently(
           () =>
