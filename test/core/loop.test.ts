@@ -192,7 +192,7 @@ describe("events", () => {
     });
   });
 
-  test("every prompt has its pair inside the first turn, and only there [LOOP-03]", () => {
+  test("every prompt has its pair inside the first turn, behind its one TurnStart, and only there [LOOP-03, X-05]", () => {
     const run = play({ prompts: ["a", "b"], replies: [calls("bash")] }).settle();
     expect(run.eventLines().slice(0, 6)).toEqual([
       "AgentStart initial",
@@ -204,6 +204,7 @@ describe("events", () => {
     ]);
     const starts = run.eventLines().filter((line) => line === "MessageStart 0");
     expect(starts).toHaveLength(1);
+    expect(run.eventLines().filter((line) => line.startsWith("TurnStart 0"))).toHaveLength(1);
   });
 
   test("a parallel tool's events stand together, whichever ends first [EVT-14]", () => {
@@ -246,7 +247,7 @@ describe("events", () => {
 });
 
 describe("model failures", () => {
-  test("a failure becomes an answer without words, its events are closed, the loop fails [LOOP-16, LOOP-24, PHI-13d]", () => {
+  test("a failure becomes an answer without words, its events are closed, the loop fails [LOOP-16, LOOP-24, PHI-13d, TYP-21, IRON-05]", () => {
     const run = play().until("call-model").fail("auth", "401: no such key").settle();
     expect(run.lines).toEqual(["prompt: hi", "error: 401: no such key"]);
     expect(run.eventLines().slice(-5)).toEqual([
@@ -289,7 +290,7 @@ describe("model failures", () => {
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 
-  test("an answer that says of itself that it failed ends the loop; its calls are not run [LOOP-16]", () => {
+  test("an answer that says of itself that it failed ends the loop and stays; its calls are not run [LOOP-16, TYP-21]", () => {
     for (const stopReason of ["error", "aborted"] as const) {
       const run = play({ replies: [{ ...calls("bash"), stopReason }] })
         .until("call-model")
@@ -297,6 +298,7 @@ describe("model failures", () => {
       expect(run.phase).toBe("closing");
       run.settle();
       expect(run.executed).toEqual([]);
+      expect(run.transcript.entries("main")[1]?.message).toMatchObject({ role: "assistant", stopReason });
       expect(run.state.last?.outcome.type).toBe(stopReason === "error" ? "failed" : "stopped");
     }
   });

@@ -58,7 +58,7 @@ describe("previews", () => {
 });
 
 describe("estimates", () => {
-  test("four bytes a token, rounded up [CTX-01]", () => {
+  test("four bytes a token, rounded up [CTX-01, X-12]", () => {
     expect(estimateText("hello")).toBe(2);
     expect(estimateText("")).toBe(0);
     expect(estimateText("four")).toBe(1);
@@ -312,7 +312,7 @@ describe("materialise", () => {
     expect(seen).toEqual([entries[0]?.message, entries[1]?.message, entries[3]?.message]);
   });
 
-  test("leaves out failed and aborted answers and what applications keep [X-09]", () => {
+  test("leaves out failed and aborted answers and what applications keep [X-09, TYP-11]", () => {
     const extension: AgentMessage = { role: "extension", kind: "k", data: 1, timestamp: 0 };
     const messages = [
       userMessage("a", 0),

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ContinuationKind } from "../../src/schema/record.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { answer, entry, message, opening, step, texts, USAGE, write } from "./story.ts";
@@ -60,6 +61,26 @@ export function loopContract(make: () => Promise<Bench>): void {
       expect(again).toEqual(first);
       expect(await transcript.loops("s")).toHaveLength(1);
       expect(await transcript.length("s", "main")).toBe(1);
+    });
+
+    test("each loop names the one before it, whatever its kind [X-08]", async () => {
+      const tag = "2026-01-01T00:00:00Z";
+      const kinds: ContinuationKind[] = [
+        { type: "initial" },
+        { type: "default" },
+        { type: "rerun", tag },
+        { type: "branch", tag },
+        { type: "compaction" },
+        { type: "initial" },
+      ];
+      for (const [number, kind] of kinds.entries()) {
+        await transcript.openLoop(
+          opening({ step: step({ number }), segment: "a", kind, prompts: [message(`m${number}`)] }),
+        );
+      }
+      expect((await transcript.loops("s")).map(({ kind, parentLoopId }) => [kind, parentLoopId])).toEqual(
+        kinds.map((kind, index) => [kind, index === 0 ? undefined : `s.a.${index}`]),
+      );
     });
 
     test("loop numbers count per segment; each loop names the one before it", async () => {
