@@ -64,6 +64,18 @@ describe("recorded events, whole", () => {
     },
   );
 
+  test("are numbered from 0 in each loop, without gaps [EVT-18]", () => {
+    const run = play({ mode: "interactive", replies: [calls("bash")] })
+      .settle()
+      .prompt("more")
+      .settle();
+    for (const loopId of ["s.test.1", "s.test.2"]) {
+      const numbers = run.transcript.eventsOf(loopId).map(({ sequence }) => sequence);
+      expect(numbers.length).toBeGreaterThan(6);
+      expect(numbers).toEqual(numbers.map((_, index) => index));
+    }
+  });
+
   test("AgentEnd: every message that the loop made, in order, and the usage of all turns [EVT-03, LOOP-15]", () => {
     const run = play({
       replies: [{ ...calls("bash"), usage: usageOf(10, 2) }, says("end", { usage: usageOf(20, 3) })],

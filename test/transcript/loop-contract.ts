@@ -222,6 +222,30 @@ export function loopContract(make: () => Promise<Bench>): void {
       });
     });
 
+    test("the chain of a loop is its own road to the root: no abandoned rerun, no other branch [CMP-06]", async () => {
+      const tag = "2026-01-01T00:00:00Z";
+      const { loopId } = await transcript.openLoop(opening());
+      await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, "one")] }));
+      const from = (number: number, type: "rerun" | "branch", branch: string, position: number) =>
+        transcript.openLoop(
+          opening({
+            step: step({ number }),
+            kind: { type, tag },
+            at: { branch, position },
+            prompts: [message(`by${number}`)],
+          }),
+        );
+      const one = await from(5, "branch", "main", 2);
+      const other = await from(6, "branch", "main", 2);
+      const abandoned = await from(7, "rerun", other.branch, 2);
+      const current = await from(8, "rerun", other.branch, 3);
+      const by = (...numbers: number[]) => numbers.map((number) => `text of by${number}`);
+      expect(await texts(transcript, "s", one.branch)).toEqual(["hello", "one", ...by(5)]);
+      expect(await texts(transcript, "s", abandoned.branch)).toEqual(["hello", "one", ...by(7)]);
+      expect(await texts(transcript, "s", current.branch)).toEqual(["hello", "one", ...by(6, 8)]);
+      expect(await transcript.session("s")).toMatchObject({ headBranch: current.branch });
+    });
+
     test("a loop cannot begin behind the end, nor on a branch that is not there", async () => {
       await transcript.openLoop(opening());
       const at = (branch: string, position: number) =>

@@ -5,6 +5,7 @@ import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { inject } from "vitest";
 import type { InputFilter } from "../../../src/hooks/filters.ts";
+import type { Logger } from "../../../src/observability/log.ts";
 import type { SecretSource } from "../../../src/providers/secrets.ts";
 import { builtFile } from "../../../src/testing/built-file.ts";
 import { type ModelServer, startModelServer } from "../../../src/testing/model-server/server.ts";
@@ -22,6 +23,8 @@ export type StageOptions = {
   readonly tools?: readonly Tool[];
   readonly filters?: Readonly<Record<string, InputFilter>>;
   readonly secrets?: SecretSource;
+  /** Of the worker. */
+  readonly log?: Logger;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** No worker: the test starts its own. */
@@ -66,6 +69,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       secrets: options.secrets ?? ((name: string) => (name === TEST_KEY_NAME ? TEST_KEY : undefined)),
       tools: options.tools ?? [],
       filters: options.filters ?? {},
+      ...(options.log === undefined ? {} : { log: options.log }),
       defaultWorkspace: home,
       temporal: {
         workflowsPath: undefined,
