@@ -40,9 +40,8 @@ export class AgentEvents {
   async #loop(loopId: string): Promise<Known> {
     const known = this.#loops.get(loopId) ?? (await this.#find(loopId));
     if (known === undefined) throw new Error(`The record of the loop ${loopId} is gone`);
-    // A reset moves a loop to a branch of its own.
-    const record = known.record.status === "running" ? ((await this.#find(loopId)) ?? known) : known;
-    return record;
+    // A reset moves a loop that runs to a branch of its own.
+    return known.record.status === "running" ? ((await this.#find(loopId)) ?? known) : known;
   }
 
   async #find(loopId: string): Promise<Known | undefined> {

@@ -17,11 +17,14 @@ type LiveAnswer = {
 
 /** What live output adds to the recorded events of a session. */
 export class LiveEvents {
-  /** Turns that began here, as `loop/turn`, of the loops that were followed from their beginning. */
+  /** Followed from their beginning. */
   readonly #loops = new Set<string>();
+  /** Those that began, as `loop/turn`. */
   readonly #turns = new Set<string>();
   readonly #answers = new Map<string, LiveAnswer>();
+  /** Turns whose answer has had its MessageStart. */
   readonly #started = new Set<string>();
+  /** Calls, as `loop/turn/id`, that have started and not ended. */
   readonly #atWork = new Set<string>();
   /** Output of calls whose start is not recorded yet. */
   readonly #early = new Map<string, AgentEvent[]>();
@@ -53,7 +56,8 @@ export class LiveEvents {
         this.#atWork.delete(`${this.#at(event.loopId)}/${event.toolCallId}`);
         return [event];
       case "AgentEnd":
-        this.#early.clear();
+        for (const kept of [this.#turns, this.#answers, this.#started, this.#atWork, this.#early])
+          kept.clear();
         return [event];
       default:
         return [event];
