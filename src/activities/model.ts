@@ -20,6 +20,7 @@ import { factsOf } from "./facts.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
+import { logRetry } from "./log-retry.ts";
 import { patiently } from "./patience.ts";
 import { readCall } from "./read-call.ts";
 import { currentStep } from "./step.ts";
@@ -69,7 +70,9 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         return { ...(stored.result as ModelDigest), branch: stored.branch };
       } catch (error) {
         if (error instanceof ProviderError) await transcript.release(step).catch(() => undefined);
-        throw asFailure(error, definition.retry);
+        const failure = asFailure(error, definition.retry);
+        logRetry(failure, definition.retry.maxRetries, log);
+        throw failure;
       }
     },
   );

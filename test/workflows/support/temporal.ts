@@ -5,6 +5,7 @@ import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { inject } from "vitest";
 import type { InputFilter } from "../../../src/hooks/filters.ts";
+import type { Logger } from "../../../src/observability/log.ts";
 import type { SecretSource } from "../../../src/providers/secrets.ts";
 import { builtFile } from "../../../src/testing/built-file.ts";
 import { type ModelServer, startModelServer } from "../../../src/testing/model-server/server.ts";
@@ -12,7 +13,7 @@ import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { SqliteTranscript } from "../../../src/transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "../../../src/transcript/transcript.ts";
-import { createWorker } from "../../../src/worker.ts";
+import { createWorker, type HoldfastWorkerOptions } from "../../../src/worker.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
 /** What must never be seen anywhere but in a request's header. */
@@ -22,6 +23,8 @@ export type StageOptions = {
   readonly tools?: readonly Tool[];
   readonly filters?: Readonly<Record<string, InputFilter>>;
   readonly secrets?: SecretSource;
+  readonly builtInTools?: HoldfastWorkerOptions["builtInTools"];
+  readonly log?: Logger;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** No worker: the test starts its own. */
@@ -66,6 +69,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       secrets: options.secrets ?? ((name: string) => (name === TEST_KEY_NAME ? TEST_KEY : undefined)),
       tools: options.tools ?? [],
       filters: options.filters ?? {},
+      builtInTools: options.builtInTools ?? true,
+      ...(options.log === undefined ? {} : { log: options.log }),
       defaultWorkspace: home,
       temporal: {
         workflowsPath: undefined,
