@@ -23,13 +23,14 @@ import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
 import { LocalHub } from "./stream/local-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
-import { defaultTools } from "./tools/default-tools.ts";
+import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import type { Tool } from "./tools/tool.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 
 export type { FilterResult, InputFilter } from "./hooks/filters.ts";
+export type { DefaultToolOptions } from "./tools/default-tools.ts";
 export { defineTool } from "./tools/tool.ts";
 
 export type HoldfastWorkerOptions = {
@@ -42,8 +43,11 @@ export type HoldfastWorkerOptions = {
   readonly home?: string;
   /** Your own tools, beside the six that are built in. */
   readonly tools?: readonly Tool[];
-  /** Off leaves out bash, read_file, write_file, edit_file, list_files and search. */
-  readonly builtInTools?: boolean;
+  /**
+   * Off leaves out bash, read_file, write_file, edit_file, list_files and search; an object changes their time limits,
+   * bounds and restrictions.
+   */
+  readonly builtInTools?: boolean | DefaultToolOptions;
   /**
    * Input filters, by the names that definitions use in `inputFilters`. One that throws, or that gives no answer
    * within 10 seconds, rejects.
@@ -142,6 +146,10 @@ function readConfig(): ReturnType<typeof loadClientConnectConfig> {
   return loadClientConnectConfig({ disableFile: process.env["TEMPORAL_CONFIG_FILE"] === "" });
 }
 
+function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
+  return wanted === false ? [] : defaultTools(wanted === true ? {} : wanted);
+}
+
 type Parts = {
   readonly connection: NativeConnection;
   readonly address: string;
@@ -176,10 +184,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry([
-        ...(options.builtInTools === false ? [] : defaultTools()),
-        ...(options.tools ?? []),
-      ]),
+      tools: new ToolRegistry([...builtIn(options.builtInTools), ...(options.tools ?? [])]),
       filters,
       secrets: options.secrets ?? environment,
       definitions: new Definitions(transcript),
