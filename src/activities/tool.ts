@@ -129,6 +129,7 @@ async function store(
   const step = currentStep(input, dependencies.process);
   const definition = await dependencies.definitions.byHash(input.definitionHash);
   const output = presentable(said, maskFor(secretsIn(definition.model, dependencies.secrets)));
+  const child = output.childLoopId === undefined ? {} : { childLoopId: output.childLoopId };
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
@@ -136,6 +137,7 @@ async function store(
     content: [...output.content],
     isError,
     ...(output.details === undefined ? {} : { details: output.details }),
+    ...child,
     timestamp: Date.now(),
     turnId: { loopId: input.loopId, turnIndex: input.turn },
   };
@@ -146,6 +148,7 @@ async function store(
     tokens: estimateMessage(message),
     preview: truncateForPreview(redact(truncateForPreview(shown, 4 * PREVIEW_BYTES)), PREVIEW_BYTES),
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
+    ...child,
   };
   const stored = await patiently(
     () =>
