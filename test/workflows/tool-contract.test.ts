@@ -237,3 +237,19 @@ test("both spellings of a tool's name are taken for it; an unknown name is left 
     'Unknown tool "raed_file": did you mean "read_file"?',
   ]);
 });
+
+test("the built-in tools have the options that the worker was given", async () => {
+  const narrow = await openStage({ builtInTools: { bash: { denyPatterns: ["curl"] } } });
+  try {
+    const session = narrow.session({
+      replies: [{ toolCalls: [{ name: "bash", arguments: { command: "curl x" } }] }, { text: "Done." }],
+      agent: { tools: ["bash"] },
+    });
+    await session.run("Go");
+    expect((await session.conversation())[2]).toBe(
+      "toolResult: Command blocked by safety policy: contains 'curl'",
+    );
+  } finally {
+    await narrow.close();
+  }
+});
