@@ -9,6 +9,7 @@ import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
 import type { Prompted, PromptOptions } from "./prompt.ts";
 import type { LoopHistory, MessagesOptions } from "./read.ts";
 import type { SendOptions, Sent } from "./send.ts";
+import type { MessageSent, SendMessageOptions } from "./send-message.ts";
 import { Session } from "./session.ts";
 import { sessionId } from "./session-id.ts";
 import { type StartOptions, startRun } from "./start.ts";
@@ -36,13 +37,17 @@ export class Holdfast {
     return new Session(this.#link, session, runId);
   }
 
-  /** A handle; asks nobody whether the session is there. */
-  session(id: string): Session {
-    return new Session(this.#link, sessionId(id));
+  /** A handle; asks nobody whether the session is there. About its newest run, unless one is named. */
+  session(id: string, runId?: string): Session {
+    return new Session(this.#link, sessionId(id), runId);
   }
 
   prompt(session: string, text: string, options?: PromptOptions): Promise<Prompted> {
     return this.session(session).prompt(text, options);
+  }
+
+  send(session: string, text: string, options?: SendMessageOptions): Promise<MessageSent> {
+    return this.session(session).send(text, options);
   }
 
   steer(session: string, text: string, options?: SendOptions): Promise<Sent> {

@@ -28,6 +28,7 @@ export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
 export type { SendOptions, Sent } from "./send.ts";
+export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts";
 export { Session } from "./session.ts";
 export type { RunMode, StartOptions } from "./start.ts";
 export type { SessionStatus } from "./status.ts";

@@ -21,6 +21,7 @@ import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
 import { awaitResult } from "./result.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
+import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
 import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
@@ -40,6 +41,11 @@ export class Session {
 
   prompt(text: string, options?: PromptOptions): Promise<Prompted> {
     return promptSession(this.#link, this.id, text, options);
+  }
+
+  /** One message, whatever the session is doing: it opens, continues or prompts it; a running one is steered if you say so. */
+  send(text: string, options?: SendMessageOptions): Promise<MessageSent> {
+    return sendMessage(this.#link, this.id, text, options);
   }
 
   /** Words that the agent reads before its next answer. */
