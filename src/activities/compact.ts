@@ -5,7 +5,7 @@ import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { CompactDigest } from "../core/digest.ts";
 import { estimateMessage } from "../core/estimate.ts";
 import { NO_USAGE } from "../core/usage.ts";
-import { COMPACTION_KIND, type Span } from "../core/view.ts";
+import { COMPACTION_KIND, rangesOf, type Span } from "../core/view.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
@@ -54,7 +54,7 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
               step,
               atMs: Date.now(),
               outbox: { entries: [], events: [] },
-              entries: digest.spans === undefined ? [] : [entryOf(sections, input)],
+              entries: digest.spans === undefined ? [] : [entryOf(sections, digest.spans, input)],
               result: digest,
             }),
           signal,
@@ -157,7 +157,8 @@ function spansOf(sections: readonly Section[], position: number): readonly Span[
   }));
 }
 
-function entryOf(sections: readonly Section[], { position, why }: CompactInput) {
+/** With the ranges of the new view, so that what the model saw behind it can be made again. */
+function entryOf(sections: readonly Section[], spans: readonly Span[], { position, why }: CompactInput) {
   const texts = sections.flatMap(({ from, to, as }) => (isText(as) ? [{ from, to, text: as.summary }] : []));
   return {
     position,
@@ -165,7 +166,7 @@ function entryOf(sections: readonly Section[], { position, why }: CompactInput) 
     message: {
       role: "extension" as const,
       kind: COMPACTION_KIND,
-      data: { why: why.type, sections: texts },
+      data: { why: why.type, sections: texts, ranges: rangesOf({ branch: "", spans }).ranges },
       timestamp: Date.now(),
     },
   };

@@ -5,8 +5,8 @@ import type { LoopDigest, ToolFacts } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
 import { materialise, type ViewRanges } from "../core/view.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
-import { type AgentDefinition, Continuation } from "../schema/definition.ts";
-import type { Tool } from "../tools/tool.ts";
+import { type AgentDefinition, Continuation, type Limits } from "../schema/definition.ts";
+import { type Tool, toolDefinition } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { unloadMessage } from "./cargo.ts";
@@ -24,7 +24,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   const { transcript } = dependencies;
   try {
     const definition = await asked(input, dependencies);
-    const { tools, warnings } = facts(definition, dependencies);
+    const { tools, offered, warnings } = facts(definition, dependencies);
     const { inputFilters } = definition;
     checkModel(definition, dependencies);
     checkFilters(inputFilters, dependencies);
@@ -43,6 +43,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       await mustBeContinuable(step.session, continuation, prompts.length, transcript);
     const { cancellationSignal } = Context.current();
     const filtered = await filterPrompts(inputFilters, prompts, dependencies, cancellationSignal);
+    const limits = { ...definition.limits, ...continuation?.limits } as Limits;
     // An earlier execution of this step may have heard something else of its filters: what it has stored counts.
     const opened = await transcript.openLoop({
       step,
@@ -54,13 +55,14 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       kind: continuation?.kind ?? { type: "initial" },
       ...(continuation?.at === undefined ? {} : { at: continuation.at }),
       ...filtered,
+      terms: { tools: offered, limits },
     });
     return {
       ...opened,
       definitionHash,
       agentName: definition.name,
       model: definition.model.id,
-      limits: { ...definition.limits, ...continuation?.limits },
+      limits,
       toolStrategy: definition.toolStrategy,
       steeringMode: definition.steeringMode,
       followUpMode: definition.followUpMode,
@@ -128,7 +130,7 @@ function facts(definition: AgentDefinition, { tools, log }: Dependencies) {
       ...(confirm ? { confirm } : {}),
     };
   }
-  return { tools: known, warnings: resolved.warnings };
+  return { tools: known, offered: resolved.tools.map(toolDefinition), warnings: resolved.warnings };
 }
 
 function checkModel({ model }: AgentDefinition, { providers, secrets }: Dependencies): void {

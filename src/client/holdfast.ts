@@ -8,6 +8,7 @@ import type { Link } from "./link.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
 import type { Prompted, PromptOptions } from "./prompt.ts";
 import type { LoopHistory, MessagesOptions } from "./read.ts";
+import type { RequestOptions, TurnRequest } from "./request.ts";
 import type { SendOptions, Sent } from "./send.ts";
 import type { MessageSent, SendMessageOptions } from "./send-message.ts";
 import { Session } from "./session.ts";
@@ -96,6 +97,10 @@ export class Holdfast {
 
   events(session: string): Promise<readonly LoopHistory[]> {
     return this.session(session).events();
+  }
+
+  request(session: string, options?: RequestOptions): Promise<TurnRequest> {
+    return this.session(session).request(options);
   }
 
   watch(session: string, options?: WatchOptions): AsyncIterable<WatchItem> {

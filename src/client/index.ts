@@ -8,6 +8,7 @@ export {
   parseModel,
 } from "../config/model-names.ts";
 export type { PendingApproval } from "../core/approvals.ts";
+export type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 export type { StatusWord } from "../core/status.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { AgentMessage } from "../schema/message.ts";
@@ -27,6 +28,7 @@ export type { ListOptions, SessionSummary } from "./list.ts";
 export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
+export type { RequestOptions, TurnRequest } from "./request.ts";
 export type { SendOptions, Sent } from "./send.ts";
 export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts";
 export { Session } from "./session.ts";

@@ -19,6 +19,7 @@ import {
 import type { Link } from "./link.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
+import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
 import { awaitResult } from "./result.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
 import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
@@ -112,6 +113,11 @@ export class Session {
 
   events(): Promise<readonly LoopHistory[]> {
     return readEvents(this.#link, this.id);
+  }
+
+  /** What the model was sent for one answer, with where every block of it came from. */
+  request(options?: RequestOptions): Promise<TurnRequest> {
+    return turnRequest(this.#link, this.id, options);
   }
 
   watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from "../schema/definition.ts";
+import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 import type {
   ContinuationKind,
@@ -9,6 +9,7 @@ import type {
   LoopStatus,
   Outcome,
 } from "../schema/record.ts";
+import type { ToolDefinition } from "../schema/tool.ts";
 
 // The transcript: a tree of branches that are only appended to.
 //
@@ -115,7 +116,12 @@ export type LoopOpening = {
   readonly prompts: readonly NewMessage[];
   /** Why the prompts may not join the conversation: the loop has no entries, and the inbox stays as it is. */
   readonly rejected?: string | undefined;
+  /** Kept as a text that the note of the opening step names by its hash. */
+  readonly terms?: LoopTerms | undefined;
 };
+
+/** What a loop was opened with and its definition does not say: its tools as a model is told of them, and its limits. */
+export type LoopTerms = { readonly tools: readonly ToolDefinition[]; readonly limits: Limits };
 
 export type LoopOpened = {
   readonly loopId: string;

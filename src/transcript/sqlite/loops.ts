@@ -11,11 +11,12 @@ import {
   StoreError,
 } from "../transcript.ts";
 import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBefore } from "./branches.ts";
+import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { clearInbox, inboxOf, isEntered } from "./inbox.ts";
 import { json, type Sql } from "./sql.ts";
-import { resultOf, store, takeAndFinish } from "./steps.ts";
+import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
 
 /** The branch of a new session. */
 const MAIN = "main";
@@ -68,6 +69,8 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     ...(opening.rejected === undefined ? {} : { rejected: opening.rejected }),
   };
   takeAndFinish(sql, step, opened, opened, atMs);
+  // As it is, not sorted: a request is made again byte for byte.
+  if (opening.terms !== undefined) setNote(sql, step, putContent(sql, JSON.stringify(opening.terms)));
   return opened;
 }
 
