@@ -32,6 +32,12 @@ describe("how a loop ends", () => {
     });
   });
 
+  test("an answer that failed without a word has ours", () => {
+    const run = play({ replies: [says("", { stopReason: "error" })], light: true }).settle();
+    const message = "the vendor's answer says that it failed";
+    expect(run.state.last?.outcome).toEqual({ type: "failed", fault: "api", message });
+  });
+
   test("an answer that was aborted: the loop was stopped, and says by what", () => {
     const run = play({ replies: [says("half", { stopReason: "aborted" })] }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "the answer was aborted" });
@@ -140,6 +146,12 @@ describe("a loop that opens without a new message", () => {
 });
 
 describe("edges", () => {
+  test("an idle run that continues as new still ends at its time", () => {
+    const run = play({ mode: "interactive", idleTimeoutMs: 1000 }).until("call-model").rotationDue();
+    run.until("rotate").continueAsNew();
+    expect(run.command).toEqual({ type: "wait", untilMs: expect.any(Number) });
+  });
+
   test("money is spent up when the sum is met, not when it is passed [LIM-02]", () => {
     const limits = { ...NO_LIMITS, maxCostUsd: 1 };
     const spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 1 };
