@@ -1,18 +1,15 @@
 import { userInfo } from "node:os";
-import { type ApprovalWords, type Approved, approveUpdate, compactSignal } from "../workflows/messages.ts";
+import { type ApprovalWords, type Approved, approveUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import { atRest, endedMeanwhile, translated } from "./failures.ts";
 import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
 import { isKnown } from "./send.ts";
 import { INLINE_BYTES } from "./words.ts";
 
-/** A run reads a longer focus as none. */
-const MAX_FOCUS_BYTES = 2048;
-
 export type ApproveOptions = {
   /** In place of the model's; the tool checks them as it checks those. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The same kind of call is not asked for again in this run. */
+  /** The same kind of call is not asked for again in this session. */
   readonly always?: boolean;
   /** Who answers, for the record; the name of this process's user unless said. */
   readonly by?: string;
@@ -53,37 +50,6 @@ export function refuseCall(
     ...(reason === undefined ? {} : { reason }),
     ...signed(by),
   });
-}
-
-/**
- * Asks a run to make its context smaller before its next answer.
- *
- * @param options.focus - What matters most, for the model that writes the summary.
- * @returns Whether a run was there to be asked.
- */
-export async function compactSession(
-  link: Link,
-  session: string,
-  { focus }: { readonly focus?: string } = {},
-): Promise<boolean> {
-  const bytes = focus === undefined ? 0 : Buffer.byteLength(focus, "utf8");
-  if (bytes > MAX_FOCUS_BYTES) {
-    throw new HoldfastError(
-      "input-too-large",
-      `The focus has ${bytes} bytes; at most ${MAX_FOCUS_BYTES} are taken. Say in a sentence or two what matters most.`,
-      { session, bytes, maxBytes: MAX_FOCUS_BYTES },
-    );
-  }
-  try {
-    await link.client.workflow
-      .getHandle(session)
-      .signal(compactSignal, focus === undefined || focus.trim() === "" ? {} : { focus });
-    return true;
-  } catch (error) {
-    const failure = translated(error, link, session);
-    if (failure.code !== "session-unknown" || !(await isKnown(link, session))) throw failure;
-    return false;
-  }
 }
 
 async function answer(link: Link, session: string, words: ApprovalWords): Promise<Approved> {

@@ -18,7 +18,7 @@ export async function continueSession(
   session: string,
   { limits }: ContinueOptions = {},
 ): Promise<Started> {
-  const { record } = await known(link, session);
+  const { record } = await knownSession(link, session);
   const continuation: Continuation = {
     kind: { type: "default" },
     ...(limits === undefined ? {} : { limits }),
@@ -37,7 +37,7 @@ export async function rerunLoop(
   session: string,
   { loop, limits }: RerunOptions = {},
 ): Promise<Started> {
-  const { transcript, record } = await known(link, session);
+  const { transcript, record } = await knownSession(link, session);
   const loops = await transcript.loops(session);
   const chosen = loop === undefined ? loops.at(-1) : loops.find(({ loopId }) => loopId === loop);
   if (chosen === undefined) {
@@ -68,7 +68,8 @@ export async function raiseLimits(link: Link, session: string, limits: Partial<L
   }
 }
 
-async function known(
+/** The session as this machine's transcript has it; an error when it has none. */
+export async function knownSession(
   link: Link,
   session: string,
 ): Promise<{ readonly transcript: Transcript; readonly record: SessionRecord }> {

@@ -31,6 +31,10 @@ export type TurnRequest = Pick<
   readonly messages: readonly SourcedMessage[];
   /** As the loop was opened with; absent in the record of loops that began before this was kept. */
   readonly tools?: readonly ToolDefinition[];
+  /** What the last answer was to be. */
+  readonly output?: AgentDefinition["output"];
+  /** Functions of the application that have shaped these messages before they were sent, in order: CB-10. */
+  readonly shapedBy: readonly string[];
   /** As the loop was opened with: what has raised them since is not in it. */
   readonly limits: Limits;
 };
@@ -72,6 +76,13 @@ async function remade(
   const answer = answerOf(entries, loop, session, options.turn);
   const steps = (await transcript.steps(session)).filter(({ kind }) => kind === "open-loop");
   const past = pastView(await traced(transcript, loops.slice(0, at + 1), steps), entries, answer.position);
+  if (past.type === "changed-by-model") {
+    throw new HoldfastError(
+      "input-invalid",
+      `What the model saw in turn ${answer.turn} of ${loop.loopId} is not made again: it has pruned its context, or gone back, in this session.`,
+      { session },
+    );
+  }
   if (past.type === "unrecorded") {
     throw new HoldfastError(
       "input-invalid",
@@ -98,6 +109,11 @@ async function remade(
     systemPrompt: { text: systemPrompt, origin: { type: "system-prompt" } },
     messages: sourced(past.view, entries),
     ...(terms === undefined ? {} : { tools: terms.tools }),
+    ...(definition.output === undefined ? {} : { output: definition.output }),
+    shapedBy: [
+      ...definition.transformContext,
+      ...(definition.convertToLlm === null ? [] : [definition.convertToLlm]),
+    ],
     limits: terms?.limits ?? definition.limits,
   };
 }

@@ -1,14 +1,9 @@
+import type { ZodType } from "zod";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
-import type { RunResult } from "../workflows/result.ts";
-import {
-  type ApproveOptions,
-  approveCall,
-  compactSession,
-  type RefuseOptions,
-  refuseCall,
-} from "./approve.ts";
+import { type ApproveOptions, approveCall, type RefuseOptions, refuseCall } from "./approve.ts";
+import { type Compacting, compactSession } from "./compact.ts";
 import {
   type ContinueOptions,
   continueSession,
@@ -17,6 +12,7 @@ import {
   rerunLoop,
 } from "./continue.ts";
 import type { Link } from "./link.ts";
+import { type SessionResult, withOutput } from "./output.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
 import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
@@ -27,15 +23,17 @@ import { type SessionStatus, sessionStatus } from "./status.ts";
 import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
 import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
 
-/** One session: a conversation that goes on over any number of runs. */
-export class Session {
+/** One session: a conversation that goes on over any number of runs. `Output` is what its results are read as. */
+export class Session<Output = unknown> {
   readonly id: string;
   /** The run that this handle has started; `result` and `watch` are about it. Else about the newest. */
   readonly runId: string | undefined;
   readonly #link: Link;
+  readonly #output: ZodType<Output> | undefined;
 
-  constructor(link: Link, id: string, runId?: string) {
+  constructor(link: Link, id: string, runId?: string, output?: ZodType<Output>) {
     this.#link = link;
+    this.#output = output;
     this.id = id;
     this.runId = runId;
   }
@@ -79,19 +77,21 @@ export class Session {
     return refuseCall(this.#link, this.id, toolCallId, options);
   }
 
-  /** Makes the context smaller before the next answer. Gives whether a run was open. */
-  compact(options?: { readonly focus?: string }): Promise<boolean> {
+  /** Makes the context smaller: before the next answer of an open run, at once when the session is at rest. */
+  compact(options?: { readonly focus?: string }): Promise<Compacting> {
     return compactSession(this.#link, this.id, options);
   }
 
   /** Goes on with the session at rest as it stands, without a new prompt. */
-  async continue(options?: ContinueOptions): Promise<Session> {
-    return new Session(this.#link, this.id, (await continueSession(this.#link, this.id, options)).runId);
+  async continue(options?: ContinueOptions): Promise<Session<Output>> {
+    const { runId } = await continueSession(this.#link, this.id, options);
+    return new Session(this.#link, this.id, runId, this.#output);
   }
 
   /** Has the prompts of a loop answered once more, on a branch of its own. */
-  async rerun(options?: RerunOptions): Promise<Session> {
-    return new Session(this.#link, this.id, (await rerunLoop(this.#link, this.id, options)).runId);
+  async rerun(options?: RerunOptions): Promise<Session<Output>> {
+    const { runId } = await rerunLoop(this.#link, this.id, options);
+    return new Session(this.#link, this.id, runId, this.#output);
   }
 
   /** Lets the loop that runs have more. Gives the limits that hold now. */
@@ -103,8 +103,9 @@ export class Session {
     return sessionStatus(this.#link, this.id);
   }
 
-  result(options: { readonly signal?: AbortSignal } = {}): Promise<RunResult> {
-    return awaitResult(this.#link, this.id, { runId: this.runId, ...options });
+  async result(options: { readonly signal?: AbortSignal } = {}): Promise<SessionResult<Output>> {
+    const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
+    return withOutput(this.#link, result, this.#output);
   }
 
   messages(options?: MessagesOptions): Promise<readonly Entry[]> {

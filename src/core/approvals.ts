@@ -7,7 +7,7 @@ import type { Call, State } from "./state.ts";
 // Who may run what: the policy decides, a person is asked where it says so, and what a person has allowed for good is
 // not asked again.
 
-/** A kind of call that a person has allowed for the rest of the run. */
+/** A kind of call that a person has allowed for the rest of the session. */
 export type Grant = {
   readonly tool: string;
   /** Of a shell: the first words of each command that was allowed. Absent for tools without commands. */

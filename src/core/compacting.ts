@@ -17,9 +17,10 @@ export function contextTokens({ view, counted }: State): number {
 
 /** Why the view must be made smaller before the model is asked, or nothing. */
 export function compactionDue(state: State): CompactionReason | undefined {
-  if (state.compact !== undefined) return { type: "asked", ...state.compact };
   const { context } = pinnedOf(state);
-  return context !== undefined && contextTokens(state) > context.compactAbove ? { type: "grown" } : undefined;
+  if (context === undefined) return undefined;
+  if (state.compact !== undefined) return { type: "asked", ...state.compact };
+  return contextTokens(state) > context.compactAbove ? { type: "grown" } : undefined;
 }
 
 export function startCompaction(state: State, why: CompactionReason): State {
@@ -49,7 +50,7 @@ export function viewCompacted(state: State, phase: PhaseOf<"compacting">, digest
     loopsCompacted,
   });
   const { counted: _, ...rest } = ended;
-  return { ...rest, length: position + 1, view: { ...ended.view, spans } };
+  return { ...rest, length: position + 1, view: { ...ended.view, spans, liveFrom: position + 1 } };
 }
 
 /** What a text has cost counts for the loop's limits. */

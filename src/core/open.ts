@@ -6,7 +6,7 @@ import { truncateForPreview } from "./preview.ts";
 import { redact } from "./redact.ts";
 import type { Prompt, State } from "./state.ts";
 import { NO_USAGE } from "./usage.ts";
-import { extendView, type View } from "./view.ts";
+import { extendView, type Span, type View } from "./view.ts";
 
 /** What an operator reads of the first prompt, in bytes. */
 const GOAL_BYTES = 256;
@@ -25,6 +25,7 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
   const { counted: _, ...rest } = state;
   const opened: State = {
     ...rest,
+    ...(digest.grants === undefined || state.grants !== undefined ? {} : { grants: digest.grants }),
     asked: { hash: definitionHash },
     last: undefined,
     pinned: pinnedFrom(digest),
@@ -47,9 +48,12 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
       ...(goesOn ? { goesOn } : {}),
     },
   };
+  const due = { type: "turn-due" as const, source: "opening" as const };
+  // A loop that a hook has refused never began (CB-05).
+  if (digest.rejectedBy !== undefined) return { ...opened, phase: due };
   const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
   const announced = emit(opened, { type: "AgentStart", kind, ...parent });
-  return { ...announced, phase: { type: "turn-due", source: "opening" } };
+  return { ...announced, phase: due };
 }
 
 function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
@@ -60,26 +64,34 @@ function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
     branch: _b,
     from: _f,
     tokensBefore: _t,
+    view: _v,
+    grants: _g,
     entries: _e,
     warnings: _w,
     rejected: _r,
+    rejectedBy: _rb,
+    before: _before,
     ...pinned
   } = digest;
   return pinned;
 }
 
-/** The view as it was, when the loop goes on right behind it; else everything that stands before the loop. */
+/** The view as it was, when the loop goes on right behind it; else what earlier loops have left of what stands before. */
 function viewFrom(state: State, digest: LoopDigest): View {
   const goesOn = state.view.branch === digest.branch && state.length === digest.from;
   const before: View = goesOn
     ? state.view
     : {
         branch: digest.branch,
-        spans: digest.from === 0 ? [] : [{ from: 0, to: digest.from, turns: 1, tokens: digest.tokensBefore }],
+        ...(digest.view ?? { spans: allBefore(digest), ...digest.before }),
       };
   return digest.entries.reduce<View>(
-    (view, entry, index) =>
-      extendView(view, { position: digest.from + index, tokens: entry.tokens, newTurn: true }),
+    (view, { tokens, refused }, index) =>
+      refused === true ? view : extendView(view, { position: digest.from + index, tokens, newTurn: true }),
     before,
   );
+}
+
+function allBefore({ from, tokensBefore }: LoopDigest): readonly Span[] {
+  return from === 0 ? [] : [{ from: 0, to: from, turns: 1, tokens: tokensBefore }];
 }

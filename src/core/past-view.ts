@@ -16,20 +16,26 @@ export type LoopTrace = {
 /** The view, or why it cannot be made again. */
 export type PastView =
   | { readonly type: "view"; readonly view: ViewRanges }
-  | { readonly type: "unrecorded"; readonly position: number };
+  | { readonly type: "unrecorded"; readonly position: number }
+  /** A model had changed its view by itself: what is left of that is not made again yet. */
+  | { readonly type: "changed-by-model" };
 
 /**
  * What the model saw when it made the answer at `answer`: everything before it, or the newest compaction's view of it
  * and everything since.
  *
- * A compaction holds for the loops that its run went on with, each right behind the one before.
+ * A compaction holds for the rest of its run, and for what begins behind the end of its loop.
  *
  * @param loops - In order of start, up to and including the one that the answer belongs to.
  * @param entries - Of the last loop's branch, in order of position.
  */
 export function pastView(loops: readonly LoopTrace[], entries: readonly Entry[], answer: number): PastView {
   const branch = loops.at(-1)?.branch ?? "";
-  const taken = new Set(connected(loops).flatMap(compactionsOf));
+  if (loops.some(({ events }) => events.some(isOfModel))) return { type: "changed-by-model" };
+  const from = loops.at(-1)?.from ?? 0;
+  const closed = loops.filter((loop) => (endOf(loop) ?? Number.POSITIVE_INFINITY) <= from);
+  const kept = [...closed, ...connected(loops)];
+  const taken = new Set(kept.flatMap(compactionsOf));
   const newest = entries.findLast(({ position }) => position < answer && taken.has(position));
   if (newest === undefined) return { type: "view", view: { branch, ranges: stretch(0, answer) } };
   const { position } = newest;
@@ -52,6 +58,10 @@ function connected(loops: readonly LoopTrace[]): readonly LoopTrace[] {
 
 function endOf({ events }: LoopTrace): number | undefined {
   return events.flatMap((body) => (body.type === "AgentEnd" ? [body.to] : [])).at(-1);
+}
+
+function isOfModel(body: EventBody): boolean {
+  return body.type === "PrunApplied" || (body.type === "RevertApplied" && body.applied);
 }
 
 /** One that was written and not taken has no event. */

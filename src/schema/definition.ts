@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
+import { Hooks } from "./hooks.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
+import { OutputFormat } from "./output.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { ToolStrategy } from "./tool.ts";
 
@@ -24,7 +26,11 @@ export const Continuation = z.strictObject({
     z.object({ type: z.literal("default") }),
     z.object({ type: z.literal("rerun"), tag: z.string() }),
     z.object({ type: z.literal("branch"), tag: z.string() }),
+    /** Asks for no answer: the context is made smaller, and the loop ends (CMP-13). */
+    z.object({ type: z.literal("compaction") }),
   ]),
+  /** Of a compaction: what matters most, for the model that writes the summary. */
+  focus: z.string().max(2048).optional(),
   /** Behind this many entries of a branch, the session's head unless said; a fork when others come after. */
   at: z.strictObject({ branch: z.string(), position: z.number().int().nonnegative() }).optional(),
   /** In place of the definition's, for this loop. */
@@ -53,6 +59,8 @@ export type RetryConfig = z.infer<typeof RetryConfig>;
 export const ApprovalSettings = z.strictObject({
   /** After this the call is refused; `null`, the default, waits for days if it must. */
   timeoutMs: z.number().int().positive().nullable().default(null),
+  /** Time in which nothing but a person is waited for counts for `limits.maxDurationMs`. */
+  countsAsDuration: z.boolean().default(false),
 });
 export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
 
@@ -63,6 +71,15 @@ export const NudgeSettings = z.strictObject({
   max: z.number().int().min(0).default(2),
 });
 export type NudgeSettings = z.infer<typeof NudgeSettings>;
+
+/** How long what a model leaves behind when it goes back is shown to it. Defaults: PHI-02. */
+export const RevertSettings = z.strictObject({
+  /** Turns that a lesson or a finding is shown for. */
+  shownForTurns: z.number().int().min(0).max(100).default(5),
+  /** The newest of a kind are shown however old they are. At most 20, so that a run's state stays small. */
+  newestOfKind: z.number().int().min(0).max(20).default(3),
+});
+export type RevertSettings = z.infer<typeof RevertSettings>;
 
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
@@ -88,10 +105,24 @@ export const AgentDefinition = z.strictObject({
   /** Unknown tools are an error instead. */
   strict: z.boolean().default(false),
   /**
-   * Names of input filters that the worker has registered, asked in this order about every prompt before it joins
-   * the conversation. An unknown one is an error when a loop opens, which lists those that there are.
+   * Names of input filters that the worker has registered, asked in this order about all that people say before it
+   * joins the conversation. An unknown one is an error when a loop opens, which lists those that there are.
    */
   inputFilters: z.array(z.string()).default([]),
+  /** Who is asked or told while the agent works, by point; see docs/hooks.md. */
+  hooks: Hooks.default(() => ({})),
+  /**
+   * Names of context transforms that the worker has registered: before each request they make other messages of the
+   * whole context, in this order. The record and its counts stay as they are.
+   */
+  transformContext: z.array(z.string()).default([]),
+  /**
+   * Name of a context converter that the worker has registered, which makes messages that a model can read of what the
+   * transforms have left. `null`, the default, drops an application's own messages.
+   */
+  convertToLlm: z.string().nullable().default(null),
+  /** What the last answer must be; a text when absent. */
+  output: OutputFormat.optional(),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
   /** For tools that have no time limit of their own; `null`, the default, gives them none. */
   toolTimeoutMs: z.number().int().positive().nullable().default(null),
@@ -101,6 +132,8 @@ export const AgentDefinition = z.strictObject({
   context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
   approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
   nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
+  /** For the tool `revert_to_state`. */
+  revert: RevertSettings.optional(),
   /** The folder that file and shell tools work in. Absolute. */
   workspace: z.string().optional(),
   limits: Limits.default(() => Limits.parse({})),

@@ -40,7 +40,7 @@ export type ApprovalWords = {
   readonly answer: "approve" | "refuse";
   /** With "approve": run it with these instead. At most 32 KiB as JSON. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** With "approve": the same kind of call is not asked for again in this run. */
+  /** With "approve": the same kind of call is not asked for again in this session. */
   readonly always?: boolean;
   /** With "refuse": what the model is told. */
   readonly reason?: string;

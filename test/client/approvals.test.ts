@@ -192,21 +192,15 @@ test("a run that waits says so once, with the command to answer it with, and goe
   expect(said.err.split("Waits for approval").length).toBe(2);
 });
 
-test("compact reaches a run; a session at rest has nothing to compact; a long focus is refused", async () => {
+test("compact reaches a run, or makes a loop of its own at rest; a long focus is refused [CMP-13]", async () => {
   const session = await asking("ivy");
   expect(await cli("compact", session.id, "--focus", "the payments")).toMatchObject({ code: 0 });
-  expect(await holdfast.compact(session.id)).toBe(true);
+  expect(await holdfast.compact(session.id)).toEqual({ by: "open-run" });
   await expect(holdfast.compact(session.id, { focus: "x".repeat(3_000) })).rejects.toMatchObject({
     code: "input-too-large",
   });
   await holdfast.approve(session.id);
   await session.result();
-  expect(await holdfast.compact(session.id)).toBe(false);
-  expect(await cli("compact", session.id)).toMatchObject({
-    code: 0,
-    out: expect.stringContaining("at rest"),
-  });
-  await expect(holdfast.compact("no-such-session")).rejects.toMatchObject({ code: "session-unknown" });
   const { events } = await session.handle.fetchHistory();
   const focuses = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) =>
     signal?.signalName === "compact"
@@ -214,4 +208,15 @@ test("compact reaches a run; a session at rest has nothing to compact; a long fo
       : [],
   );
   expect(focuses).toEqual([{ focus: "the payments" }, {}]);
+  expect(await holdfast.compact(session.id)).toMatchObject({ by: "own-loop" });
+  await holdfast.result(session.id);
+  expect((await holdfast.events(session.id)).at(-1)?.events.map(({ body }) => body.type)).toEqual([
+    "AgentStart",
+    "AgentEnd",
+  ]);
+  expect(await cli("compact", session.id)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("nothing to make smaller"),
+  });
+  await expect(holdfast.compact("no-such-session")).rejects.toMatchObject({ code: "session-unknown" });
 });

@@ -55,16 +55,59 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
 
 describe("a person asks for a compaction [CMP-13, CMP-14, CTX-18]", () => {
   test("it comes before the next answer, once, with the words that say what matters", () => {
-    const run = play({ replies: TURNS }).until("call-tools");
+    const run = play({ replies: TURNS, compactAbove: 1_000_000 }).until("call-tools");
     run.compact("the prices").settle();
     const asked = run.commands.filter((command) => command.type === "compact");
     expect(asked).toMatchObject([{ why: { type: "asked", focus: "the prices" } }]);
   });
 
-  test("at rest it waits for the next prompt", () => {
-    const run = play({ replies: [says("one"), says("two")], mode: "interactive" }).settle();
-    run.compact().prompt("next").settle();
-    expect(kinds(run)).toEqual(["call-model", "compact", "call-model"]);
+  test("where the definition has switched compaction off, nothing comes of it", () => {
+    const run = play({ replies: TURNS, mode: "interactive" }).until("call-tools").compact().settle();
+    run.compact().settle();
+    expect(run.commands.filter(({ type }) => type === "compact")).toEqual([]);
+    expect(run.transcript.loops).toHaveLength(1);
+  });
+});
+
+describe("a compaction of a session at rest [CMP-13, LOOP-06]", () => {
+  const rest = () => play({ replies: TURNS, mode: "interactive", compactAbove: 1_000_000 }).settle();
+  const eventsOfLast = (run: ReturnType<typeof play>) =>
+    run.transcript.eventsOf(run.transcript.loops.at(-1)?.loopId ?? "").map(({ body }) => body);
+
+  test("is a loop of its own that asks no model, has no turn, and leaves the run at rest", () => {
+    const run = rest();
+    const asked = run.asked.length;
+    run.compact("the prices").settle();
+    expect(run.asked).toHaveLength(asked);
+    expect(eventsOfLast(run).map(({ type }) => type)).toEqual([
+      "AgentStart",
+      "CompactionStarted",
+      "CompactionEnded",
+      "AgentEnd",
+    ]);
+    expect(eventsOfLast(run)[0]).toMatchObject({ kind: { type: "compaction" } });
+    expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "contextCompacted" });
+    expect(run.command.type).toBe("wait");
+    expect(run.commands.findLast(({ type }) => type === "compact")).toMatchObject({
+      why: { type: "asked", focus: "the prices" },
+    });
+    run.prompt("next").until("call-model");
+    expect(run.state.view.spans[0]).toMatchObject({ from: 0, instead: { section: 0 } });
+  });
+
+  test("that is stopped in the middle ends as stopped, once", () => {
+    const run = rest().compact().until("compact").stop("enough");
+    run.setBack({ type: "cancelled" }).settle();
+    expect(eventsOfLast(run).map(({ type }) => type)).toEqual(["AgentStart", "AgentEnd"]);
+    expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
+  });
+
+  test("that fails says so, and the view stays", () => {
+    const run = rest();
+    const { spans } = run.state.view;
+    run.compact().until("compact").fail("api", "no").settle();
+    expect(run.state.last?.outcome).toEqual({ type: "failed", fault: "api", message: "no" });
+    expect(run.state.view.spans).toEqual(spans);
   });
 });
 

@@ -43,6 +43,35 @@ describe("limits", () => {
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max duration reached (11s/10s)]");
   });
 
+  describe("time in which nothing but a person is waited for [LIM-02, TMP-11]", () => {
+    const asked = {
+      limits: { maxDurationMs: 10_000 },
+      permissions: { rules: [{ tool: "bash", outcome: "ask" as const }] },
+      replies: [calls("bash", "edit"), says("done")],
+    };
+
+    test("is not counted", () => {
+      const run = play(asked).until("call-tools");
+      run.tool(1).until("wait").pass(86_400_000).answer("c0.0").settle();
+      expect(run.state.last?.outcome.type).toBe("answered");
+    });
+
+    test("is counted where the definition says so", () => {
+      const run = play({ ...asked, waitingCounts: true }).until("call-tools");
+      run.tool(1).until("wait").pass(20_000).answer("c0.0").settle();
+      expect(run.lines.at(-1)).toContain("Max duration reached (20s/10s)");
+    });
+
+    test("ends with the answer, and a call at work beside the question is counted", () => {
+      const beside = play(asked).until("call-tools");
+      beside.pass(11_000).tool(1).until("wait").answer("c0.0").settle();
+      expect(beside.lines.at(-1)).toContain("Max duration reached (11s/10s)");
+      const behind = play(asked).until("call-tools");
+      behind.tool(1).until("wait").pass(30_000).answer("c0.0").pass(12_000).settle();
+      expect(behind.lines.at(-1)).toContain("Max duration reached (12s/10s)");
+    });
+  });
+
   test("cost is the sum of all answers [LIM-02, LIM-05]", () => {
     const replies = forever.map((reply) => ({ ...reply, costUsd: 0.4 }));
     const run = play({ limits: { maxCostUsd: 1 }, replies }).settle();

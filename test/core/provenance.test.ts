@@ -1,4 +1,4 @@
-import { array, assert, constantFrom, integer, option, property, record } from "fast-check";
+import fc, { array, constantFrom, integer, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LoopTrace, pastView } from "../../src/core/past-view.ts";
 import { sourced } from "../../src/core/provenance.ts";
@@ -111,7 +111,7 @@ describe("where a message comes from [PHI-07]", () => {
       }),
       { maxLength: 6 },
     );
-    assert(
+    fc.assert(
       property(array(message, { maxLength: 14 }), lengths, (said, parts) => {
         const entries = entriesOf(
           ...said.map(({ kind, call }, n): [EntryOrigin, AgentMessage] => {
@@ -208,18 +208,29 @@ describe("the view of a past answer [PHI-07]", () => {
     expect(pastView([first, loop(4, [])], entries, 5)).toEqual(smaller(5));
   });
 
-  test.each([
-    ["of another run", loop(4, [], { isFirstOfRun: true })],
-    ["that begins elsewhere", loop(3, [])],
-  ])("a loop %s does not", (_, second) => {
-    expect(pastView([first, second], entries, 5)).toEqual(whole(5));
+  test("so does one of another run, and one on a branch of its own behind its end", () => {
+    expect(pastView([first, loop(4, [], { isFirstOfRun: true })], entries, 5)).toEqual(smaller(5));
+    const forked = pastView([first, loop(4, [], { branch: "fork" })], entries, 5);
+    expect(forked).toEqual({
+      type: "view",
+      view: { branch: "fork", ranges: [...left, { from: 3, to: 5 }] },
+    });
   });
 
-  test("nor one on a branch of its own, nor one behind a loop that has not ended", () => {
-    const forked = pastView([first, loop(4, [], { branch: "fork" })], entries, 5);
-    expect(forked).toEqual({ type: "view", view: { branch: "fork", ranges: [{ from: 0, to: 5 }] } });
+  test("one that begins before its end does not, nor one behind a loop that has not ended", () => {
+    expect(pastView([first, loop(3, [])], entries, 5)).toEqual(whole(5));
     const open = loop(0, [compactedAt(2)], { isFirstOfRun: true });
     expect(pastView([open, loop(4, [])], entries, 5)).toEqual(whole(5));
+  });
+
+  test("one in which the model has pruned is not made again, and says so", () => {
+    const pruned: EventBody = {
+      type: "PrunApplied",
+      pruned: [{ from: 1, to: 2 }],
+      tokensRemoved: 1,
+      messagesRemoved: 1,
+    };
+    expect(pastView([loop(0, [pruned])], entries, 4)).toEqual({ type: "changed-by-model" });
   });
 
   test("a compaction that was written and not taken counts for nothing", () => {

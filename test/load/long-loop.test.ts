@@ -18,6 +18,8 @@ import { start } from "../../src/core/start.ts";
 import type { State } from "../../src/core/state.ts";
 import { viewTokens } from "../../src/core/view.ts";
 import { FilterRegistry } from "../../src/hooks/filters.ts";
+import { Named } from "../../src/hooks/named.ts";
+import { HookRegistry } from "../../src/hooks/registry.ts";
 import { createLogger } from "../../src/observability/log.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import { NullHub } from "../../src/stream/null-hub.ts";
@@ -81,6 +83,10 @@ function worker() {
     providers: ProviderRegistry.default(),
     tools: new ToolRegistry([look]),
     filters: new FilterRegistry(),
+    hooks: new HookRegistry(),
+    transforms: new Named("context transform"),
+    converters: new Named("context converter"),
+    compactions: new Named("compaction strategy"),
     secrets: () => "sk-test",
     definitions: new Definitions(transcript),
     conversations: new Conversations(transcript),

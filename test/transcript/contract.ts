@@ -3,6 +3,7 @@ import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { FencedError, type Transcript } from "../../src/transcript/transcript.ts";
 import { branchContract } from "./branch-contract.ts";
 import { loopContract } from "./loop-contract.ts";
+import { loopViewContract } from "./loop-view-contract.ts";
 import { propertyContract } from "./property-contract.ts";
 import { stepContract } from "./step-contract.ts";
 import { answer, entry, event, NOTHING, opening, step, texts, USAGE, write } from "./story.ts";
@@ -20,6 +21,7 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
     stepContract(make);
     branchContract(make);
     loopContract(make);
+    loopViewContract(make);
     contentContract(make);
     processContract(make);
     propertyContract(make);
@@ -136,6 +138,7 @@ function processContract(make: () => Promise<Bench>): void {
         usage: USAGE,
         costUsd: 0,
         turns: 1,
+        to: 1,
       });
       expect(await transcript.remains("p1")).toEqual({
         activities: [],

@@ -143,6 +143,7 @@ export function loopContract(make: () => Promise<Bench>): void {
         usage: USAGE,
         costUsd: 0.25,
         turns: 3,
+        to: 1,
       });
       expect(await transcript.loops("s")).toEqual([
         {

@@ -156,6 +156,21 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     await session.result();
     expect([there("one"), there("two")]).toEqual([true, true]);
   });
+
+  test("always: nor in the next run of the session", async () => {
+    const session = asking([
+      { toolCalls: [touch("first-run")] },
+      { text: "Done." },
+      { toolCalls: [touch("second-run")] },
+      { text: "Done again." },
+    ]);
+    await session.start("Go");
+    await waiting(session);
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", always: true }] });
+    await session.result();
+    expect(await session.run("Once more")).toMatchObject({ text: "Done again." });
+    expect([there("first-run"), there("second-run")]).toEqual([true, true]);
+  });
 });
 
 describe("the permission policy, with facts from the activity [PERM-01]", () => {

@@ -48,6 +48,44 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     expect(text).not.toContain("All work and no play makes a long day. All work");
   });
 
+  test("stays as small for the next run of its session [CMP-07]", async () => {
+    const agent = { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } };
+    const session = stage.session({ replies: turns(16), agent });
+    await session.run("Go");
+    const before = session.seen(15);
+    expect(before.some((line) => line.includes("[Summary]"))).toBe(true);
+    await session.run("And now?");
+    const after = session.seen(16);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.at(-1)).toBe("user: And now?");
+  });
+
+  test("of a session at rest is made smaller in a loop of its own, which asks nobody [CMP-13]", async () => {
+    const context = { ...SMALL, maxContextTokens: 100_000 };
+    const session = stage.session({
+      replies: [...turns(6), { text: "Again." }],
+      agent: { tools: ["list_files"], context },
+    });
+    await session.run("Go");
+    const whole = session.seen(5);
+    await session.start(undefined, { continuation: { kind: { type: "compaction" }, focus: "the prices" } });
+    expect(await session.result()).toMatchObject({
+      outcome: { type: "answered", stopReason: "contextCompacted" },
+    });
+    expect(session.requests()).toHaveLength(6);
+    expect(await session.eventTypes(1)).toEqual([
+      "AgentStart",
+      "CompactionStarted",
+      "CompactionEnded",
+      "AgentEnd",
+    ]);
+    await session.run("And now?");
+    const after = session.seen(6);
+    expect(after.length).toBeLessThan(whole.length);
+    expect(after.some((line) => line.includes("[Summary]"))).toBe(true);
+    expect(after.at(-1)).toBe("user: And now?");
+  });
+
   test("when a person asks, before the next answer", async () => {
     const replies = [
       ...turns(5).slice(0, 4),

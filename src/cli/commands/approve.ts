@@ -20,7 +20,7 @@ export function approveCommand(program: Command, act: Act): void {
     .argument("<session>", "the session's id")
     .argument("[call]", CALL_HELP)
     .option("--arguments <json>", "run it with these instead: a JSON object, or @FILE that holds one")
-    .option("--always", "the same kind of call is not asked for again in this run")
+    .option("--always", "the same kind of call is not asked for again in this session")
     .addHelpText(
       "after",
       `

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import { withHoldfast } from "../connection.ts";
+import type { Holdfast } from "../../client/index.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { openStack } from "../local-stack.ts";
 
 export function compactCommand(
   program: Command,
@@ -9,7 +10,7 @@ export function compactCommand(
 ): void {
   program
     .command("compact")
-    .description("Make a run's context smaller before its next answer; the record keeps everything")
+    .description("Make a session's context smaller; the record keeps everything")
     .argument("<session>", "the session's id")
     .option("--focus <text>", "what matters most, for the summary")
     .addHelpText(
@@ -17,7 +18,9 @@ export function compactCommand(
       `
 Examples:
   $ holdfast compact 5f0c…
-  $ holdfast compact 5f0c… --focus "Keep what was found out about the login bug"`,
+  $ holdfast compact 5f0c… --focus "Keep what was found out about the login bug"
+
+An open run does it before its next answer; of a session at rest it is done at once.`,
     )
     .action(async (session: string, flags: { readonly focus?: string }) =>
       act((context) => compact(context, session, flags)),
@@ -29,15 +32,33 @@ async function compact(
   session: string,
   { focus }: { readonly focus?: string },
 ): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
-    const open = await holdfast.compact(session, focus === undefined ? {} : { focus });
-    if (context.json) context.printJson({ type: "compact", session, open });
-    else
-      context.print(
-        open
-          ? "asked to make its context smaller before the next answer"
-          : "nothing to do: the session is at rest",
-      );
+  const stack = await openStack(context);
+  try {
+    const { holdfast } = stack;
+    const { by } = await holdfast.compact(session, focus === undefined ? {} : { focus });
+    const sizes = by === "own-loop" ? await sizesOf(holdfast, session) : undefined;
+    if (context.json) context.printJson({ type: "compact", session, by, ...sizes });
+    else context.print(described(by, sizes));
     return EXIT.ok;
-  });
+  } finally {
+    await stack.close();
+  }
+}
+
+type Sizes = { readonly tokensBefore: number; readonly tokensAfter: number };
+
+/** Of the compaction that was just started, when it is over; nothing when there was nothing to make smaller. */
+async function sizesOf(holdfast: Holdfast, session: string): Promise<Sizes | undefined> {
+  await holdfast.result(session);
+  const events = (await holdfast.events(session)).at(-1)?.events ?? [];
+  const ended = events.map(({ body }) => body).findLast((body) => body.type === "CompactionEnded");
+  if (ended?.type !== "CompactionEnded") return undefined;
+  return { tokensBefore: ended.estimatedTokensBefore, tokensAfter: ended.estimatedTokensAfter };
+}
+
+function described(by: "open-run" | "own-loop", sizes: Sizes | undefined): string {
+  if (by === "open-run") return "asked to make its context smaller before the next answer";
+  if (sizes === undefined) return "nothing to make smaller";
+  const { tokensBefore, tokensAfter } = sizes;
+  return `context now about ${tokensAfter} tokens; it was about ${tokensBefore}`;
 }

@@ -60,7 +60,7 @@ async function send(context: Context, id: string, text: string, flags: Flags): P
     if (context.json) context.printJson({ type: "sent", ...sent });
     else context.tell(context.err.dim(`${sent.as} · session ${id}`));
     if (sent.runId === undefined) return EXIT.ok;
-    const session = stack.holdfast.session(id, sent.runId);
+    const session = stack.holdfast.session(id, { runId: sent.runId });
     return flags.detach === true ? detached(context, session) : await follow(context, stack, session, text);
   } finally {
     await stack.close();

@@ -1,4 +1,5 @@
 import { estimateMessage } from "../../core/estimate.ts";
+import { refusedMessage } from "../../core/refused.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { EntryOrigin } from "../../schema/record.ts";
 import {
@@ -14,14 +15,19 @@ import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBe
 import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal } from "./events.ts";
-import { clearInbox, inboxOf, isEntered } from "./inbox.ts";
+import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
+import { keepView, viewBefore } from "./loop-views.ts";
 import { json, type Sql } from "./sql.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
 
 /** The branch of a new session. */
 const MAIN = "main";
 
-type SessionRow = { readonly head_branch: string; readonly last_loop_id: string | null };
+type SessionRow = {
+  readonly head_branch: string;
+  readonly last_loop_id: string | null;
+  readonly grants: string | null;
+};
 
 /** Opens a loop; the step's stored answer makes a second asking give the same. */
 export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
@@ -30,7 +36,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   if (before !== undefined) return before.result as LoopOpened;
 
   const session = sql.get<SessionRow>(
-    "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
+    "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
     step.session,
   );
   if (session === undefined) createSession(sql, opening);
@@ -40,9 +46,15 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   const parentLoopId = session?.last_loop_id ?? undefined;
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
-  const entries = opening.rejected === undefined ? openingEntries(sql, opening, loopId, from) : [];
+  const isSpokenTo = opening.kind.type !== "compaction";
+  const words = isSpokenTo ? (opening.inbox ?? inboxOf(sql, step.session)) : [];
+  const { rejected, refused = [] } = opening;
+  const entries =
+    rejected === undefined
+      ? openingEntries(sql, opening, words, loopId, from)
+      : refusedEntries(sql, opening, rejected, from);
   putEntries(sql, step.session, branch, step.run, entries);
-  if (opening.rejected === undefined) clearInbox(sql, step.session);
+  takeFromInbox(sql, step.session, rejected === undefined ? words : refused);
   sql.run(
     `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
        loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
@@ -54,6 +66,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     loopId,
     step.session,
   );
+  const view = viewBefore(sql, step.session, branch, from);
   const opened: LoopOpened = {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -61,12 +74,16 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     branch: branch.id,
     from,
     tokensBefore: tokensBefore(sql, branch, from),
+    ...(view === undefined ? {} : { view }),
+    ...(session === undefined || session.grants === null ? {} : { grants: JSON.parse(session.grants) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,
       tokens: estimateMessage(entry.message),
+      ...(rejected === undefined ? {} : { refused: true as const }),
     })),
-    ...(opening.rejected === undefined ? {} : { rejected: opening.rejected }),
+    ...(rejected === undefined ? {} : { rejected }),
+    ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
   };
   takeAndFinish(sql, step, opened, opened, atMs);
   // As it is, not sorted: a request is made again byte for byte.
@@ -160,7 +177,13 @@ function createLoop(
 }
 
 /** The inbox, then the prompts; each message once, however often it was sent. */
-function openingEntries(sql: Sql, opening: LoopOpening, loopId: string, from: number): NewEntry[] {
+function openingEntries(
+  sql: Sql,
+  opening: LoopOpening,
+  inbox: readonly NewMessage[],
+  loopId: string,
+  from: number,
+): NewEntry[] {
   const { session } = opening.step;
   const seen = new Set<string>();
   const entries: NewEntry[] = [];
@@ -170,9 +193,22 @@ function openingEntries(sql: Sql, opening: LoopOpening, loopId: string, from: nu
     const position = from + entries.length;
     entries.push({ position, origin, message: spoken(message, loopId), messageId: message.id });
   };
-  for (const message of inboxOf(sql, session)) add("inbox", message);
+  for (const message of inbox) add("inbox", message);
   for (const message of opening.prompts) add(message.origin ?? "prompt", message);
   return entries;
+}
+
+/** What filters have refused of words that nobody waits with for an answer. */
+function refusedEntries(sql: Sql, opening: LoopOpening, reason: string, from: number): NewEntry[] {
+  const { refused = [], step } = opening;
+  return refused
+    .filter(({ id }) => !isEntered(sql, step.session, id))
+    .map(({ id, text, atMs, origin = "inbox" }, index) => ({
+      position: from + index,
+      origin,
+      message: refusedMessage(text, reason, atMs),
+      messageId: id,
+    }));
 }
 
 function spoken(message: NewMessage, loopId: string): UserMessage {
@@ -186,7 +222,7 @@ function spoken(message: NewMessage, loopId: string): UserMessage {
 
 /** Closes a loop. A run that a newer one has replaced writes what it has, but does not close. */
 export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
-  return store(sql, closing, () => {
+  return store(sql, closing, (branch) => {
     const { loopId, status, atMs, step } = closing;
     const loop = sql.get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
     if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
@@ -201,10 +237,13 @@ export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
       closing.turns,
       loop.ref,
     );
+    keepView(sql, loop.ref, { branch, to: closing.to, view: closing.view });
     sql.run(
-      "UPDATE sessions SET status = ?, last_active_at_ms = ? WHERE id = ? AND last_loop_id = ?",
+      `UPDATE sessions SET status = ?, last_active_at_ms = ?, grants = coalesce(?, grants)
+       WHERE id = ? AND last_loop_id = ?`,
       status,
       atMs,
+      closing.grants === undefined ? null : json(closing.grants),
       step.session,
       loopId,
     );

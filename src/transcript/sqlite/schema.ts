@@ -170,3 +170,15 @@ CREATE TABLE process_runs (
 ) WITHOUT ROWID;
 CREATE INDEX process_runs_by_time ON process_runs (process, at_ms);
 `;
+
+/**
+ * How a loop that was closed has left the view: where on which branch, and its spans when it does not show all. And
+ * what a person has allowed in a session.
+ */
+export const SCHEMA_2 = `
+ALTER TABLE loops ADD COLUMN end_branch TEXT;
+ALTER TABLE loops ADD COLUMN end_position INTEGER;
+ALTER TABLE loops ADD COLUMN view TEXT;
+ALTER TABLE sessions ADD COLUMN grants TEXT;
+CREATE INDEX loops_by_end ON loops (session, end_branch, end_position);
+`;

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Grant } from "../../src/core/approvals.ts";
+import type { Span } from "../../src/core/view.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Bench } from "./contract.ts";
+import { entry, message, opening, step, USAGE, write } from "./story.ts";
+
+const LEFT: readonly Span[] = [
+  { from: 0, to: 2, turns: 1, tokens: 3, instead: { position: 2, section: 0 } },
+  { from: 3, to: 4, turns: 1, tokens: 5 },
+];
+
+/** What a loop leaves of the view, for the loops behind it. */
+export function loopViewContract(make: () => Promise<Bench>): void {
+  describe("the view that a loop leaves behind", () => {
+    let bench: Bench;
+    let transcript: Transcript;
+    let number = 0;
+    beforeEach(async () => {
+      bench = await make();
+      transcript = bench.transcript;
+      number = 0;
+      await transcript.openLoop(opening());
+      for (const position of [1, 2, 3]) await put(position, "main", "s.v.m.1");
+    });
+    afterEach(() => bench.dispose());
+
+    const put = (position: number, branch: string, loopId: string) =>
+      transcript.store(
+        write(
+          { loopId, branch, base: position },
+          { step: step({ number: ++number }), entries: [entry(position, `entry ${position}`)] },
+        ),
+      );
+    const close = (loopId: string, branch: string, to: number, spans?: readonly Span[]) =>
+      transcript.closeLoop({
+        ...write({ loopId, branch, base: to }, { step: step({ number: ++number }) }),
+        status: "completed",
+        outcome: { type: "answered", stopReason: "stop" },
+        usage: USAGE,
+        costUsd: 0,
+        turns: 1,
+        to,
+        ...(spans === undefined ? {} : { view: { spans, liveFrom: 3 } }),
+      });
+    const open = (at?: { branch: string; position: number }) => {
+      number++;
+      return transcript.openLoop(
+        opening({
+          step: step({ run: `r${number}`, number: 0, kind: "open-loop" }),
+          prompts: [message(`m${number}`)],
+          ...(at === undefined ? {} : { at }),
+        }),
+      );
+    };
+
+    test("and what a person has allowed stay with the session until a loop says otherwise", async () => {
+      const closing = (grants?: readonly Grant[]) => {
+        const loop = { loopId: `s.v.m.${loops}`, branch: "main", base: 4 };
+        return transcript.closeLoop({
+          ...write(loop, { step: step({ run: `r${number}`, number: ++number }) }),
+          status: "completed",
+          outcome: { type: "answered", stopReason: "stop" },
+          usage: USAGE,
+          costUsd: 0,
+          turns: 1,
+          to: 4,
+          ...(grants === undefined ? {} : { grants }),
+        });
+      };
+      let loops = 1;
+      const git = [{ tool: "bash", commands: [["git", "push"]] }];
+      await closing(git);
+      expect(await open()).toMatchObject({ grants: git });
+      loops = 2;
+      await closing();
+      expect(await open()).toMatchObject({ grants: git });
+      loops = 3;
+      await closing([...git, { tool: "edit_file" }]);
+      expect(await open()).toMatchObject({ grants: [...git, { tool: "edit_file" }] });
+    });
+
+    test("is what the next loop begins with", async () => {
+      await close("s.v.m.1", "main", 4, LEFT);
+      const opened = await open();
+      expect(opened).toMatchObject({ from: 4, view: { spans: LEFT, liveFrom: 3 } });
+    });
+
+    test("is nothing where all is shown, also behind a loop that had left something", async () => {
+      await close("s.v.m.1", "main", 4);
+      expect(await open()).not.toHaveProperty("view");
+    });
+
+    test("shows whole what a loop wrote that was never closed", async () => {
+      await close("s.v.m.1", "main", 4, LEFT);
+      const unclosed = await open();
+      const opened = await open();
+      const tokens = unclosed.entries[0]?.tokens;
+      expect(opened.view).toEqual({ spans: [...LEFT, { from: 4, to: 5, turns: 1, tokens }], liveFrom: 3 });
+    });
+
+    test("of a later loop is not seen by one that begins before it, on a branch of its own", async () => {
+      await close("s.v.m.1", "main", 4, LEFT);
+      const second = await open();
+      const later = [{ from: 0, to: 5, turns: 1, tokens: 1, instead: { position: 5, section: 0 } }];
+      await close(second.loopId, "main", 5, later);
+      const before = await open({ branch: "main", position: 3 });
+      expect(before).not.toHaveProperty("view");
+      const behind = await open({ branch: "main", position: 4 });
+      expect(behind).toMatchObject({ from: 4, view: { spans: LEFT, liveFrom: 3 } });
+      expect(behind.branch).not.toBe("main");
+      const onward = await open({ branch: behind.branch, position: 5 });
+      expect(onward.view?.spans.slice(0, 2)).toEqual(LEFT);
+    });
+  });
+}
