@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type Execution, execute } from "../../src/activities/execute.ts";
+import { execute } from "../../src/activities/execute.ts";
+import type { Execution } from "../../src/activities/execution.ts";
 import type { Logger } from "../../src/observability/log.ts";
 import type { ToolCallContent } from "../../src/schema/message.ts";
 import type { DeltaBody } from "../../src/stream/stream.ts";
@@ -28,6 +29,7 @@ function running(
     workspace: "/work",
     timeoutMs: options.timeoutMs,
     publish: (delta) => published.push(delta),
+    updates: (show) => show,
     claim: undefined,
     signal: options.signal ?? new AbortController().signal,
     log: silent,

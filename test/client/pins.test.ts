@@ -30,9 +30,11 @@ test("pin: the values that the package exports", () => {
     "Session",
     "anthropic",
     "connect",
+    "extractJson",
     "local",
     "openai",
     "openrouter",
     "parseModel",
+    "zodOutput",
   ]);
 });

@@ -22,9 +22,12 @@ export const TEST_KEY = "sk-test-KEYMARKER-0123456789abcdef";
 export type StageOptions = {
   readonly tools?: readonly Tool[];
   readonly filters?: Readonly<Record<string, InputFilter>>;
+  readonly hooks?: NonNullable<HoldfastWorkerOptions["hooks"]>;
   readonly secrets?: SecretSource;
   readonly builtInTools?: HoldfastWorkerOptions["builtInTools"];
   readonly log?: Logger;
+  /** What else the application registers. */
+  readonly registered?: Pick<HoldfastWorkerOptions, "transforms" | "converters" | "compactions">;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** No worker: the test starts its own. */
@@ -71,6 +74,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       filters: options.filters ?? {},
       builtInTools: options.builtInTools ?? true,
       ...(options.log === undefined ? {} : { log: options.log }),
+      hooks: options.hooks ?? {},
+      ...options.registered,
       defaultWorkspace: home,
       temporal: {
         workflowsPath: undefined,
