@@ -31,6 +31,7 @@ async function bundleWorkflows() {
   const { bundleWorkflowCode, DefaultLogger } = await import("@temporalio/worker");
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(root, "dist", "workflows", "index.js"),
+    payloadConverterPath: join(root, "dist", "workflows", "payload-converter.js"),
     logger: new DefaultLogger("WARN"),
   });
   writeFileSync("dist/workflow-bundle.js", code);

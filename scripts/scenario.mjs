@@ -34,7 +34,7 @@ async function main() {
   let stage;
   try {
     const scenarios = only(await kit.loadScenarios(options.file), options.only, kit);
-    for (const scenario of scenarios) kit.playPlain(scenario);
+    for (const scenario of scenarios) await kit.playPlain(scenario);
     stage = options.server ? await openStage(kit, scenarios) : undefined;
     let code = 0;
     for (const scenario of scenarios) {

@@ -13,7 +13,11 @@ import { Conversations } from "./activities/conversations.ts";
 import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
+import { BUILT_IN_STRATEGIES, type CompactionStrategy } from "./hooks/compaction-strategy.ts";
+import type { ContextConverter, ContextTransform } from "./hooks/context-functions.ts";
 import { FilterRegistry, type InputFilter } from "./hooks/filters.ts";
+import { Named } from "./hooks/named.ts";
+import { type HookFunctions, type HookPolicy, HookRegistry } from "./hooks/registry.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
 import type { Provider } from "./providers/provider.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
@@ -23,13 +27,21 @@ import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
 import { LocalHub } from "./stream/local-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
-import { defaultTools } from "./tools/default-tools.ts";
+import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import type { Tool } from "./tools/tool.ts";
+import { viewTools } from "./tools/view/view-tools.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 
+export type { HookAnswer } from "./hooks/answer.ts";
+export type { CompactionRequest, CompactionStrategy } from "./hooks/compaction-strategy.ts";
+export type { ContextConverter, ContextFacts, ContextTransform } from "./hooks/context-functions.ts";
 export type { FilterResult, InputFilter } from "./hooks/filters.ts";
+export type { HookContexts } from "./hooks/hook-point.ts";
+export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.ts";
+export type { HookPoint } from "./schema/hooks.ts";
+export type { DefaultToolOptions } from "./tools/default-tools.ts";
 export { defineTool } from "./tools/tool.ts";
 
 export type HoldfastWorkerOptions = {
@@ -42,13 +54,30 @@ export type HoldfastWorkerOptions = {
   readonly home?: string;
   /** Your own tools, beside the six that are built in. */
   readonly tools?: readonly Tool[];
-  /** Off leaves out bash, read_file, write_file, edit_file, list_files and search. */
-  readonly builtInTools?: boolean;
+  /**
+   * Off leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state; an object
+   * changes time limits, bounds and restrictions of the first six.
+   */
+  readonly builtInTools?: boolean | DefaultToolOptions;
   /**
    * Input filters, by the names that definitions use in `inputFilters`. One that throws, or that gives no answer
    * within 10 seconds, rejects.
    */
   readonly filters?: Readonly<Record<string, InputFilter>>;
+  /**
+   * Hooks, by the names that definitions use in `hooks`: functions by point, and what a failure means. One that throws,
+   * or that gives no answer within 10 seconds, is a "no" before something happens and changes nothing behind it.
+   */
+  readonly hooks?: Readonly<Record<string, HookFunctions & { readonly policy?: HookPolicy }>>;
+  /**
+   * Context transforms, by the names that definitions use in `transformContext`. One that throws, or that gives no answer
+   * within 10 seconds, fails the turn.
+   */
+  readonly transforms?: Readonly<Record<string, ContextTransform>>;
+  /** Context converters, by the names that definitions use in `convertToLlm`. They fail as transforms do. */
+  readonly converters?: Readonly<Record<string, ContextConverter>>;
+  /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
+  readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;
@@ -142,6 +171,10 @@ function readConfig(): ReturnType<typeof loadClientConnectConfig> {
   return loadClientConnectConfig({ disableFile: process.env["TEMPORAL_CONFIG_FILE"] === "" });
 }
 
+function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
+  return wanted === false ? [] : [...defaultTools(wanted === true ? {} : wanted), ...viewTools()];
+}
+
 type Parts = {
   readonly connection: NativeConnection;
   readonly address: string;
@@ -160,6 +193,10 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
   for (const provider of options.providers ?? []) providers.register(provider);
   const filters = new FilterRegistry();
   for (const [name, filter] of Object.entries(options.filters ?? {})) filters.register(name, filter);
+  const hooks = new HookRegistry();
+  for (const [name, { policy, ...functions }] of Object.entries(options.hooks ?? {})) {
+    hooks.register(name, functions, policy);
+  }
   const takeover: Takeover = {
     service: connection.workflowService as unknown as WorkflowService,
     within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
@@ -176,11 +213,12 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry([
-        ...(options.builtInTools === false ? [] : defaultTools()),
-        ...(options.tools ?? []),
-      ]),
+      tools: new ToolRegistry([...builtIn(options.builtInTools), ...(options.tools ?? [])]),
       filters,
+      hooks,
+      transforms: new Named("context transform", options.transforms),
+      converters: new Named("context converter", options.converters),
+      compactions: new Named("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
       secrets: options.secrets ?? environment,
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),

@@ -3,12 +3,16 @@ import type {
   CallToolCommand,
   CloseLoopCommand,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
+  RunHookCommand,
 } from "../core/command.ts";
 import type {
   ClosedDigest,
   CompactDigest,
+  FilterDigest,
+  HookDigest,
   LoopDigest,
   ModelDigest,
   ToolDigest,
@@ -24,6 +28,8 @@ export type ToolInput = Omit<
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
 >;
 export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts">;
+export type RunHookInput = Omit<RunHookCommand, "type" | "session">;
+export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts">;
 export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
 export type RecordInput = Omit<RecordCommand, "type" | "session">;
 
@@ -32,6 +38,8 @@ export type Activities = {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
   readonly model: (input: ModelInput) => Promise<ModelDigest>;
   readonly compact: (input: CompactInput) => Promise<CompactDigest>;
+  readonly "run-hook": (input: RunHookInput) => Promise<HookDigest>;
+  readonly "filter-input": (input: FilterInputInput) => Promise<FilterDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };

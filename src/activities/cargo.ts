@@ -7,13 +7,15 @@ import { DefinitionError } from "./failure.ts";
 export async function unload(cargo: MachineOutbox, loopId: string, transcript: Transcript): Promise<Outbox> {
   const entries = await Promise.all(
     cargo.entries.map(async (entry) => {
-      const person = entry.body.type === "person" ? entry.body.message : undefined;
+      const { body } = entry;
+      const person = body.type === "person" || body.type === "refused" ? body.message : undefined;
       const text = person === undefined ? undefined : await wordsOf(person, transcript);
       return {
         position: entry.position,
         origin: entry.origin,
         message: outboxMessage(entry, loopId, text),
         ...(person === undefined ? {} : { messageId: person.id }),
+        ...(entry.left === true ? { left: true as const } : {}),
       };
     }),
   );

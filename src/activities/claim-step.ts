@@ -10,11 +10,18 @@ import { patiently } from "./patience.ts";
 /** Writes what rode along with a command, takes its step, and tells watchers; gives back what is stored already. */
 export async function claimStep(
   step: Step,
-  { loopId, branch, base, turn, outbox }: Pick<ModelInput, "loopId" | "branch" | "base" | "turn" | "outbox">,
+  {
+    loopId,
+    branch,
+    base,
+    fork,
+    turn,
+    outbox,
+  }: Pick<ModelInput, "loopId" | "branch" | "base" | "fork" | "turn" | "outbox">,
   { transcript, hub, log }: Pick<Dependencies, "transcript" | "hub" | "log">,
   signal: AbortSignal,
 ): Promise<Claimed> {
-  const place: Place = { loopId, branch, base };
+  const place: Place = { loopId, branch, base, ...(fork === undefined ? {} : { fork }) };
   const written = await unload(outbox, loopId, transcript);
   const claimed = await patiently(() => transcript.claim(step, place, written, Date.now()), signal, log);
   announceEvents(hub, step, loopId, turn, written.events);

@@ -1,4 +1,12 @@
-import { materialise, type ViewRanges, viewEnd } from "../core/view.ts";
+import {
+  isLeft,
+  type Materialising,
+  materialise,
+  materialiseAll,
+  textsElsewhere,
+  type ViewRanges,
+  viewEnd,
+} from "../core/view.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -23,16 +31,59 @@ export class Conversations {
   }
 
   /** What the model sees. */
-  async messages(session: string, view: ViewRanges): Promise<readonly Message[]> {
-    return materialise(view, await this.#upTo(session, view.branch, viewEnd(view)));
+  async messages(
+    session: string,
+    view: ViewRanges,
+    options: Pick<Materialising, "labels"> = {},
+  ): Promise<readonly Message[]> {
+    const { entries, ...more } = await this.#materials(session, view, options);
+    return materialise(view, entries, more);
   }
 
-  /** The entries that a view speaks of, also those that a text stands for. */
+  /** The same with an application's own messages, as a copy that may be changed. */
+  async copy(
+    session: string,
+    view: ViewRanges,
+    options: Pick<Materialising, "labels"> = {},
+  ): Promise<readonly AgentMessage[]> {
+    const { entries, ...more } = await this.#materials(session, view, options);
+    return structuredClone(materialiseAll(view, entries, more));
+  }
+
+  async #materials(
+    session: string,
+    view: ViewRanges,
+    options: Pick<Materialising, "labels">,
+  ): Promise<Materialising & { readonly entries: readonly Entry[] }> {
+    const entries = await this.#upTo(session, view.branch, viewEnd(view));
+    const texts = textsElsewhere(view);
+    if (texts.length === 0) return { ...options, entries };
+    const found = new Map<string, AgentMessage | undefined>();
+    for (const { branch, position } of texts) {
+      found.set(key(branch, String(position)), await this.message(session, branch, position));
+    }
+    return {
+      ...options,
+      entries,
+      elsewhere: (branch, position) => found.get(key(branch, String(position))),
+    };
+  }
+
+  /** The entries that a view speaks of, also those that a text stands for; not those that were pruned. */
   async entries(session: string, view: ViewRanges): Promise<readonly Entry[]> {
     const all = await this.#upTo(session, view.branch, viewEnd(view));
-    return all.filter(({ position }) =>
-      view.ranges.some(({ from, to }) => position >= from && position < to),
+    return all.filter((entry) =>
+      view.ranges.some(
+        (range) =>
+          entry.position >= range.from && entry.position < range.to && isLeft(range, entry, view.faded),
+      ),
     );
+  }
+
+  /** All entries of a branch before this position. */
+  async before(session: string, branch: string, position: number): Promise<readonly Entry[]> {
+    const entries = await this.#upTo(session, branch, position);
+    return entries.slice(0, position);
   }
 
   async message(session: string, branch: string, position: number): Promise<AgentMessage | undefined> {

@@ -1,4 +1,8 @@
+import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
+import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
 import type { FilterRegistry } from "../hooks/filters.ts";
+import type { Named } from "../hooks/named.ts";
+import type { HookRegistry } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { SecretSource } from "../providers/secrets.ts";
@@ -15,6 +19,10 @@ export type Dependencies = {
   readonly providers: ProviderRegistry;
   readonly tools: ToolRegistry;
   readonly filters: FilterRegistry;
+  readonly hooks: HookRegistry;
+  readonly transforms: Named<ContextTransform>;
+  readonly converters: Named<ContextConverter>;
+  readonly compactions: Named<CompactionStrategy>;
   readonly secrets: SecretSource;
   readonly definitions: Definitions;
   readonly conversations: Conversations;

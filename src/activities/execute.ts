@@ -2,18 +2,11 @@ import { CancelledFailure } from "@temporalio/activity";
 import type { Logger } from "../observability/log.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
-import { nameNotes, recoverArguments } from "../tools/recover-call.ts";
-import { type CallMemo, type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
+import { type CallMemo, type Tool, ToolError } from "../tools/tool.ts";
 import type { Step, Transcript } from "../transcript/transcript.ts";
-import { withNotes } from "./recovered.ts";
+import { type Execution, executed, thrown, timedOut } from "./execution.ts";
 import { idempotencyKey } from "./step.ts";
-
-/** What became of a call, in a form that the model can read. */
-export type Execution = {
-  readonly output: ToolOutput;
-  readonly isError: boolean;
-  readonly outcomeUnknown: boolean;
-};
+import type { Show } from "./tool-updates.ts";
 
 export type ExecutionContext = {
   readonly step: Step;
@@ -21,18 +14,12 @@ export type ExecutionContext = {
   /** Absent: the tool may take as long as it takes. */
   readonly timeoutMs: number | undefined;
   readonly publish: (body: DeltaBody) => void;
+  /** What an update of the tool passes through on its way to `publish`. */
+  readonly updates: (show: Show) => Show;
   /** The claim that this execution holds; without one there is nothing to add to. */
   readonly claim: Transcript | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
-};
-
-/** TOOL-04. */
-const SAID: Record<ToolFault, (message: string) => string> = {
-  failed: (message) => message,
-  "not-found": (message) => `Tool not found: ${message}`,
-  "invalid-arguments": (message) => `Invalid arguments: ${message}`,
-  cancelled: () => "Cancelled",
 };
 
 /**
@@ -44,10 +31,7 @@ export async function execute(
   call: ToolCallContent,
   context: ExecutionContext,
 ): Promise<Execution> {
-  const recovered = recoverArguments(call.arguments, tool);
-  if ("message" in recovered) return told(SAID["invalid-arguments"](recovered.message));
-  const execution = await started(tool, call, recovered.value, context);
-  return withNotes(execution, { ...recovered, notes: [...nameNotes(call.name, tool), ...recovered.notes] });
+  return await executed(tool, call, (value) => started(tool, call, value, context));
 }
 
 async function started(
@@ -67,7 +51,7 @@ async function started(
       workspace: context.workspace,
       idempotencyKey: idempotencyKey(context.step),
       signal: limit.signal,
-      update: show("tool-output"),
+      update: context.updates(show("tool-output")),
       progress: show("progress"),
       spawned: async (group) => await context.claim?.noteGroup(context.step, group),
       memo: context.claim === undefined ? undefined : memoOf(context.claim, context.step),
@@ -75,11 +59,11 @@ async function started(
     return { output: await Promise.race([work, limit.passed]), isError: false, outcomeUnknown: false };
   } catch (error) {
     if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
-    if (limit.hasPassed()) return told(`The tool did not end within ${context.timeoutMs} ms and was ended`);
-    if (error instanceof ToolError) return told(SAID[error.fault](error.message));
+    if (limit.hasPassed()) return timedOut(context.timeoutMs);
+    if (error instanceof ToolError) return thrown(error);
     if (error instanceof Error && error.name === "FencedError") throw error;
     context.log.warn({ tool: tool.name, error: String(error) }, "A tool threw");
-    return told(error instanceof Error ? error.message : String(error));
+    return thrown(error);
   } finally {
     limit.clear();
   }
@@ -87,10 +71,6 @@ async function started(
 
 function memoOf(claim: Transcript, step: Step): CallMemo {
   return { get: () => claim.note(step), set: (text) => claim.setNote(step, text) };
-}
-
-function told(text: string): Execution {
-  return { output: { content: [{ type: "text", text }] }, isError: true, outcomeUnknown: false };
 }
 
 /** A signal that ends with the step or with the time limit; a tool that does not listen is left behind. */

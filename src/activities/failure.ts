@@ -8,10 +8,11 @@ import { FencedError, StoreError, type StoreFault } from "../transcript/transcri
 // The only place where an adapter's error becomes a failure that Temporal stores. Types are wire names: pinned by
 // a test. Messages are for people, bounded, and free of secrets.
 
-const MAX_MESSAGE_BYTES = 1024;
+/** Of a failure's message, as Temporal stores it. */
+export const MAX_MESSAGE_BYTES = 1024;
 
 /** Faults that the same request may overcome (RTY-03). */
-const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
+export const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
   "rate-limited": true,
   network: true,
   api: false,
@@ -37,6 +38,26 @@ export class DefinitionError extends Error {
   override readonly name = "DefinitionError";
 }
 
+/**
+ * A function of an application did not do its part: which one, and how. It would do the same again.
+ *
+ * `context`: what a model is to see. `compaction`: how a view is made smaller.
+ */
+export class ApplicationError extends Error {
+  override readonly name = "ApplicationError";
+  readonly fault: "context" | "compaction";
+
+  constructor(fault: "context" | "compaction", message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** An output that the model of a definition cannot be held to (SO-01). */
+export class OutputError extends Error {
+  override readonly name = "OutputError";
+}
+
 export function asFailure(error: unknown, retry?: RetryConfig): Error {
   const failure = translate(error, retry);
   // Temporal stores a stack with every failure; ours says nothing that the type does not.
@@ -50,6 +71,8 @@ function translate(error: unknown, retry: RetryConfig | undefined): Error {
     return failure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
   if (error instanceof FencedError) return failure("fenced", error, true);
   if (error instanceof DefinitionError) return failure("definition/invalid", error, true);
+  if (error instanceof ApplicationError) return failure(`application/${error.fault}`, error, true);
+  if (error instanceof OutputError) return failure("definition/schema-mismatch", error, true);
   if (error instanceof CancelledFailure) return ofCancellation(error);
   if (error instanceof ApplicationFailure) return error;
   return failure("holdfast/unexpected", error instanceof Error ? error : new Error(String(error)), false);

@@ -1,61 +1,51 @@
-import { CancelledFailure } from "@temporalio/activity";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
-import { DEFAULT_HOOK_TIMEOUT_MS } from "../hooks/time-limit.ts";
+import { withWarning } from "../core/refused.ts";
 import type { NewMessage } from "../transcript/transcript.ts";
+import { askFilters, fitting } from "./ask-filters.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { DefinitionError } from "./failure.ts";
 
-/** Of a reason, in bytes, the dots of a cut included: it stands in history, in two events and in the run's result. */
-const REASON_BYTES = 512;
-
+/** What a loop may begin with, as it is to be stored: a warning stands at the end of the message that it is about. */
 export type FilteredPrompts = {
-  /** As they are to be stored: a warning stands at the end of the last prompt. */
   readonly prompts: readonly NewMessage[];
-  /** Why none of them may be stored. */
+  /** Absent where no filter was asked. */
+  readonly inbox?: readonly NewMessage[];
+  /** Why none of it may be stored. */
   readonly rejected?: string;
+  /** The message that this is about, when it is not a prompt: its sender does not wait for an answer. */
+  readonly refused?: readonly NewMessage[];
 };
 
-/** A definition that counts on a filter must not run without it. */
-export function checkFilters(names: readonly string[], { filters }: Dependencies): void {
-  const unknown = names.filter((name) => !filters.names.includes(name));
-  if (unknown.length === 0) return;
-  const known = filters.names.length === 0 ? "it has none" : `it has ${filters.names.join(", ")}`;
-  throw new DefinitionError(
-    `This worker has no input filter ${unknown.map((name) => `"${name}"`).join(", ")}; ${known}`,
-  );
-}
-
 /**
- * Asks the filters about what people have prompted; words that come along from a queue are not looked at (FILT-02).
+ * Asks the filters about all that people have said: first about the prompts, joined (FILT-02), then about each message
+ * that waited in the inbox or in a queue (PHI-08). The first rejection ends the asking.
  *
- * A filter that throws or does not answer in time rejects. One that is interrupted has decided nothing.
+ * @param inbox - Read only when there is a filter.
  */
 export async function filterPrompts(
   names: readonly string[],
   prompts: readonly NewMessage[],
-  { filters, log }: Dependencies,
+  inbox: () => Promise<readonly NewMessage[]>,
+  dependencies: Pick<Dependencies, "filters" | "log">,
   signal: AbortSignal,
 ): Promise<FilteredPrompts> {
+  if (names.length === 0) return { prompts };
   const asked = prompts.filter(({ origin }) => origin === "prompt");
   const last = asked.at(-1);
-  if (names.length === 0 || last === undefined) return { prompts };
-  const text = asked.map((prompt) => prompt.text).join("\n");
-  const { verdict, reports } = await filters.run(names, text, { signal, timeoutMs: DEFAULT_HOOK_TIMEOUT_MS });
-  if (signal.aborted) throw new CancelledFailure("CANCELLED");
-  for (const { filter, result } of reports) {
-    if (result.type === "failed") log.warn({ filter, how: result.how }, "An input filter failed");
+  const warnings = new Map<NewMessage, string>();
+  if (last !== undefined) {
+    const text = asked.map((prompt) => prompt.text).join("\n");
+    const verdict = await askFilters(names, text, dependencies, signal);
+    if (verdict.type === "reject") return { prompts, rejected: verdict.reason };
+    if (verdict.type === "warn") warnings.set(last, verdict.text);
   }
-  switch (verdict.type) {
-    case "pass":
-      return { prompts };
-    case "warn":
-      return {
-        prompts: prompts.map((prompt) =>
-          prompt === last ? { ...prompt, text: `${prompt.text}\n\n${verdict.text}` } : prompt,
-        ),
-      };
-    case "reject":
-      return { prompts, rejected: truncateForPreview(redact(verdict.reason), REASON_BYTES - "...".length) };
+  const waiting = await inbox();
+  for (const message of [...waiting, ...prompts.filter((prompt) => !asked.includes(prompt))]) {
+    const verdict = await askFilters(names, message.text, dependencies, signal);
+    if (verdict.type === "reject") return { prompts, rejected: verdict.reason, refused: [message] };
+    if (verdict.type === "warn") warnings.set(message, fitting(verdict.text));
   }
+  const warned = (message: NewMessage): NewMessage => ({
+    ...message,
+    text: withWarning(message.text, warnings.get(message)),
+  });
+  return { prompts: prompts.map(warned), inbox: waiting.map(warned) };
 }

@@ -1,9 +1,11 @@
 import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
 import { compact } from "./compact.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { filterInput } from "./filter-input.ts";
 import { beating } from "./heartbeat.ts";
 import { callModel } from "./model.ts";
 import { openLoop } from "./open-loop.ts";
+import { runHook } from "./run-hook.ts";
 import { callTool } from "./tool.ts";
 import { closeLoop, record } from "./write-steps.ts";
 
@@ -17,6 +19,8 @@ export function createActivities(
     "open-loop": (input) => beating(nothing, () => openLoop(input, dependencies)),
     model: (input) => callModel(input, dependencies),
     compact: (input) => compact(input, dependencies),
+    "run-hook": (input) => runHook(input, dependencies),
+    "filter-input": (input) => filterInput(input, dependencies),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),

@@ -3,7 +3,7 @@ import { hostMark } from "../tools/process/host-id.ts";
 import { endGroup } from "../tools/process/process-group.ts";
 import type { LostExecution } from "../transcript/transcript.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 
 /** What an unknown outcome shows of what was printed, in characters: the end tells more than the beginning. */
 const PRINTED_CHARACTERS = 8000;

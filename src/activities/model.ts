@@ -1,32 +1,26 @@
 import { Context } from "@temporalio/activity";
-import type { CallDigest, ModelDigest } from "../core/digest.ts";
-import { estimateMessage } from "../core/estimate.ts";
-import { isOverflowText } from "../core/overflow.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
-import { costOf } from "../core/usage.ts";
+import type { ModelDigest } from "../core/digest.ts";
 import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { invalidateSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
-import type { AssistantMessage, ToolCallContent } from "../schema/message.ts";
-import type { PermissionPolicy } from "../schema/permission.ts";
+import type { AssistantMessage, Message } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
-import { type Tool, toolDefinition } from "../tools/tool.ts";
+import { toolDefinition } from "../tools/tool.ts";
 import type { ModelInput } from "./activities.ts";
+import { answerDigest } from "./answer-digest.ts";
 import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { factsOf } from "./facts.ts";
-import { asFailure, DefinitionError } from "./failure.ts";
+import { ApplicationError, asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
 import { logAnswer } from "./log-answer.ts";
+import { logRetry } from "./log-retry.ts";
 import { patiently } from "./patience.ts";
-import { readCall } from "./read-call.ts";
+import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
-import { announcesUnmadeCall } from "./unmade-call.ts";
+import { askedFor, outputPlan } from "./structured-output.ts";
 
-const PREVIEW_BYTES = 256;
 const NOTHING = { entries: [], events: [] } as const;
 
 /**
@@ -52,7 +46,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         executions = claimed.executions;
         const message = await ask(input, branch, definition, dependencies, step, signal);
         logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
-        const digest = await digestOf(message, definition, dependencies, info.attempt);
+        const digest = await answerDigest(message, definition, dependencies, info.attempt);
         const stored = await patiently(
           () =>
             transcript.store({
@@ -70,8 +64,11 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         );
         return { ...(stored.result as ModelDigest), branch: stored.branch };
       } catch (error) {
-        if (error instanceof ProviderError) await transcript.release(step).catch(() => undefined);
-        throw asFailure(error, definition.retry);
+        const isOver = error instanceof ProviderError || error instanceof ApplicationError;
+        if (isOver) await transcript.release(step).catch(() => undefined);
+        const failure = asFailure(error, definition.retry);
+        logRetry(failure, definition.retry.maxRetries, log);
+        throw failure;
       }
     },
   );
@@ -81,27 +78,17 @@ async function ask(
   input: ModelInput,
   branch: string,
   definition: AgentDefinition,
-  { conversations, providers, tools, secrets, hub }: Dependencies,
+  dependencies: Dependencies,
   step: ReturnType<typeof currentStep>,
   signal: AbortSignal,
 ): Promise<AssistantMessage> {
+  const { providers, tools, secrets, hub } = dependencies;
   const { model } = definition;
   const provider = providers.get(model.api);
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
-  const resolved = tools.resolve(definition.tools);
-  const messages = await conversations.messages(step.session, { ...input.view, branch });
-  const request = (): ModelRequest => ({
-    model,
-    apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
-    headers: resolveHeaders(model.headers, secrets),
-    systemPrompt: definition.systemPrompt,
-    messages,
-    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
-    thinking: definition.thinking,
-    temperature: definition.temperature,
-    maxTokens: definition.maxTokens,
-    cache: definition.cache,
-  });
+  const messages = await contextOf(input, branch, definition, dependencies, step.session, signal);
+  const request = () =>
+    modelRequest(definition, messages, { tools, secrets, providers }, input.repair === true);
   const publish = liveOutput(hub, step, input);
   publish({ type: "attempt" });
   const send = () => provider.stream(request(), { signal, onDelta: (delta) => publish(shown(delta)) });
@@ -115,60 +102,58 @@ async function ask(
   return { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } };
 }
 
+/** What is sent. Estimates stay those of the record, whatever an application makes of it. */
+async function contextOf(
+  { view, loopId, turn }: ModelInput,
+  branch: string,
+  definition: AgentDefinition,
+  dependencies: Dependencies,
+  session: string,
+  signal: AbortSignal,
+): Promise<readonly Message[]> {
+  const { conversations, tools } = dependencies;
+  const ranges = { ...view, branch };
+  const labels = { labels: showsLabels(tools.resolve(definition.tools)) };
+  if (isPlain(definition)) return await conversations.messages(session, ranges, labels);
+  const facts = { session, loopId, turn, agent: definition.name, model: definition.model.id };
+  const copy = await conversations.copy(session, ranges, labels);
+  return await shapeContext(copy, definition, facts, dependencies, signal);
+}
+
+/** Entries have names where the model has a tool to go back to one (PHI-05). */
+export function showsLabels(resolved: ReturnType<Dependencies["tools"]["resolve"]>): boolean {
+  return resolved.ok && resolved.tools.some(({ view }) => view === "revert");
+}
+
+/** What a turn asks the model, with secrets as they are now. */
+export function modelRequest(
+  definition: AgentDefinition,
+  messages: readonly Message[],
+  { tools, secrets, providers }: Pick<Dependencies, "tools" | "secrets" | "providers">,
+  isRepair: boolean,
+): ModelRequest {
+  const { model } = definition;
+  const resolved = tools.resolve(definition.tools);
+  const plan = outputPlan(definition, providers);
+  const asked = {
+    systemPrompt: definition.systemPrompt,
+    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
+  };
+  return {
+    model,
+    apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
+    headers: resolveHeaders(model.headers, secrets),
+    messages,
+    ...(plan === undefined ? asked : askedFor(plan, asked, isRepair)),
+    thinking: definition.thinking,
+    temperature: definition.temperature,
+    maxTokens: definition.maxTokens,
+    cache: definition.cache,
+  };
+}
+
 function shown(delta: ModelDelta): DeltaBody {
   return delta.type === "toolCall"
     ? { type: "tool-call", toolCallId: delta.id, toolName: delta.name, text: delta.delta }
     : { type: delta.type, text: delta.delta };
-}
-
-async function digestOf(
-  message: AssistantMessage,
-  definition: AgentDefinition,
-  { tools, defaultWorkspace }: Dependencies,
-  attempts: number,
-): Promise<ModelDigest> {
-  const offered = tools.resolve(definition.tools);
-  const workspace = definition.workspace ?? defaultWorkspace;
-  const calls = await Promise.all(
-    message.content.flatMap((part) =>
-      part.type === "toolCall"
-        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace)]
-        : [],
-    ),
-  );
-  const overflow = message.stopReason === "error" && isOverflowText(message.errorMessage ?? "");
-  return {
-    branch: "",
-    stopReason: message.stopReason,
-    usage: message.usage,
-    costUsd: costOf(message.usage, definition.model.cost),
-    tokens: estimateMessage(message),
-    calls,
-    preview: truncateForPreview(
-      redact(overflow ? (message.errorMessage ?? "") : textOf(message)),
-      PREVIEW_BYTES,
-    ),
-    ...(overflow ? { overflow } : {}),
-    ...(announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
-      ? { announces: true }
-      : {}),
-    attempts,
-  };
-}
-
-/** With the facts that the policy must know. */
-async function callDigest(
-  call: ToolCallContent,
-  tools: readonly Tool[],
-  permissions: PermissionPolicy,
-  workspace: string,
-): Promise<CallDigest> {
-  const { digest, runs } = readCall(call, tools);
-  if (runs === undefined) return digest;
-  const facts = await factsOf(runs.tool, runs.value, permissions, workspace);
-  return facts === undefined ? digest : { ...digest, facts };
-}
-
-export function textOf(message: AssistantMessage): string {
-  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }

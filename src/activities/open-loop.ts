@@ -1,20 +1,27 @@
 import { stat } from "node:fs/promises";
 import { Context } from "@temporalio/activity";
-import { triggerLevel } from "../core/compaction/trigger.ts";
-import type { LoopDigest, ToolFacts } from "../core/digest.ts";
+import type { LoopDigest } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
-import { materialise, type ViewRanges } from "../core/view.ts";
+import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
-import { type AgentDefinition, Continuation } from "../schema/definition.ts";
-import type { Tool } from "../tools/tool.ts";
+import { type AgentDefinition, Continuation, type Limits } from "../schema/definition.ts";
+import { toolDefinition } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
+import { checkHooks, hookedPoints } from "./ask-hooks.ts";
 import { unloadMessage } from "./cargo.ts";
+import { mustBeContinuable } from "./continuable.ts";
 import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
-import { checkFilters, filterPrompts } from "./filter-prompts.ts";
+import { filterPrompts } from "./filter-prompts.ts";
+import { checkNames } from "./known-names.ts";
+import { mayBegin } from "./loop-hooks.ts";
+import { pinned } from "./pinned.ts";
+import { prunedBefore } from "./pruned-before.ts";
+import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
+import { checkOutput } from "./structured-output.ts";
 
 /**
  * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
@@ -24,10 +31,14 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   const { transcript } = dependencies;
   try {
     const definition = await asked(input, dependencies);
-    const { tools, warnings } = facts(definition, dependencies);
+    const { tools, warnings } = offered(definition, dependencies);
     const { inputFilters } = definition;
     checkModel(definition, dependencies);
-    checkFilters(inputFilters, dependencies);
+    checkOutput(definition, dependencies.providers, tools);
+    checkNames("input filter", inputFilters, dependencies.filters.names);
+    checkContextFunctions(definition, dependencies);
+    checkCompaction(definition, dependencies);
+    checkHooks(definition, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
     const prompts = await Promise.all(
@@ -39,11 +50,19 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const step = currentStep(input, dependencies.process);
     const continuation =
       input.continuation === undefined ? undefined : parsed("continuation", Continuation, input.continuation);
-    if (continuation !== undefined)
-      await mustBeContinuable(step.session, continuation, prompts.length, transcript);
+    if (continuation !== undefined) await mustGoOn(step.session, continuation, prompts.length, transcript);
     const { cancellationSignal } = Context.current();
-    const filtered = await filterPrompts(inputFilters, prompts, dependencies, cancellationSignal);
-    // An earlier execution of this step may have heard something else of its filters: what it has stored counts.
+    const asking = { definition, dependencies, signal: cancellationSignal };
+    const refused =
+      hookedPoints(definition) === undefined ? undefined : await mayBegin(step, prompts, asking);
+    const takesInbox = continuation?.kind.type !== "compaction";
+    const inbox = async () => (takesInbox ? await transcript.inbox(step.session) : []);
+    const filtered =
+      refused === undefined
+        ? await filterPrompts(inputFilters, prompts, inbox, dependencies, cancellationSignal)
+        : { prompts, ...refused };
+    // An earlier execution of this step may have heard something else of hooks and filters: what it has stored counts.
+    const limits = { ...definition.limits, ...continuation?.limits } as Limits;
     const opened = await transcript.openLoop({
       step,
       atMs: Date.now(),
@@ -54,22 +73,17 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       kind: continuation?.kind ?? { type: "initial" },
       ...(continuation?.at === undefined ? {} : { at: continuation.at }),
       ...filtered,
+      terms: { tools: tools.map(toolDefinition), limits },
     });
+    const changesViews = tools.some(({ view }) => view !== undefined);
+    const before =
+      changesViews && input.number === 0 && opened.view === undefined
+        ? await prunedBefore(opened, step.session, dependencies)
+        : {};
     return {
       ...opened,
-      definitionHash,
-      agentName: definition.name,
-      model: definition.model.id,
-      limits: { ...definition.limits, ...continuation?.limits },
-      toolStrategy: definition.toolStrategy,
-      steeringMode: definition.steeringMode,
-      followUpMode: definition.followUpMode,
-      maxRetries: definition.retry.maxRetries,
-      permissions: definition.permissions,
-      ...(definition.context === null ? {} : { context: { compactAbove: triggerLevel(definition.context) } }),
-      approvals: definition.approvals,
-      ...(definition.nudges.enabled ? { nudges: definition.nudges.max } : {}),
-      tools,
+      ...before,
+      ...pinned(definition, definitionHash, tools, continuation),
       warnings,
     } as LoopDigest;
   } catch (error) {
@@ -77,25 +91,19 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   }
 }
 
-/** LOOP-04: there is a conversation, and it does not end with an answer; failed ones do not count (X-09). */
-async function mustBeContinuable(
+async function mustGoOn(
   session: string,
   { at, kind }: Continuation,
   prompts: number,
   transcript: Transcript,
 ): Promise<void> {
   const record = await transcript.session(session);
-  if (record === undefined) throw new DefinitionError(`There is no session ${session} to continue`);
-  const branch = at?.branch ?? record.headBranch;
-  const entries = await transcript.entries(session, branch, 0, at?.position ?? Number.MAX_SAFE_INTEGER);
-  const all: ViewRanges = { branch, ranges: [{ from: 0, to: entries.length }] };
-  const last = materialise(all, entries).at(-1);
-  if (last === undefined) throw new DefinitionError(`Session ${session} holds no messages to continue from`);
-  if (last.role === "assistant" && prompts === 0 && kind.type !== "compaction") {
-    throw new DefinitionError(
-      `Session ${session} ends with an answer: there is nothing to continue; send a prompt instead`,
-    );
-  }
+  const branch = at?.branch ?? record?.headBranch ?? "";
+  const entries =
+    record === undefined
+      ? undefined
+      : await transcript.entries(session, branch, 0, at?.position ?? Number.MAX_SAFE_INTEGER);
+  mustBeContinuable(session, entries, kind.type === "compaction" || prompts > 0);
 }
 
 async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promise<AgentDefinition> {
@@ -106,29 +114,16 @@ async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promi
   return parsedDefinition(input.definition);
 }
 
-/** PHI-06: a tool's own limit, else the definition's, else none. */
-export function timeLimitOf(
-  { timeoutMs }: Pick<Tool, "timeoutMs">,
-  { toolTimeoutMs }: Pick<AgentDefinition, "toolTimeoutMs">,
-): number | undefined {
-  return timeoutMs ?? toolTimeoutMs ?? undefined;
-}
-
-function facts(definition: AgentDefinition, { tools, log }: Dependencies) {
+function offered(definition: AgentDefinition, { tools, log }: Dependencies) {
   const resolved = tools.resolve(definition.tools, { strict: definition.strict });
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
   for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
-  const known: Record<string, ToolFacts> = {};
-  for (const { name, replay, quick, confirm, ...tool } of resolved.tools) {
-    const timeoutMs = timeLimitOf(tool, definition);
-    known[name] = {
-      replay,
-      quick,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(confirm ? { confirm } : {}),
-    };
-  }
-  return { tools: known, warnings: resolved.warnings };
+  return resolved;
+}
+
+function checkCompaction({ context }: AgentDefinition, { compactions }: Dependencies): void {
+  const asked = context === null ? [] : [context.compaction.strategy];
+  checkNames(compactions.what, asked, [...BUILT_IN_STRATEGIES, ...compactions.names]);
 }
 
 function checkModel({ model }: AgentDefinition, { providers, secrets }: Dependencies): void {

@@ -1,6 +1,6 @@
 import { objectOf } from "../providers/json.ts";
 import type { RecoveredArguments } from "../tools/recover-call.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 
 /** Of the fields named in a result: it is a hint, not a list. */
 const MAX_NAMED = 5;

@@ -1,22 +1,10 @@
 import type { Turn } from "../core/compaction/turns.ts";
 import { truncateForPreview } from "../core/preview.ts";
-import { addUsage, costOf, NO_USAGE } from "../core/usage.ts";
-import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
-import type { AgentDefinition } from "../schema/definition.ts";
-import type { AgentMessage, Usage } from "../schema/message.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { DefinitionError } from "./failure.ts";
-import { textOf } from "./model.ts";
+import type { AgentMessage } from "../schema/message.ts";
+import type { TextModel } from "./ask-model.ts";
 
 /** Turns that one text is to stand for, and the tokens that it may have. */
 export type Group = { readonly turns: readonly Turn[]; readonly maxTokens: number };
-
-export type Summaries = {
-  /** By group, as `keyOf` names it. */
-  readonly texts: ReadonlyMap<string, string>;
-  readonly usage: Usage;
-  readonly costUsd: number;
-};
 
 /** Of one message, in bytes: enough to tell what was said or found. */
 const MESSAGE_BYTES = 4096;
@@ -34,54 +22,30 @@ export function keyOf({ turns }: Pick<Group, "turns">): string {
   return `${first}-${turns.at(-1)?.entries.at(-1)?.position ?? first}`;
 }
 
-/** Asks the agent's own model for a text in place of each group of turns. */
+/** Asks for a text in place of each group of turns; by group, as `keyOf` names it. */
 export async function summaries(
   groups: readonly Group[],
-  definition: AgentDefinition,
+  contextWindow: number,
   focus: string | undefined,
-  { providers, secrets }: Dependencies,
+  model: TextModel,
   signal: AbortSignal,
-): Promise<Summaries> {
-  const { model, cache } = definition;
-  const provider = providers.get(model.api);
-  if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
+): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
-  let usage = NO_USAGE;
   for (const group of groups) {
-    const answer = await provider.stream(
-      {
-        model,
-        apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
-        headers: resolveHeaders(model.headers, secrets),
-        systemPrompt: INSTRUCTIONS,
-        messages: [asked(group, model.contextWindow, focus)],
-        tools: [],
-        thinking: "off",
-        temperature: undefined,
-        maxTokens: group.maxTokens,
-        cache,
-      },
-      { signal, onDelta: () => undefined },
-    );
-    usage = addUsage(usage, answer.usage);
-    texts.set(
-      keyOf(group),
-      truncateForPreview(textOf(answer).trim(), group.maxTokens * BYTES_PER_TOKEN - 64),
-    );
+    const { maxTokens } = group;
+    const text = recordOf(group, contextWindow, focus);
+    const answer = await model.ask({ instructions: INSTRUCTIONS, text, maxTokens }, signal);
+    texts.set(keyOf(group), truncateForPreview(answer, maxTokens * BYTES_PER_TOKEN - 64));
   }
-  return { texts, usage, costUsd: costOf(usage, model.cost) };
+  return texts;
 }
 
-function asked({ turns }: Group, contextWindow: number, focus: string | undefined) {
+function recordOf({ turns }: Group, contextWindow: number, focus: string | undefined): string {
   const lines = turns.flatMap(({ entries }) => entries.map(({ message }) => lineOf(message)));
   const bytes = Math.floor(contextWindow * WINDOW_SHARE * BYTES_PER_TOKEN);
   const record = truncateForPreview(lines.filter((line) => line !== "").join("\n\n"), bytes);
   const before = focus === undefined ? "" : `What matters most: ${focus}\n\n`;
-  return {
-    role: "user" as const,
-    content: [{ type: "text" as const, text: `${before}The record:\n\n${record}` }],
-    timestamp: Date.now(),
-  };
+  return `${before}The record:\n\n${record}`;
 }
 
 function lineOf(message: AgentMessage): string {

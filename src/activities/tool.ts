@@ -1,28 +1,26 @@
 import { Context } from "@temporalio/activity";
 import type { ToolDigest } from "../core/digest.ts";
-import { estimateMessage } from "../core/estimate.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
 import { maskFor } from "../providers/mask.ts";
 import { secretsIn } from "../providers/secrets.ts";
-import type { ToolCallContent, ToolResultMessage } from "../schema/message.ts";
-import type { Tool, ToolOutput } from "../tools/tool.ts";
+import type { ToolCallContent } from "../schema/message.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { Claimed } from "../transcript/transcript.ts";
 import type { ToolInput } from "./activities.ts";
 import type { unload } from "./cargo.ts";
 import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { type Execution, execute } from "./execute.ts";
+import { execute } from "./execute.ts";
+import { told } from "./execution.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { announceEvents, liveOutput } from "./live.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
-import { timeLimitOf } from "./open-loop.ts";
 import { patiently } from "./patience.ts";
-import { presentable } from "./presentable.ts";
+import { timeLimitOf } from "./pinned.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
-
-const PREVIEW_BYTES = 256;
+import { callIn, toolResult } from "./tool-result.ts";
+import { hookedUpdates } from "./tool-updates.ts";
+import { answerViewCall, type ViewAnswer } from "./view-call.ts";
 
 const NOTHING = { entries: [], events: [] } as const;
 
@@ -72,7 +70,7 @@ async function afterClaim(
   claim: Extract<Claimed, { type: "claimed" }>,
   input: ToolInput,
   dependencies: Dependencies,
-): Promise<Execution> {
+): Promise<ViewAnswer> {
   const step = currentStep(input, dependencies.process);
   if (claim.lost !== undefined) {
     const ended = await endLost(claim.lost, idempotencyKey(step), dependencies);
@@ -87,11 +85,7 @@ async function afterClaim(
     }
   }
   if (tool === undefined) {
-    return {
-      output: text(`Failed: this worker has no tool named ${call.name}`),
-      isError: true,
-      outcomeUnknown: false,
-    };
+    return told(`Failed: this worker has no tool named ${call.name}`);
   }
   return await run(tool, call, input, true, dependencies);
 }
@@ -102,7 +96,8 @@ async function run(
   input: ToolInput,
   hasClaim: boolean,
   dependencies: Dependencies,
-): Promise<Execution> {
+): Promise<ViewAnswer> {
+  if (tool.view !== undefined) return await ofView(tool, call, input, dependencies);
   const definition = await dependencies.definitions.byHash(input.definitionHash);
   const step = currentStep(input, dependencies.process);
   const publish = liveOutput(dependencies.hub, step, input);
@@ -111,16 +106,33 @@ async function run(
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
     timeoutMs: timeLimitOf(tool, definition),
     publish,
+    updates: (show) =>
+      hookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
     claim: hasClaim ? dependencies.transcript : undefined,
     signal: Context.current().cancellationSignal,
     log: dependencies.log,
   });
 }
 
+/** A call about the view itself. An earlier execution has changed nothing, and would have answered the same. */
+async function ofView(
+  tool: Tool,
+  call: ToolCallContent,
+  input: ToolInput,
+  dependencies: Dependencies,
+): Promise<ViewAnswer> {
+  if (input.view === undefined) throw new DefinitionError(`The call of ${tool.name} came without a view`);
+  const { session } = currentStep(input, dependencies.process);
+  const { arguments: _, ...asWritten } = input;
+  const written = await callOf(asWritten, dependencies);
+  const entries = await dependencies.conversations.before(session, input.branch, input.answer);
+  return answerViewCall({ tool, call, written, answer: input.answer, atHand: input.view, entries });
+}
+
 async function store(
   input: ToolInput,
   call: ToolCallContent,
-  { output: said, isError, outcomeUnknown }: Execution,
+  { request, ...execution }: ViewAnswer,
   outbox: Awaited<ReturnType<typeof unload>>,
   branch: string,
   dependencies: Dependencies,
@@ -128,25 +140,12 @@ async function store(
   const { transcript, hub, log } = dependencies;
   const step = currentStep(input, dependencies.process);
   const definition = await dependencies.definitions.byHash(input.definitionHash);
-  const output = presentable(said, maskFor(secretsIn(definition.model, dependencies.secrets)));
-  const message: ToolResultMessage = {
-    role: "toolResult",
-    toolCallId: call.id,
-    toolName: call.name,
-    content: [...output.content],
-    isError,
-    ...(output.details === undefined ? {} : { details: output.details }),
-    timestamp: Date.now(),
+  const { message, digest: said } = toolResult(call, execution, {
     turnId: { loopId: input.loopId, turnIndex: input.turn },
-  };
-  const shown = output.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-  const digest: ToolDigest = {
-    branch: "",
-    isError,
-    tokens: estimateMessage(message),
-    preview: truncateForPreview(redact(truncateForPreview(shown, 4 * PREVIEW_BYTES)), PREVIEW_BYTES),
-    ...(outcomeUnknown ? { outcomeUnknown } : {}),
-  };
+    mask: maskFor(secretsIn(definition.model, dependencies.secrets)),
+    atMs: Date.now(),
+  });
+  const digest = request === undefined ? said : { ...said, request };
   const stored = await patiently(
     () =>
       transcript.store({
@@ -170,16 +169,11 @@ async function store(
 async function callOf(input: ToolInput, { conversations }: Dependencies): Promise<ToolCallContent> {
   const session = Context.current().info.workflowExecution?.workflowId ?? "";
   const answer = await conversations.message(session, input.branch, input.answer);
-  const calls = answer?.role === "assistant" ? answer.content.filter((part) => part.type === "toolCall") : [];
-  const call = calls[input.call];
+  const call = callIn(answer, input.call, input.arguments);
   if (call === undefined) {
     throw new DefinitionError(
       `The transcript holds no call ${input.call} at position ${input.answer} of ${input.branch}`,
     );
   }
-  return input.arguments === undefined ? call : { ...call, arguments: { ...input.arguments } };
-}
-
-function text(words: string): ToolOutput {
-  return { content: [{ type: "text", text: words }] };
+  return call;
 }

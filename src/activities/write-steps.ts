@@ -1,15 +1,20 @@
+import { Context } from "@temporalio/activity";
 import { INLINE_BYTES } from "../core/append.ts";
 import type { ClosedDigest, WrittenDigest } from "../core/digest.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { NO_USAGE } from "../core/usage.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { AgentMessage } from "../schema/message.ts";
 import type { LoopStatus, Outcome } from "../schema/record.ts";
 import type { CloseLoopInput, RecordInput } from "./activities.ts";
+import { textOf } from "./answer-digest.ts";
 import { unload, unloadMessage } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { announceEvents } from "./live.ts";
-import { textOf } from "./model.ts";
+import { tellLoopEnd } from "./loop-hooks.ts";
 import { currentStep } from "./step.ts";
+import { outputText } from "./structured-output.ts";
 
 const STATUS_OF_OUTCOME = {
   answered: "completed",
@@ -17,10 +22,14 @@ const STATUS_OF_OUTCOME = {
   failed: "failed",
   stopped: "aborted",
   rejected: "rejected",
+  ended: "aborted",
   delivered: "completed",
 } satisfies Record<Outcome["type"], LoopStatus>;
 
-/** Writes a loop's last events and closes its record; gives back the text that the run answers with. */
+/**
+ * Writes a loop's last events and closes its record; gives back the text that the run answers with. Hooks are told then,
+ * and told again when this runs again.
+ */
 export async function closeLoop(input: CloseLoopInput, dependencies: Dependencies): Promise<ClosedDigest> {
   const { transcript, conversations, hub } = dependencies;
   const step = currentStep(input, dependencies.process);
@@ -31,17 +40,18 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       input.answer === undefined
         ? undefined
         : await conversations.message(step.session, input.branch, input.answer);
-    const digest: ClosedDigest = {
-      branch: "",
-      ...(answer?.role === "assistant"
-        ? { text: truncateForPreview(textOf(answer), INLINE_BYTES), position: input.answer as number }
-        : {}),
-    };
+    const definition =
+      input.definitionHash === undefined
+        ? undefined
+        : await dependencies.definitions.byHash(input.definitionHash);
+    const output = input.isOutput === true ? definition?.output : undefined;
+    const digest = closedDigest(answer, input.answer, output);
     const stored = await transcript.closeLoop({
       step,
       loopId: input.loopId,
       branch: input.branch,
       base: input.base,
+      fork: input.fork,
       atMs: Date.now(),
       outbox,
       entries: [],
@@ -56,10 +66,28 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       ...(input.grants === undefined ? {} : { grants: input.grants }),
     });
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);
+    if (definition?.hooks["after-loop"] !== undefined && end?.type === "AgentEnd") {
+      const asking = { definition, dependencies, signal: Context.current().cancellationSignal };
+      const { from, to, usage } = end;
+      await tellLoopEnd({ step, loopId: input.loopId, usage }, { branch: stored.branch, from, to }, asking);
+    }
     return { ...(stored.result as ClosedDigest), branch: stored.branch };
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+/** The run's last words, for a structured output its JSON; the branch is the store's to say. */
+export function closedDigest(
+  answer: AgentMessage | undefined,
+  position: number | undefined,
+  output: AgentDefinition["output"],
+): ClosedDigest {
+  if (answer?.role !== "assistant" || position === undefined) return { branch: "" };
+  const json = output === undefined || output.type === "text" ? undefined : outputText(answer, output);
+  const text = truncateForPreview(json ?? textOf(answer), INLINE_BYTES);
+  const kind = json === undefined ? {} : { json: text === json ? ("whole" as const) : ("cut" as const) };
+  return { branch: "", text, position, ...kind };
 }
 
 /** Writes what waits when no other activity comes: before continue-as-new, and messages for a session at rest. */
@@ -75,6 +103,7 @@ export async function record(input: RecordInput, dependencies: Dependencies): Pr
       loopId,
       branch: input.branch,
       base: input.base,
+      fork: input.fork,
       atMs: Date.now(),
       outbox,
       entries: [],

@@ -16,6 +16,7 @@ export type AgentFlags = {
   readonly thinking?: string;
   readonly maxTurns?: string;
   readonly maxCost?: string;
+  readonly outputSchema?: string;
 };
 
 /** What every worker offers. */
@@ -67,6 +68,7 @@ export function definitionFrom(
     ...(flags.thinking === undefined ? {} : { thinking: flags.thinking as "low" }),
     tools,
     workspace,
+    ...(flags.outputSchema === undefined ? {} : { output: outputFrom(flags.outputSchema, surroundings.cwd) }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
   return { agent, warnings };
@@ -130,6 +132,17 @@ function toolsFrom(text: string | undefined): { tools: string[]; warnings: strin
       return `Tool "${name}" is not built in; it is left out unless the worker has it. ${hint}`;
     });
   return { tools, warnings };
+}
+
+function outputFrom(name: string, cwd: string) {
+  const file = resolve(cwd, name);
+  try {
+    return { type: "json-schema" as const, schema: JSON.parse(readFileSync(file, "utf8")) };
+  } catch (error) {
+    throw new UsageError(
+      `--output-schema names the file ${file}, which cannot be read as a JSON Schema: ${(error as Error).message}`,
+    );
+  }
 }
 
 function systemFrom(text: string, cwd: string): string {

@@ -22,6 +22,7 @@ export const EXIT_OF_OUTCOME = {
   stopped: EXIT.stopped,
   failed: EXIT.failed,
   rejected: EXIT.failed,
+  ended: EXIT.stopped,
 } as const satisfies Record<Outcome["type"], number>;
 
 export const EXIT_OF_ERROR = {
@@ -42,6 +43,8 @@ export const EXIT_OF_ERROR = {
   "run-terminated": EXIT.stopped,
   "run-timed-out": EXIT.failed,
   "run-broken": EXIT.failed,
+  "output-invalid": EXIT.failed,
+  "output-unreadable": EXIT.failed,
   "store-failed": EXIT.failed,
 } as const satisfies Record<HoldfastErrorCode, number>;
 
@@ -52,7 +55,7 @@ Exit codes:
   1    the agent failed, or a check did
   2    bad arguments or input
   3    no server, namespace or worker can be reached
-  4    the run was stopped
+  4    the run was stopped, by a person or by a hook
   5    a limit was reached (turns, tokens, time, cost)
   130  left with Ctrl-C
 

@@ -41,7 +41,11 @@ export function describeOutcome(outcome: Outcome): string {
     case "stopped":
       return `stopped: ${outcome.reason}`;
     case "rejected":
-      return `rejected: ${outcome.reason}`;
+      return outcome.by === undefined
+        ? `rejected: ${outcome.reason}`
+        : `rejected by hook ${outcome.by}: ${outcome.reason}`;
+    case "ended":
+      return `ended by hook ${outcome.by}: ${outcome.reason}`;
     case "delivered":
       return `${outcome.messages} message${outcome.messages === 1 ? "" : "s"} left in the inbox`;
   }

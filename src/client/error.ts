@@ -28,6 +28,10 @@ export type HoldfastErrorCode =
   | "run-timed-out"
   /** The run failed in a way that is not an outcome of ours. */
   | "run-broken"
+  /** A structured output does not fit the client's own schema. */
+  | "output-invalid"
+  /** A structured output is too long for a result, and the transcript is elsewhere. */
+  | "output-unreadable"
   /** The transcript cannot be read or written. */
   | "store-failed";
 

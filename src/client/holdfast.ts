@@ -1,22 +1,26 @@
+import type { ZodType, z } from "zod";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
-import type { RunResult } from "../workflows/result.ts";
 import type { ApproveOptions, RefuseOptions } from "./approve.ts";
 import type { Compacting } from "./compact.ts";
 import { type Health, type HealthOptions, health } from "./health.ts";
 import type { Link } from "./link.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
+import type { SessionResult } from "./output.ts";
 import type { Prompted, PromptOptions } from "./prompt.ts";
 import type { LoopHistory, MessagesOptions } from "./read.ts";
+import type { RequestOptions, TurnRequest } from "./request.ts";
 import type { SendOptions, Sent } from "./send.ts";
+import type { MessageSent, SendMessageOptions } from "./send-message.ts";
 import { Session } from "./session.ts";
 import { sessionId } from "./session-id.ts";
 import { type StartOptions, startRun } from "./start.ts";
 import type { SessionStatus } from "./status.ts";
 import type { WaitingCall } from "./waiting-calls.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
+import { zodOutput } from "./zod-output.ts";
 
 /** An open connection to where agents run. Made by `connect`. */
 export class Holdfast {
@@ -33,18 +37,31 @@ export class Holdfast {
   }
 
   /** Starts a run in a new session, or the next run of one at rest. */
-  async start(options: StartOptions): Promise<Session> {
-    const { session, runId } = await startRun(this.#link, options);
-    return new Session(this.#link, session, runId);
+  start(options: StartOptions): Promise<Session>;
+  /** @param options.output - What the last answer must be: in place of `agent.output`, and the type of the result's. */
+  start<Schema extends ZodType>(
+    options: StartOptions & { readonly output: Schema },
+  ): Promise<Session<z.output<Schema>>>;
+  async start({ output, ...options }: StartOptions & { readonly output?: ZodType }): Promise<Session> {
+    const agent = output === undefined ? options.agent : { ...options.agent, output: zodOutput(output) };
+    const { session, runId } = await startRun(this.#link, { ...options, agent });
+    return new Session(this.#link, session, runId, output);
   }
 
-  /** A handle; asks nobody whether the session is there. */
-  session(id: string): Session {
-    return new Session(this.#link, sessionId(id));
+  /** A handle; asks nobody whether the session is there. @param options.output - What its results are read as. */
+  session<Output = unknown>(
+    id: string,
+    options: { readonly output?: ZodType<Output>; readonly runId?: string } = {},
+  ): Session<Output> {
+    return new Session(this.#link, sessionId(id), options.runId, options.output);
   }
 
   prompt(session: string, text: string, options?: PromptOptions): Promise<Prompted> {
     return this.session(session).prompt(text, options);
+  }
+
+  send(session: string, text: string, options?: SendMessageOptions): Promise<MessageSent> {
+    return this.session(session).send(text, options);
   }
 
   steer(session: string, text: string, options?: SendOptions): Promise<Sent> {
@@ -79,7 +96,7 @@ export class Holdfast {
     return this.session(session).status();
   }
 
-  result(session: string, options?: { readonly signal?: AbortSignal }): Promise<RunResult> {
+  result(session: string, options?: { readonly signal?: AbortSignal }): Promise<SessionResult> {
     return this.session(session).result(options);
   }
 
@@ -93,6 +110,10 @@ export class Holdfast {
 
   events(session: string): Promise<readonly LoopHistory[]> {
     return this.session(session).events();
+  }
+
+  request(session: string, options?: RequestOptions): Promise<TurnRequest> {
+    return this.session(session).request(options);
   }
 
   watch(session: string, options?: WatchOptions): AsyncIterable<WatchItem> {

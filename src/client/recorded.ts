@@ -1,6 +1,7 @@
 import type { AgentMessage } from "../schema/message.ts";
 import type { EventBody, LoopEvent } from "../schema/record.ts";
 import type { Delta } from "../stream/stream.ts";
+import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord, Transcript } from "../transcript/transcript.ts";
 import type { WatchItem } from "./watch.ts";
 
@@ -55,9 +56,7 @@ export class Recorded {
       const loop = this.#follow(record);
       if (loop.ended) continue;
       const events = await transcript.events(record.loopId, loop.next);
-      const messages = await this.#messages(transcript, record.branch, events);
-      for (const event of events) {
-        const message = messages.get(positionOf(event.body) ?? -1);
+      for await (const { event, message } of this.#withMessages(transcript, record.branch, events)) {
         note(loop, event, message);
         yield { type: "event", event, ...(message === undefined ? {} : { message }) };
       }
@@ -105,6 +104,21 @@ export class Recorded {
     };
     this.#loops.set(record.loopId, followed);
     return followed;
+  }
+
+  /** Each event with the message that it names; what stands before a RevertApplied is on the branch that it has left. */
+  async *#withMessages(transcript: Transcript, branch: string, events: readonly LoopEvent[]) {
+    const bodies = events.map(({ body }) => body);
+    const isLeaving = (body: EventBody) => body.type === "RevertApplied" && body.applied;
+    const branches = bodies.some(isLeaving) ? await transcript.branches(this.#session) : [];
+    let from = 0;
+    for (const one of [...leftBranches(branches, branch, bodies), branch]) {
+      const end = bodies.findIndex((body, index) => index >= from && isLeaving(body));
+      const stretch = events.slice(from, one === branch || end < 0 ? events.length : end + 1);
+      from += stretch.length;
+      const messages = await this.#messages(transcript, one, stretch);
+      for (const event of stretch) yield { event, message: messages.get(positionOf(event.body) ?? -1) };
+    }
   }
 
   /** The messages that the events name, read in one go. */

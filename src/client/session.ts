@@ -1,8 +1,8 @@
+import type { ZodType } from "zod";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
-import type { RunResult } from "../workflows/result.ts";
 import { agentEvents } from "./agent-events.ts";
 import { type ApproveOptions, approveCall, type RefuseOptions, refuseCall } from "./approve.ts";
 import { type Compacting, compactSession } from "./compact.ts";
@@ -14,29 +14,39 @@ import {
   rerunLoop,
 } from "./continue.ts";
 import type { Link } from "./link.ts";
+import { type SessionResult, withOutput } from "./output.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
+import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
 import { awaitResult } from "./result.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
+import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
 import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
 
-/** One session: a conversation that goes on over any number of runs. */
-export class Session {
+/** One session: a conversation that goes on over any number of runs. `Output` is what its results are read as. */
+export class Session<Output = unknown> {
   readonly id: string;
   /** The run that this handle has started; `result` and `watch` are about it. Else about the newest. */
   readonly runId: string | undefined;
   readonly #link: Link;
+  readonly #output: ZodType<Output> | undefined;
 
-  constructor(link: Link, id: string, runId?: string) {
+  constructor(link: Link, id: string, runId?: string, output?: ZodType<Output>) {
     this.#link = link;
+    this.#output = output;
     this.id = id;
     this.runId = runId;
   }
 
   prompt(text: string, options?: PromptOptions): Promise<Prompted> {
     return promptSession(this.#link, this.id, text, options);
+  }
+
+  /** One message, whatever the session is doing: it opens, continues or prompts it; a running one is steered if you say so. */
+  send(text: string, options?: SendMessageOptions): Promise<MessageSent> {
+    return sendMessage(this.#link, this.id, text, options);
   }
 
   /** Words that the agent reads before its next answer. */
@@ -75,13 +85,15 @@ export class Session {
   }
 
   /** Goes on with the session at rest as it stands, without a new prompt. */
-  async continue(options?: ContinueOptions): Promise<Session> {
-    return new Session(this.#link, this.id, (await continueSession(this.#link, this.id, options)).runId);
+  async continue(options?: ContinueOptions): Promise<Session<Output>> {
+    const { runId } = await continueSession(this.#link, this.id, options);
+    return new Session(this.#link, this.id, runId, this.#output);
   }
 
   /** Has the prompts of a loop answered once more, on a branch of its own. */
-  async rerun(options?: RerunOptions): Promise<Session> {
-    return new Session(this.#link, this.id, (await rerunLoop(this.#link, this.id, options)).runId);
+  async rerun(options?: RerunOptions): Promise<Session<Output>> {
+    const { runId } = await rerunLoop(this.#link, this.id, options);
+    return new Session(this.#link, this.id, runId, this.#output);
   }
 
   /** Lets the loop that runs have more. Gives the limits that hold now. */
@@ -93,8 +105,9 @@ export class Session {
     return sessionStatus(this.#link, this.id);
   }
 
-  result(options: { readonly signal?: AbortSignal } = {}): Promise<RunResult> {
-    return awaitResult(this.#link, this.id, { runId: this.runId, ...options });
+  async result(options: { readonly signal?: AbortSignal } = {}): Promise<SessionResult<Output>> {
+    const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
+    return withOutput(this.#link, result, this.#output);
   }
 
   messages(options?: MessagesOptions): Promise<readonly Entry[]> {
@@ -103,6 +116,11 @@ export class Session {
 
   events(): Promise<readonly LoopHistory[]> {
     return readEvents(this.#link, this.id);
+  }
+
+  /** What the model was sent for one answer, with where every block of it came from. */
+  request(options?: RequestOptions): Promise<TurnRequest> {
+    return turnRequest(this.#link, this.id, options);
   }
 
   watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {

@@ -1,14 +1,15 @@
 import { afterLoop } from "./close.ts";
 import type { State } from "./state.ts";
-import { beginTurn, endTurn } from "./turn.ts";
+import { beginTurn } from "./turn.ts";
+import { endTurn } from "./turn-end.ts";
 
 /**
  * Leads a run on through the places that need nothing from outside, to one where a command is to be given or
  * something is waited for.
  *
- *   turn-due  -> calling-model | closing (stop, limit) | recording, rotating (continue as new)
- *   turn-over -> turn-due (calls, steering, follow-ups, nudge) | closing
- *   loop-over -> opening (interactive, with messages) | recording (inbox) | waiting | rotating | ended
+ *   turn-due  -> hooking | filtering | calling-model, compacting | closing (stop, limit) | recording, rotating
+ *   turn-over -> hooking | turn-due (calls, steering, follow-ups, nudge, repair) | closing
+ *   loop-over -> opening (interactive, with messages) | recording (inbox) | hooking | waiting | rotating | ended
  */
 export function advance(state: State): State {
   let now = state;

@@ -2,6 +2,7 @@ import type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
 import type { ContinuationKind, EventBody, LoopEvent } from "../schema/record.ts";
 import { assertNever } from "./assert-never.ts";
+import { memoText } from "./memo.ts";
 import { ProtocolError } from "./protocol-error.ts";
 
 /** What an event's record says for all of its events. */
@@ -18,7 +19,11 @@ export type EventPlace = {
 export function positionsOf(body: EventBody): { readonly from: number; readonly to: number } {
   if (body.type === "AgentEnd") return { from: body.from, to: body.to };
   if (body.type === "TurnEnd") return { from: body.position, to: body.position + 1 + body.results };
-  if (!("position" in body)) return { from: 0, to: 0 };
+  if (body.type === "PrunApplied") {
+    const from = body.pruned[0]?.from ?? 0;
+    return { from, to: Math.max(from, body.pruned.at(-1)?.to ?? 0, (body.memo?.position ?? -1) + 1) };
+  }
+  if (!("position" in body) || body.position === undefined) return { from: 0, to: 0 };
   return { from: body.position, to: body.position + 1 };
 }
 
@@ -77,8 +82,20 @@ export function agentEvent(
       const child = childLoopId === undefined ? {} : { childLoopId };
       return { type, loopId, toolCallId, toolName, result: output(messages[0]), isError, ...child };
     }
-    case "ProgressMessage":
+    case "PrunApplied": {
+      const { type, pruned, tokensRemoved, messagesRemoved, memo } = body;
+      const from = pruned[0]?.from ?? 0;
+      const prunedTimestamps = pruned
+        .flatMap((range) => messages.slice(range.from - from, range.to - from))
+        .flatMap((message) => (message.role === "user" ? [] : [message.timestamp ?? 0]));
+      const said = memo === undefined ? undefined : memoText(messages[memo.position - from], memo);
+      const words = said === undefined ? {} : { memo: said };
+      return { type, loopId, prunedTimestamps, tokensRemoved, messagesRemoved, ...words };
+    }
     case "InputRejected":
+      return { type: body.type, loopId, reason: body.reason };
+    case "ProgressMessage":
+    case "RevertApplied":
       return { ...body, loopId };
     case "CompactionStarted":
       return { ...body, loopId, timestamp };

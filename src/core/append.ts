@@ -1,7 +1,7 @@
 import type { EntryOrigin } from "../schema/record.ts";
 import { estimateText } from "./estimate.ts";
 import { emit, type OutboxBody } from "./outbox.ts";
-import type { State } from "./state.ts";
+import type { PersonMessage, State } from "./state.ts";
 import { extendView } from "./view.ts";
 
 /** Lets a message wait in the outbox at the next position, with its pair of events. */
@@ -30,7 +30,9 @@ export function messageEvents(state: State, position: number): State {
 export function estimateBody(body: OutboxBody): number {
   switch (body.type) {
     case "person":
-      return 4 + (body.message.text === undefined ? INLINE_BYTES / 4 : estimateText(body.message.text));
+      return 4 + estimatePerson(body.message);
+    case "refused":
+      return 0;
     case "notice":
       return 4 + estimateText(body.text);
     case "result":
@@ -38,6 +40,11 @@ export function estimateBody(body: OutboxBody): number {
     case "no-answer":
       return 0;
   }
+}
+
+function estimatePerson({ text, filtered }: PersonMessage): number {
+  const words = text === undefined ? INLINE_BYTES / 4 : estimateText(text);
+  return filtered?.warning === undefined ? words : words + estimateText(filtered.warning) + 1;
 }
 
 /** The longest words of a person that travel in history (design 3.2). Longer ones are stored first. */

@@ -6,25 +6,20 @@ import { toolFinished, toolSetBack } from "./calls.ts";
 import { closeLoop, loopClosed } from "./close.ts";
 import { compactionAsked, openCompactionLoop } from "./compaction-loop.ts";
 import type { Failure } from "./digest.ts";
+import { filterSetBack } from "./filtering.ts";
+import { hookAnswered, hookSetBack } from "./hooked.ts";
 import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { loopOpened, openLoop } from "./open.ts";
 import { inPhase, type PhaseOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { clearQueues, enqueue, giveBack, poll, remember } from "./queues.ts";
-import { inputRejected } from "./reject.ts";
+import { loopRefused, openingRejected } from "./reject.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { RunEvent, Setback } from "./run-event.ts";
 import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
 import { waitedSince, withTimeWaited } from "./time-waited.ts";
-import {
-  abort,
-  compacted,
-  compactSetBack,
-  endWithoutAnswer,
-  goOn,
-  modelReplied,
-  overflowed,
-} from "./turn.ts";
+import { compacted, compactSetBack, filtered, modelReplied, overflowed } from "./turn.ts";
+import { abort, endWithoutAnswer, goOn } from "./turn-end.ts";
 
 /**
  * Folds what happened into the state. Total over what can happen: a second answer to a call that has its result
@@ -42,8 +37,11 @@ function fold(state: State, event: RunEvent): State {
     case "loop-opened": {
       const { prompts, continuation } = inPhase(state, "opening", event.type);
       const opened = loopOpened(state, event.digest, continuation !== undefined);
-      const { rejected } = event.digest;
-      return rejected === undefined ? opened : inputRejected(opened, prompts, rejected);
+      const { rejected, rejectedBy } = event.digest;
+      if (rejected === undefined) return opened;
+      return rejectedBy === undefined
+        ? openingRejected(opened, prompts, rejected, event.digest)
+        : loopRefused(opened, prompts, { by: rejectedBy, reason: rejected });
     }
     case "open-set-back":
       return setBack(state, inPhase(state, "opening", event.type), event.setback, couldNotOpen);
@@ -55,12 +53,20 @@ function fold(state: State, event: RunEvent): State {
       return compacted(state, inPhase(state, "compacting", event.type), event.digest);
     case "compact-set-back":
       return compactSetBack(state, inPhase(state, "compacting", event.type), event.setback);
+    case "input-filtered":
+      return filtered(state, inPhase(state, "filtering", event.type), event.digest);
+    case "filter-set-back":
+      return filterSetBack(state, inPhase(state, "filtering", event.type), event.setback);
     case "compaction-asked":
       return compactionAsked(state, event.focus);
     case "tool-finished":
       return toolFinished(state, inPhase(state, "calling-tools", event.type), event.call, event.digest);
     case "tool-set-back":
       return toolSetBack(state, inPhase(state, "calling-tools", event.type), event.call, event.setback);
+    case "hooks-answered":
+      return hookAnswered(state, inPhase(state, "hooking", event.type), event.digest);
+    case "hook-set-back":
+      return hookSetBack(state, inPhase(state, "hooking", event.type), event.setback);
     case "loop-closed":
       return loopClosed(state, inPhase(state, "closing", event.type), event.digest);
     case "close-set-back":

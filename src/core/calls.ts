@@ -2,12 +2,15 @@ import type { EventBody } from "../schema/record.ts";
 import { estimateBody, messageEvents, placeAt } from "./append.ts";
 import { permitFor } from "./approvals.ts";
 import type { CallDigest, ToolDigest } from "./digest.ts";
+import { askHooks, hasHook } from "./hooking.ts";
 import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import { baseOf, emit, isEmpty, type OutboxBody } from "./outbox.ts";
-import { type PhaseOf, pinnedOf } from "./phase.ts";
+import { pinnedOf } from "./phase.ts";
+import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
 import type { Setback } from "./run-event.ts";
-import type { Call, CallStatus, State } from "./state.ts";
+import type { Call, Calling, CallStatus, State } from "./state.ts";
+import { refusedBeside } from "./structured.ts";
 import { extendView } from "./view.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
@@ -19,8 +22,6 @@ export const CANCELLED_TEXT = "Cancelled";
 /** GAP-05, PHI-13m. */
 export const CUT_OFF_TEXT =
   "Not run: the answer was cut off by the output limit before its calls were complete. Ask again, in smaller pieces.";
-
-export type Calling = PhaseOf<"calling-tools">;
 
 /** @param cutOff - The answer ended at the output limit: no call of it can be trusted, none is run. */
 export function startCalls(
@@ -42,22 +43,74 @@ export function startCalls(
   return cutOff ? finishCalls(refuseRest(started, phase, CUT_OFF_TEXT)) : nextUnit(started, phase);
 }
 
+/** Calls of the final tool: they are judged, never run. Each gets the verdict as its result. */
+export function answerFinal(
+  state: State,
+  position: number,
+  calls: readonly CallDigest[],
+  verdict: { readonly text: string; readonly accepted: boolean },
+): State {
+  let next = state;
+  const done = calls.map((digest, index): Call => {
+    const call: Call = { ...digest, status: { type: "pending" } };
+    const body: OutboxBody = {
+      ...resultBody(call, verdict.text),
+      ...(verdict.accepted ? { accepted: true } : {}),
+    };
+    next = emit(next, startEvent(call, position));
+    next = placeAt(next, position + 1 + index, "machine", body);
+    next = endEvents(next, position, call, index, !verdict.accepted);
+    return {
+      ...call,
+      status: { type: "done", isError: !verdict.accepted, tokens: estimateBody(body) },
+    };
+  });
+  return joinResults(next, position, done);
+}
+
 /** Starts the next unit; or refuses what is left, when a person wants a word first or wants no more. */
 function nextUnit(state: State, phase: Calling): State {
   const from = phase.unit.to;
   if (from >= phase.calls.length) return finishCalls(state);
-  if (state.stop !== undefined) return finishCalls(refuseRest(state, phase, CANCELLED_TEXT));
-  if (from > 0 && state.queues.steering.length > 0)
-    return finishCalls(refuseRest(state, phase, SKIPPED_TEXT));
+  const barred = barredBy(state, phase);
+  if (barred !== undefined) return finishCalls(refuseRest(state, phase, barred));
+  const asked = hasHook(state, "before-tool") ? mayRun(state, phase) : [];
+  return asked.length > 0
+    ? askHooks(state, { point: "before-tool", calling: phase, calls: asked })
+    : startUnit(state, phase, new Map());
+}
 
-  const to = Math.min(phase.calls.length, from + unitSize(state, phase.calls.length));
+type Refusal = { readonly hook: string; readonly reason: string };
+
+/** Hooks have been asked about the next unit; behind a stop or steering it does not begin all the same. */
+export function toolsJudged(state: State, phase: Calling, refusals: ReadonlyMap<number, Refusal>): State {
+  const back = { ...state, phase };
+  const barred = barredBy(back, phase);
+  return barred === undefined
+    ? startUnit(back, phase, refusals)
+    : finishCalls(refuseRest(back, phase, barred));
+}
+
+/** Calls of the next unit that the policy lets run, or lets a person decide on. */
+function mayRun(state: State, phase: Calling): readonly number[] {
+  const indices = phase.calls.keys();
+  return [...indices].slice(phase.unit.to, unitEnd(state, phase)).filter((index) => {
+    const call = phase.calls[index] as Call;
+    return refusalOf(state, call) === undefined && permitFor(state, call).outcome !== "deny";
+  });
+}
+
+function startUnit(state: State, phase: Calling, refusals: ReadonlyMap<number, Refusal>): State {
+  const from = phase.unit.to;
+  const to = unitEnd(state, phase);
   let next: State = state;
   let calls = phase.calls;
   for (let index = from; index < to; index++) {
     const call = calls[index] as Call;
     const { state: counted, refusal } = countMistake(next, call.name, refusalOf(state, call));
     next = counted;
-    const begun = refusal === undefined ? begin(next, phase.position, call, index) : undefined;
+    const begun =
+      refusal === undefined ? begin(next, phase.position, call, index, refusals.get(index)) : undefined;
     if (begun === undefined) next = emit(next, startEvent(call, phase.position));
     next = begun?.state ?? answerCall(next, phase.position, call, index, refusal ?? "");
     calls = withCall(calls, index, begun?.call ?? { ...call, status: doneWith(call, refusal ?? "") });
@@ -70,8 +123,17 @@ function nextUnit(state: State, phase: Calling): State {
 }
 
 /** A call whose tool is known and whose arguments fit: it runs, or waits for a person, or is refused (X-04). */
-function begin(state: State, answer: number, call: Call, index: number): { state: State; call: Call } {
+function begin(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  refusal: Refusal | undefined,
+): { state: State; call: Call } {
   const { reason, ...permission } = permitFor(state, call);
+  if (refusal !== undefined && permission.outcome !== "deny") {
+    return refuse(state, answer, call, index, `Refused by hook "${refusal.hook}": ${refusal.reason}`);
+  }
   switch (permission.outcome) {
     case "allow":
       return run(state, answer, { ...call, permission });
@@ -119,7 +181,7 @@ function startEvent({ id, name, permission }: Call, position: number): EventBody
 export function goOnWith(state: State, phase: Calling): State {
   const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
   if (isFlushing(phase) || has("running")) return { ...state, phase };
-  if (!has("asking")) return nextUnit({ ...state, phase }, phase);
+  if (!has("asking")) return unitOver({ ...state, phase }, phase);
   if (phase.flush === "tried" || isEmpty(state.outbox)) return { ...state, phase };
   const given = issue(state);
   return { ...given.state, phase: { ...phase, flush: given.issue } };
@@ -127,6 +189,37 @@ export function goOnWith(state: State, phase: Calling): State {
 
 export function isFlushing({ flush }: Calling): boolean {
   return flush !== undefined && flush !== "tried";
+}
+
+/** Hooks are told of the calls that have run, once for the unit; then the events of their results come (EVT-14). */
+function unitOver(state: State, phase: Calling): State {
+  const calls = phase.calls.flatMap(({ status }, index) =>
+    status.type === "done" && status.untold === true ? [index] : [],
+  );
+  return calls.length > 0
+    ? askHooks(state, { point: "after-tool", calling: phase, calls })
+    : nextUnit(state, phase);
+}
+
+export function toolsTold(state: State, before: Calling, told: readonly number[]): State {
+  const calls = before.calls.map((call, index) => {
+    if (call.status.type !== "done" || !told.includes(index)) return call;
+    const { untold: _, ...status } = call.status;
+    return { ...call, status };
+  });
+  const phase = { ...before, calls };
+  const said = told.reduce((next, index) => messageEvents(next, before.position + 1 + index), state);
+  return nextUnit({ ...said, phase }, phase);
+}
+
+/** Why no further unit begins: a person wants no more, or a word first. */
+function barredBy(state: State, phase: Calling): string | undefined {
+  if (state.stop !== undefined) return CANCELLED_TEXT;
+  return phase.unit.to > 0 && state.queues.steering.length > 0 ? SKIPPED_TEXT : undefined;
+}
+
+function unitEnd(state: State, { calls, unit }: Calling): number {
+  return Math.min(calls.length, unit.to + unitSize(state, calls.length));
 }
 
 function unitSize(state: State, calls: number): number {
@@ -143,6 +236,7 @@ function unitSize(state: State, calls: number): number {
 
 /** Why a call is answered without being run. */
 function refusalOf(state: State, call: Call): string | undefined {
+  if (call.final === true) return refusedBeside(call);
   if (!Object.hasOwn(pinnedOf(state).tools, call.name)) return `Tool ${call.name} not found`;
   return call.invalid === undefined ? undefined : `Invalid arguments: ${call.invalid}`;
 }
@@ -164,11 +258,11 @@ function answerCall(state: State, answer: number, call: Call, index: number, tex
   return endEvents(placed, answer, call, index, true);
 }
 
-function resultBody(call: Call, text: string): OutboxBody {
+function resultBody(call: Call, text: string): Extract<OutboxBody, { type: "result" }> {
   return { type: "result", toolCallId: call.id, toolName: call.name, text };
 }
 
-function doneWith(call: Call, text: string): CallStatus {
+function doneWith(call: Call, text: string): Extract<CallStatus, { type: "done" }> {
   return { type: "done", isError: true, tokens: estimateBody(resultBody(call, text)) };
 }
 
@@ -190,7 +284,12 @@ function endEvents(
     ...(child === undefined ? {} : { childLoopId: child }),
     ...(isRefused(call) ? { permission: call.permission } : {}),
   });
-  return messageEvents(ended, position);
+  return isUntold(state, call) ? ended : messageEvents(ended, position);
+}
+
+/** Hooks hear of calls that have run. */
+function isUntold(state: State, { status }: Call): boolean {
+  return status.type === "running" && hasHook(state, "after-tool");
 }
 
 /** It never ran: its End has no Start. */
@@ -204,7 +303,12 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
   const settled =
     index === phase.unit.carrier ? settle(state, phase.issue, digest.branch) : moveTo(state, digest.branch);
   const ended = endEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
-  return callDone(ended, phase, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
+  const { request } = digest;
+  const queued =
+    request === undefined
+      ? phase
+      : { ...phase, requests: [...(phase.requests ?? []), { call: index, request }] };
+  return callDone(ended, queued, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
 }
 
 export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {
@@ -245,7 +349,13 @@ function giveUp(state: State, phase: Calling, call: Call, index: number, text: s
   return callDone(answerCall(state, phase.position, call, index, text), phase, index, doneWith(call, text));
 }
 
-function callDone(state: State, phase: Calling, index: number, status: CallStatus): State {
+function callDone(
+  state: State,
+  phase: Calling,
+  index: number,
+  done: Extract<CallStatus, { type: "done" }>,
+): State {
+  const status = isUntold(state, phase.calls[index] as Call) ? { ...done, untold: true as const } : done;
   return goOnWith(state, { ...phase, calls: withStatus(phase.calls, index, status) });
 }
 
@@ -263,13 +373,20 @@ function moveTo(state: State, branch: string): State {
 
 /** Every call has its result: they join the view in call order, and the turn ends. */
 function finishCalls(state: State): State {
-  const phase = state.phase as Calling;
+  const { position, calls, requests = [] } = state.phase as Calling;
+  const over = joinResults(applyPrunes(state, position, requests), position, calls);
+  const reverts = revertsOf(requests);
+  return reverts.length === 0
+    ? over
+    : { ...over, phase: { ...(over.phase as Extract<State["phase"], { type: "turn-over" }>), reverts } };
+}
+
+function joinResults(state: State, position: number, calls: readonly Call[]): State {
   let view = state.view;
-  phase.calls.forEach((call, index) => {
+  calls.forEach((call, index) => {
     const tokens = call.status.type === "done" ? call.status.tokens : 0;
-    view = extendView(view, { position: phase.position + 1 + index, tokens, newTurn: false });
+    view = extendView(view, { position: position + 1 + index, tokens, newTurn: false });
   });
-  const length = phase.position + 1 + phase.calls.length;
-  const over = { type: "turn-over" as const, position: phase.position, results: phase.calls.length };
-  return { ...state, view, length, phase: over };
+  const length = position + 1 + calls.length;
+  return { ...state, view, length, phase: { type: "turn-over", position, results: calls.length } };
 }

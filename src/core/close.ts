@@ -1,5 +1,6 @@
 import type { Outcome } from "../schema/record.ts";
 import type { ClosedDigest } from "./digest.ts";
+import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
 import { openLoop } from "./open.ts";
 import { emit } from "./outbox.ts";
@@ -30,6 +31,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
     loopId: loop.loopId,
     ...(digest.text === undefined ? {} : { text: digest.text }),
     ...(digest.position === undefined ? {} : { position: digest.position }),
+    ...(digest.json === undefined ? {} : { json: digest.json }),
   };
   return {
     ...settle(state, phase.issue, digest.branch),
@@ -52,9 +54,20 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
 export function afterLoop(state: State): State {
   const queued = allQueued(state.queues);
   const ending = state.mode === "run" || state.stop !== undefined;
-  if (ending) return queued.length > 0 ? leaveInInbox(state) : { ...state, phase: { type: "ended" } };
+  if (ending && queued.length > 0) return leaveInInbox(state);
+  if (ending) {
+    return isTaskOver(state)
+      ? askHooks(state, { point: "after-task" })
+      : { ...state, phase: { type: "ended" } };
+  }
   const rejected = state.last?.outcome.type === "rejected";
   return queued.length > 0 && !rejected ? answerQueued(state) : waitForPrompt(state);
+}
+
+/** A task is over when its run ends at rest, whatever the way (CB-07); one that was refused has not begun. */
+function isTaskOver({ last, taskOver, ...state }: State): boolean {
+  const refused = last?.outcome.type === "rejected" && last.outcome.by !== undefined;
+  return taskOver !== true && !refused && state.totals.loops > 0 && hasHook({ last, ...state }, "after-task");
 }
 
 function leaveInInbox(state: State): State {

@@ -1,9 +1,11 @@
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
+import type { Usage } from "../schema/message.ts";
 import type { Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
-import type { Outbox } from "./outbox.ts";
-import type { CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
-import type { Span, ViewRanges } from "./view.ts";
+import type { Fork, Outbox } from "./outbox.ts";
+import type { CompactionCounts, CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
+import type { LeftView, ViewRanges } from "./view.ts";
+import type { ViewAtHand } from "./view-request.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
 // it is given out again.
@@ -16,6 +18,8 @@ type Writing = Numbered & {
   /** The first position that this command may write. */
   readonly base: number;
   readonly outbox: Outbox;
+  /** It goes on in a branch of its own, which leaves `branch` there. */
+  readonly fork?: Fork;
 };
 
 export type OpenLoopCommand = Numbered & {
@@ -36,6 +40,8 @@ export type CallModelCommand = Writing & {
   readonly view: ViewRanges;
   /** Where the answer goes. */
   readonly position: number;
+  /** The answer before did not fit: this one is to be the output, and nothing else. */
+  readonly repair?: true;
   /** How often the vendor may still be asked. */
   readonly maxAttempts: number;
 };
@@ -56,6 +62,18 @@ export type CompactCommand = Writing & {
   readonly why: CompactionReason;
 };
 
+/** Asks the input filters about words that wait, before a turn takes them up. Writes nothing of its own. */
+export type FilterInputCommand = Writing & {
+  readonly type: "filter-input";
+  readonly session: string;
+  readonly loopId: string;
+  readonly definitionHash: string;
+  /** Of the turn that comes next. */
+  readonly turn: number;
+  readonly messages: readonly PersonMessage[];
+  readonly maxAttempts: number;
+};
+
 export type CallToolCommand = Writing & {
   readonly session: string;
   readonly loopId: string;
@@ -73,6 +91,8 @@ export type CallToolCommand = Writing & {
   readonly local: boolean;
   /** What a person has put in place of the model's arguments. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Only for tools that are given it. */
+  readonly view?: ViewAtHand;
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;
@@ -80,17 +100,61 @@ export type CallToolCommand = Writing & {
 
 export type CallToolsCommand = { readonly type: "call-tools"; readonly calls: readonly CallToolCommand[] };
 
+/** Hooks of one point are asked, or told. */
+export type RunHookCommand = Writing & {
+  readonly type: "run-hook";
+  readonly session: string;
+  /** Empty when no loop is open. */
+  readonly loopId: string;
+  readonly definitionHash: string;
+  readonly turn: number;
+  readonly ask: HookAsk;
+  /** A stop waits for them: they are given no more than ten seconds together. */
+  readonly brief?: true;
+  /** Where they are told what the model sees. */
+  readonly view?: ViewRanges;
+};
+
+export type HookAsk =
+  | { readonly point: "before-turn" | "after-task" }
+  | { readonly point: "after-turn"; readonly usage: Usage }
+  /** `position`: of the answer. */
+  | { readonly point: "on-error" | "on-text"; readonly position: number }
+  | {
+      readonly point: "before-compaction";
+      readonly estimatedTokens: number;
+      readonly messageCount: number;
+    }
+  | ({ readonly point: "after-compaction" } & CompactionCounts)
+  /** The calls of one unit, in call order. */
+  | {
+      readonly point: "before-tool" | "after-tool";
+      /** Of the assistant message, which holds the arguments. */
+      readonly answer: number;
+      readonly calls: readonly {
+        readonly call: number;
+        readonly toolCallId: string;
+        readonly toolName: string;
+        /** Behind its end. */
+        readonly isError?: boolean;
+      }[];
+    };
+
 export type CloseLoopCommand = Writing & {
   readonly type: "close-loop";
   readonly session: string;
   readonly loopId: string;
   readonly outcome: Outcome;
+  /** Where hooks are told that the loop is over, and where the last answer is the structured output. */
+  readonly definitionHash?: string;
   /** The last answer, whose text the run gives back. */
   readonly answer?: number;
+  /** The last answer is the structured output. */
+  readonly isOutput?: true;
   readonly turns: number;
   readonly costUsd: number;
   /** What the next loop's model sees of all this; absent when it is all of it. */
-  readonly view?: readonly Span[];
+  readonly view?: LeftView;
   /** What a person has allowed for the session; absent when nothing. */
   readonly grants?: readonly Grant[];
 };
@@ -118,7 +182,9 @@ export type Command =
   | OpenLoopCommand
   | CallModelCommand
   | CompactCommand
+  | FilterInputCommand
   | CallToolsCommand
+  | RunHookCommand
   | CloseLoopCommand
   | RecordCommand
   | WaitCommand

@@ -50,7 +50,7 @@ export function viewCompacted(state: State, phase: PhaseOf<"compacting">, digest
     loopsCompacted,
   });
   const { counted: _, ...rest } = ended;
-  return { ...rest, length: position + 1, view: { ...ended.view, spans } };
+  return { ...rest, length: position + 1, view: { ...ended.view, spans, liveFrom: position + 1 } };
 }
 
 /** What a text has cost counts for the loop's limits. */

@@ -1,9 +1,8 @@
 import { closeLoop } from "./close.ts";
-import { startCompaction } from "./compacting.ts";
 import type { Failure } from "./digest.ts";
 import { openLoop } from "./open.ts";
 import { loopOf, pinnedOf } from "./phase.ts";
-import type { State } from "./state.ts";
+import type { CompactionReason, State } from "./state.ts";
 
 // A loop that asks no model for an answer: it makes the view smaller, and ends (CMP-13). It has no turn.
 
@@ -26,10 +25,14 @@ export function isCompactionLoop(state: State): boolean {
   return loopOf(state).kind.type === "compaction";
 }
 
-export function beginCompactionLoop(state: State): State {
+/** @param compact - Begins it, behind hooks where there are any. */
+export function beginCompactionLoop(
+  state: State,
+  compact: (state: State, why: CompactionReason) => State,
+): State {
   const isManaged = pinnedOf(state).context !== undefined;
   if (state.stop !== undefined || !isManaged) return endCompactionLoop(state, undefined);
-  return startCompaction(state, { type: "asked", ...state.compact });
+  return compact(state, { type: "asked", ...state.compact });
 }
 
 /** Whether or not there was anything to make smaller. */

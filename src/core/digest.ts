@@ -1,11 +1,13 @@
-import type { ApprovalSettings, Limits, QueueMode } from "../schema/definition.ts";
+import type { ApprovalSettings, Limits, QueueMode, RevertSettings } from "../schema/definition.ts";
+import type { HookPoint } from "../schema/hooks.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
 import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
-import type { Span } from "./view.ts";
+import type { LeftView, Span, View } from "./view.ts";
+import type { ViewRequest } from "./view-request.ts";
 
 // What crosses history instead of a conversation: references, numbers and verdicts.
 
@@ -17,6 +19,8 @@ export type ToolFacts = {
   readonly timeoutMs?: number;
   /** A person is asked before each call, unless a rule of the policy allows it. */
   readonly confirm?: boolean;
+  /** Is given the view, and may ask for another one; such calls of one answer run one after the other. */
+  readonly view?: true;
 };
 
 /** What `open-loop` found and pinned. */
@@ -29,13 +33,15 @@ export type LoopDigest = {
   readonly from: number;
   readonly tokensBefore: number;
   /** What earlier loops have left of all before `from`; absent when it is shown as it is. */
-  readonly view?: readonly Span[];
+  readonly view?: LeftView;
   /** What a person has allowed in earlier runs of the session. */
   readonly grants?: readonly Grant[];
   readonly entries: readonly {
     readonly origin: EntryOrigin;
     readonly messageId?: string;
     readonly tokens: number;
+    /** A filter has refused it: it is kept in the record, where no model sees it. */
+    readonly refused?: true;
   }[];
   readonly definitionHash: string;
   readonly agentName: string;
@@ -55,9 +61,22 @@ export type LoopDigest = {
   readonly context?: ContextBounds;
   /** Nudges in a row (IRON-02). Absent: none is given. */
   readonly nudges?: number;
+  /** Points at which the definition has hooks. Absent: none. */
+  readonly hooks?: readonly HookPoint[];
+  /** Absent: the tool to go back is not offered. */
+  readonly revert?: RevertSettings;
+  /** What is left of the entries before a run's first loop, where earlier runs have pruned. Absent: all, in one span. */
+  readonly before?: Pick<View, "spans" | "tags">;
+  /** The definition names input filters: words that wait are shown to them before a turn takes them up (PHI-08). */
+  readonly filters?: true;
   readonly warnings: readonly string[];
-  /** Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries. */
+  /**
+   * Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries but
+   * that of a message which was refused by itself.
+   */
   readonly rejected?: string;
+  /** The hook that has refused the loop, before it began. Absent: a filter has rejected its prompts. */
+  readonly rejectedBy?: string;
 };
 
 /** One call of a model's answer. The arguments stay in the transcript. */
@@ -70,9 +89,17 @@ export type CallDigest = {
   readonly invalid?: string;
   /** What was made of a call that was not quite right: at most 256 bytes. */
   readonly note?: string;
+  /** It calls the final tool: it is judged, never run. */
+  readonly final?: true;
   /** What a policy must know of it; absent for tools that touch neither paths nor commands. */
   readonly facts?: CallFacts;
 };
+
+/** Whether an answer that claims to be the last is what the definition asks for (SO-01). */
+export type OutputVerdict =
+  | { readonly ok: true }
+  /** What was found and what was expected: at most 512 bytes, free of secrets; for the model. */
+  | { readonly ok: false; readonly problems: string };
 
 export type ModelDigest = {
   readonly branch: string;
@@ -88,6 +115,8 @@ export type ModelDigest = {
   readonly overflow?: boolean;
   /** The text announces a tool call, one could have been made, and none was (IRON-10). */
   readonly announces?: true;
+  /** Absent where the output is a text, and for an answer that goes on with calls. */
+  readonly output?: OutputVerdict;
   /** Times that the vendor was asked within this generation. */
   readonly attempts: number;
 };
@@ -100,6 +129,8 @@ export type ToolDigest = {
   /** An `unsafe` tool's earlier execution was lost: the result says that its outcome is unknown. */
   readonly outcomeUnknown?: boolean;
   readonly childLoopId?: string;
+  /** What the call wants of the view; the machine grants it when the batch is over. */
+  readonly request?: ViewRequest;
 };
 
 /** What the machine must know to notice that a context has grown. */
@@ -117,10 +148,37 @@ export type CompactDigest = WrittenDigest & {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly loopsCompacted: number;
+  /** What is wrong with what an application's strategy wants: at most 512 bytes, free of secrets. There are no spans then. */
+  readonly refused?: string;
   /** Of a model that was asked for a text. */
   readonly usage?: Usage;
   readonly costUsd?: number;
 };
+
+/** What hooks have said. Names have at most 128 bytes, reasons 512, words for the model 2 KiB; free of secrets. */
+export type HookWord =
+  /** `notices`: words for the model, for the turn that begins. */
+  | { readonly type: "yes"; readonly notices?: readonly string[] }
+  | { readonly type: "no"; readonly hook: string; readonly reason: string }
+  | { readonly type: "end"; readonly hook: string; readonly text: string }
+  | { readonly type: "go-on"; readonly hook: string; readonly text?: string };
+
+export type HookDigest = WrittenDigest & {
+  /** One for each call that was asked about, in the order of the question; else one. */
+  readonly words: readonly HookWord[];
+  /** Hooks that gave no answer: for people. At most eight. */
+  readonly failures?: readonly { readonly hook: string; readonly how: string }[];
+};
+
+/** What the filters say of one message. A reason and a warning have at most 512 bytes, and no secret. */
+export type InputVerdict = { readonly id: string } & (
+  | { readonly type: "pass" }
+  | { readonly type: "warn"; readonly text: string }
+  | { readonly type: "reject"; readonly reason: string }
+);
+
+/** In the order of the messages, and no further than the first that is rejected. */
+export type FilterDigest = WrittenDigest & { readonly verdicts: readonly InputVerdict[] };
 
 /** The answer of a step that only writes. */
 export type WrittenDigest = { readonly branch: string };
@@ -130,6 +188,8 @@ export type ClosedDigest = WrittenDigest & {
   readonly text?: string;
   /** Where that answer stands, whole. */
   readonly position?: number;
+  /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
+  readonly json?: "whole" | "cut";
 };
 
 /** How an activity failed for good, in words that fit history. */

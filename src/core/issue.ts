@@ -27,8 +27,9 @@ export function reissue(issue: Issue): Issue {
 
 /** What the command had taken along is written, on the branch that its answer names. */
 export function settle(state: State, done: Pick<Issue, "carries">, branch: string): State {
+  const { fork: _, ...rest } = state;
   return {
-    ...state,
+    ...rest,
     branch,
     view: state.view.branch === branch ? state.view : { ...state.view, branch },
     outbox: delivered(state.outbox, done.carries),

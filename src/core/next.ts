@@ -2,11 +2,14 @@ import { approvalsUntil } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
 import { contextTokens } from "./compacting.ts";
+import { messagesToFilter } from "./filtering.ts";
+import { askedOf, hasHook } from "./hooking.ts";
 import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
-import { rangesOf, showsAll } from "./view.ts";
+import { isPlainView, leftOf, rangesOf } from "./view.ts";
+import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
 export function next(state: State): Command {
@@ -36,6 +39,7 @@ export function next(state: State): Command {
         turn: loop.turn,
         view: rangesOf(state.view),
         position: state.length,
+        ...(loop.mismatch === undefined ? {} : { repair: true as const }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
@@ -55,6 +59,19 @@ export function next(state: State): Command {
         why: phase.why,
       };
     }
+    case "filtering": {
+      const loop = loopOf(state);
+      return {
+        type: "filter-input",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: loop.loopId,
+        definitionHash: pinnedOf(state).definitionHash,
+        turn: loop.turn,
+        messages: messagesToFilter(state, phase.ids),
+        maxAttempts: pinnedOf(state).maxRetries + 1,
+      };
+    }
     case "calling-tools": {
       if (phase.flush !== undefined && phase.flush !== "tried") return record(state, phase.flush, []);
       const calls = runningCalls(state, phase);
@@ -62,18 +79,29 @@ export function next(state: State): Command {
         ? { type: "call-tools", calls }
         : { type: "wait", untilMs: approvalsUntil(phase) };
     }
+    case "hooking":
+      return {
+        type: "run-hook",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        ...askedOf(state, phase.question),
+        ...(phase.brief === undefined ? {} : { brief: phase.brief }),
+      };
     case "closing": {
       const loop = loopOf(state);
+      const isOutput = loop.lastText?.isOutput === true && phase.outcome.type === "answered";
       return {
         type: "close-loop",
         ...writing(state, phase.issue, state.length),
         session: state.session,
         loopId: loop.loopId,
         outcome: phase.outcome,
+        ...(isOutput || isTold(state, phase) ? { definitionHash: pinnedOf(state).definitionHash } : {}),
+        ...(isOutput ? { isOutput } : {}),
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
         turns: loop.turn,
         costUsd: loop.costUsd,
-        ...(showsAll(state.view) ? {} : { view: state.view.spans }),
+        ...(isPlainView(state.view) ? {} : { view: leftOf(state.view) }),
         ...(state.grants === undefined || state.grants.length === 0 ? {} : { grants: state.grants }),
       };
     }
@@ -108,13 +136,20 @@ function record(state: State, issue: Issue, inbox: readonly PersonMessage[]): Re
   };
 }
 
+/** Of a loop that a hook has refused nobody is told more. */
+function isTold(state: State, { outcome }: PhaseOf<"closing">): boolean {
+  const refused = outcome.type === "rejected" && outcome.by !== undefined;
+  return !refused && hasHook(state, "after-loop");
+}
+
 function numbered({ number, generation }: Issue) {
   return { number, generation };
 }
 
 function writing(state: State, issue: Issue, ownPosition: number) {
   const outbox = cargo(state.outbox, issue.carries);
-  return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox };
+  const fork = state.fork === undefined ? {} : { fork: state.fork };
+  return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox, ...fork };
 }
 
 /** The calls of the unit that have no result yet; all of them share one base, so that they would fork alike. */
@@ -124,7 +159,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
   const outbox = cargo(state.outbox, phase.issue.carries);
   const commands: CallToolCommand[] = [];
   phase.calls.forEach((call, index) => {
-    if (call.status.type !== "running") return;
+    if (call.status.type !== "running" || isHeldBack(phase.calls, index, tools)) return;
     const timeoutMs = tools[call.name]?.timeoutMs;
     commands.push({
       number: phase.issue.number,
@@ -145,6 +180,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(toolQueue === undefined ? {} : { queue: toolQueue }),
       ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
+      ...(tools[call.name]?.view === true ? { view: viewAtHand(state, phase) } : {}),
       summary: call.summary,
     });
   });

@@ -48,9 +48,12 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
       ...(goesOn ? { goesOn } : {}),
     },
   };
+  const due = { type: "turn-due" as const, source: "opening" as const };
+  // A loop that a hook has refused never began (CB-05).
+  if (digest.rejectedBy !== undefined) return { ...opened, phase: due };
   const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
   const announced = emit(opened, { type: "AgentStart", kind, ...parent });
-  return { ...announced, phase: { type: "turn-due", source: "opening" } };
+  return { ...announced, phase: due };
 }
 
 function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
@@ -66,6 +69,8 @@ function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
     entries: _e,
     warnings: _w,
     rejected: _r,
+    rejectedBy: _rb,
+    before: _before,
     ...pinned
   } = digest;
   return pinned;
@@ -78,11 +83,11 @@ function viewFrom(state: State, digest: LoopDigest): View {
     ? state.view
     : {
         branch: digest.branch,
-        spans: digest.view ?? allBefore(digest),
+        ...(digest.view ?? { spans: allBefore(digest), ...digest.before }),
       };
   return digest.entries.reduce<View>(
-    (view, entry, index) =>
-      extendView(view, { position: digest.from + index, tokens: entry.tokens, newTurn: true }),
+    (view, { tokens, refused }, index) =>
+      refused === true ? view : extendView(view, { position: digest.from + index, tokens, newTurn: true }),
     before,
   );
 }

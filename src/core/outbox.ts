@@ -1,5 +1,6 @@
 import type { AgentMessage } from "../schema/message.ts";
 import type { EntryOrigin, EventBody } from "../schema/record.ts";
+import { refusedMessage, withWarning } from "./refused.ts";
 import type { PersonMessage, State } from "./state.ts";
 import { NO_USAGE } from "./usage.ts";
 
@@ -13,12 +14,31 @@ export type OutboxEntry = {
   readonly atMs: number;
   readonly turn: number;
   readonly body: OutboxBody;
+  /** It belongs to what a fork leaves. */
+  readonly left?: true;
+};
+
+/** A branch that is to be begun: the same for everybody who begins it for the same run. */
+export type Fork = {
+  /** Its first position. */
+  readonly at: number;
+  /** The answer that has asked for it. */
+  readonly by: number;
 };
 
 export type OutboxBody =
   | { readonly type: "person"; readonly message: PersonMessage }
+  /** A person's message that a filter has refused: kept where no model sees it. */
+  | { readonly type: "refused"; readonly message: PersonMessage; readonly reason: string }
   | { readonly type: "notice"; readonly text: string }
-  | { readonly type: "result"; readonly toolCallId: string; readonly toolName: string; readonly text: string }
+  /** Says why a call was not run, unless it is `accepted`. */
+  | {
+      readonly type: "result";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly text: string;
+      readonly accepted?: true;
+    }
   | { readonly type: "no-answer"; readonly stopReason: "error" | "aborted"; readonly errorMessage: string };
 
 export type OutboxEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };
@@ -75,10 +95,12 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
     case "person":
       return {
         role: "user",
-        content: [{ type: "text", text: text ?? body.message.text ?? "" }],
+        content: [{ type: "text", text: spokenText(body.message, text) }],
         timestamp: body.message.atMs,
         turnId,
       };
+    case "refused":
+      return refusedMessage(text ?? body.message.text ?? "", body.reason, body.message.atMs);
     case "notice":
       return { role: "user", content: [{ type: "text", text: body.text }], timestamp: entry.atMs, turnId };
     case "result":
@@ -87,7 +109,7 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
         toolCallId: body.toolCallId,
         toolName: body.toolName,
         content: [{ type: "text", text: body.text }],
-        isError: true,
+        isError: body.accepted !== true,
         timestamp: entry.atMs,
         turnId,
       };
@@ -104,4 +126,8 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
         turnId,
       };
   }
+}
+
+function spokenText({ text, filtered }: PersonMessage, stored: string | undefined): string {
+  return withWarning(stored ?? text ?? "", filtered?.warning);
 }

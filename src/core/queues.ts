@@ -18,18 +18,22 @@ export function remember(state: State, id: string): State {
   return { ...state, recentIds: [...state.recentIds, id].slice(-REMEMBERED_IDS) };
 }
 
-/** Takes what one poll of a queue takes: the first message, or all (STEER-02). */
+/** What one poll of a queue takes: the first message, or all (STEER-02). */
+export function due(state: State, queue: "steering" | "followUps"): readonly PersonMessage[] {
+  const waiting = state.queues[queue];
+  return modeOf(state, queue) === "all" ? waiting : waiting.slice(0, 1);
+}
+
 export function poll(
   state: State,
   queue: "steering" | "followUps",
 ): { state: State; taken: readonly Prompt[] } {
-  const waiting = state.queues[queue];
-  if (waiting.length === 0) return { state, taken: [] };
-  const count = modeOf(state, queue) === "all" ? waiting.length : 1;
+  const taken = due(state, queue);
+  if (taken.length === 0) return { state, taken: [] };
   const origin = queue === "steering" ? "steering" : "follow-up";
   return {
-    state: { ...state, queues: { ...state.queues, [queue]: waiting.slice(count) } },
-    taken: waiting.slice(0, count).map((message) => ({ ...message, origin })),
+    state: { ...state, queues: { ...state.queues, [queue]: state.queues[queue].slice(taken.length) } },
+    taken: taken.map((message) => ({ ...message, origin })),
   };
 }
 
@@ -41,9 +45,19 @@ function modeOf(state: State, queue: "steering" | "followUps") {
   return mode ?? "one-at-a-time";
 }
 
-/** What was taken to come before prompts that were refused was not refused with them: it goes back to the front. */
-export function giveBack(queues: Queues, prompts: readonly Prompt[]): Queues {
-  const taken = prompts.flatMap(({ origin, ...message }) => (origin === "prompt" ? [] : [message]));
+/**
+ * What was taken to come before prompts that were refused was not refused with them: it goes back to the front.
+ *
+ * @param refused - Ids of messages that were refused by themselves: those stand in the record.
+ */
+export function giveBack(
+  queues: Queues,
+  prompts: readonly Prompt[],
+  refused: readonly (string | undefined)[] = [],
+): Queues {
+  const taken = prompts.flatMap(({ origin, ...message }) =>
+    origin === "prompt" || refused.includes(message.id) ? [] : [message],
+  );
   return { ...queues, steering: [...taken, ...queues.steering] };
 }
 

@@ -4,6 +4,8 @@ import type {
   ClosedDigest,
   CompactDigest,
   Failure,
+  FilterDigest,
+  HookDigest,
   LoopDigest,
   ModelDigest,
   ToolDigest,
@@ -29,10 +31,14 @@ export type RunEvent = { readonly atMs: number } & (
   | { readonly type: "model-set-back"; readonly setback: Setback }
   | { readonly type: "compacted"; readonly digest: CompactDigest }
   | { readonly type: "compact-set-back"; readonly setback: Setback }
+  | { readonly type: "input-filtered"; readonly digest: FilterDigest }
+  | { readonly type: "filter-set-back"; readonly setback: Setback }
   /** A person wants a smaller context, before the next answer. */
   | { readonly type: "compaction-asked"; readonly focus?: string }
   | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }
   | { readonly type: "tool-set-back"; readonly call: number; readonly setback: Setback }
+  | { readonly type: "hooks-answered"; readonly digest: HookDigest }
+  | { readonly type: "hook-set-back"; readonly setback: Setback }
   | { readonly type: "loop-closed"; readonly digest: ClosedDigest }
   | { readonly type: "close-set-back"; readonly setback: Setback }
   | { readonly type: "recorded"; readonly digest: WrittenDigest }

@@ -3,10 +3,12 @@ import type { StopReason, Usage } from "../schema/message.ts";
 import type { ContinuationKind, EntryOrigin, Outcome, Permission } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
 import type { Reported } from "./compaction/trigger.ts";
-import type { CallDigest, LoopDigest } from "./digest.ts";
-import type { Outbox } from "./outbox.ts";
+import type { CallDigest, CompactDigest, LoopDigest } from "./digest.ts";
+import type { Fork, Outbox } from "./outbox.ts";
+import type { QueuedRequest } from "./pruning.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 import type { View } from "./view.ts";
+import type { RevertRequest } from "./view-request.ts";
 
 // The state is the whole truth about a run between two commands: one JSON value, small however long the session.
 //
@@ -31,6 +33,8 @@ export type PersonMessage = {
   readonly text?: string;
   readonly ref?: string;
   readonly atMs: number;
+  /** The input filters let it pass, with a warning perhaps. Absent: nobody has asked them. */
+  readonly filtered?: { readonly warning?: string };
 };
 
 export type Queues = {
@@ -71,7 +75,13 @@ export type CallStatus =
       readonly untilMs: number | undefined;
       readonly reason: string;
     }
-  | { readonly type: "done"; readonly isError: boolean; readonly tokens: number };
+  /** `untold`: hooks are told of its end, and then the events of its result come. */
+  | {
+      readonly type: "done";
+      readonly isError: boolean;
+      readonly tokens: number;
+      readonly untold?: true;
+    };
 
 export type Call = CallDigest & {
   readonly status: CallStatus;
@@ -86,6 +96,48 @@ export type CompactionReason =
   | { readonly type: "grown" }
   | { readonly type: "asked"; readonly focus?: string }
   | { readonly type: "overflow"; readonly said: string };
+
+export type CompactionCounts = Pick<
+  CompactDigest,
+  "messagesBefore" | "messagesAfter" | "tokensBefore" | "tokensAfter"
+>;
+
+/** How a turn ends. */
+export type TurnEnding = {
+  /** Of the answer, or of the message that stands for one. */
+  readonly position: number;
+  readonly results: number;
+  readonly usage: Usage;
+  readonly behind: BehindTurn;
+  /** The model wants to go back. */
+  readonly reverts?: readonly RevertRequest[];
+};
+
+/** What comes behind a turn: perhaps another, or the end of the loop. */
+export type BehindTurn =
+  | { readonly type: "go-on"; readonly source?: TurnSource }
+  | { readonly type: "close"; readonly outcome: Outcome };
+
+/** What hooks are asked about, with what is needed to go on behind their answer. */
+export type HookQuestion =
+  | { readonly point: "before-turn"; readonly source: TurnSource }
+  | { readonly point: "before-compaction"; readonly why: CompactionReason }
+  | { readonly point: "after-compaction"; readonly counts: CompactionCounts; readonly overflow: boolean }
+  | {
+      readonly point: "before-tool" | "after-tool";
+      readonly calling: Calling;
+      /** Indices, in call order. */
+      readonly calls: readonly number[];
+    }
+  | { readonly point: "on-error"; readonly ending: TurnEnding }
+  | {
+      readonly point: "after-turn";
+      readonly turn: number;
+      readonly usage: Usage;
+      readonly behind: BehindTurn;
+    }
+  | { readonly point: "on-text"; readonly position: number }
+  | { readonly point: "after-task" };
 
 /** Where the run stands. Each phase carries what it needs, and no other. */
 export type Phase =
@@ -109,15 +161,20 @@ export type Phase =
       readonly compacted?: boolean;
     }
   | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
+  /** The input filters are asked about these messages, which stay in their queue until the turn begins. */
   | {
-      readonly type: "calling-tools";
+      readonly type: "filtering";
       readonly issue: Issue;
-      /** Of the assistant message. */
-      readonly position: number;
-      readonly calls: readonly Call[];
-      readonly unit: Unit;
-      /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
-      readonly flush?: Issue | "tried";
+      readonly source: TurnSource;
+      readonly ids: readonly string[];
+    }
+  | Calling
+  /** `brief`: they are told behind a stop. */
+  | {
+      readonly type: "hooking";
+      readonly issue: Issue;
+      readonly question: HookQuestion;
+      readonly brief?: true;
     }
   | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
   | {
@@ -131,15 +188,31 @@ export type Phase =
   | { readonly type: "ended" }
   | Passing;
 
+export type Calling = {
+  readonly type: "calling-tools";
+  readonly issue: Issue;
+  /** Of the assistant message. */
+  readonly position: number;
+  readonly calls: readonly Call[];
+  readonly unit: Unit;
+  /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
+  readonly flush?: Issue | "tried";
+  /** What calls that are over want of the view. */
+  readonly requests?: readonly QueuedRequest[];
+};
+
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 export type Passing =
   | { readonly type: "turn-due"; readonly source: TurnSource }
-  /** `announces`: the answer announces a tool call and makes none. */
+  /** `announces`: the answer announces a tool call and makes none. `output`: what was found of one that claims to be the last. */
   | {
       readonly type: "turn-over";
       readonly position: number;
       readonly results: number;
       readonly announces?: true;
+      /** The model wants to go back. */
+      readonly reverts?: readonly RevertRequest[];
+      readonly output?: "accepted" | "mismatch";
     }
   | { readonly type: "loop-over" };
 
@@ -158,10 +231,13 @@ export type Resume =
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
 
 /** What a turn begins with. */
-export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge";
+export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair" | "on-text";
 
 /** What a small `record` step was needed for. */
 export type AfterRecord = Resume | { readonly type: "end" };
+
+/** An answer that does not fit the schema. `again`: it was the second, behind the one repair round. */
+export type Mismatch = { readonly problems: string; readonly again?: true };
 
 /** The loop that is open. */
 export type OpenLoop = {
@@ -181,13 +257,28 @@ export type OpenLoop = {
   readonly turnUsage: Usage;
   readonly lastStop: StopReason | undefined;
   /** The beginning of the last answer's text, at most 256 bytes, and its position. */
-  readonly lastText: { readonly preview: string; readonly position: number } | undefined;
+  readonly lastText:
+    | {
+        readonly preview: string;
+        readonly position: number;
+        /** It was accepted as the structured output. */
+        readonly isOutput?: true;
+      }
+    | undefined;
   /** It was opened without prompts, to go on with what is there. */
   readonly goesOn?: true;
   /** Absent until a call could not be run. */
   readonly mistakes?: readonly Mistakes[];
+  /** Absent while no answer was found unfit as the structured output. */
+  readonly mismatch?: Mismatch;
   /** Nudges since the last answer that had calls or announced none; absent for 0. */
   readonly nudges?: number;
+  /** The turn that hooks have let begin; absent before they were asked. */
+  readonly admitted?: number;
+  /** Words of hooks for the turn that begins next; absent for none. */
+  readonly notices?: readonly string[];
+  /** By a hook that failed behind something: the loop ends with its turn. */
+  readonly ended?: { readonly by: string; readonly reason: string };
 };
 
 /** What `open-loop` pinned, kept for the rest of the run. */
@@ -207,6 +298,9 @@ export type Pinned = Pick<
   | "approvals"
   | "context"
   | "nudges"
+  | "hooks"
+  | "revert"
+  | "filters"
 >;
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
@@ -220,6 +314,8 @@ export type LastLoop = {
   /** The last answer's text, at most 32 KiB; whole in the entry at `position`. */
   readonly text?: string;
   readonly position?: number;
+  /** See `ClosedDigest`. */
+  readonly json?: "whole" | "cut";
 };
 
 export type State = {
@@ -246,6 +342,8 @@ export type State = {
   /** The branch that is written to, and its length: the next position. */
   readonly branch: string;
   readonly length: number;
+  /** The branch is still to be begun, by the next command that writes. */
+  readonly fork?: Fork;
   readonly view: View;
   /** What the vendor has counted last; estimates stand for what came after (CTX-05). */
   readonly counted?: Reported;
@@ -262,4 +360,6 @@ export type State = {
   /** The first words that were asked, at most 256 bytes: what an operator reads first. */
   readonly goal: string;
   readonly last: LastLoop | undefined;
+  /** Hooks were told that the task is over. */
+  readonly taskOver?: true;
 };

@@ -99,6 +99,7 @@ function outcomeWord(outcome: Outcome | undefined): StatusWord {
       return "failed";
     case "stopped":
     case "rejected":
+    case "ended":
       return "stopped";
     case "limit-reached":
       return "limit-reached";
@@ -116,6 +117,8 @@ export function doing(state: State): string {
       return "opening the loop";
     case "calling-model":
       return `asking the model (turn ${state.loop?.turn ?? 0})`;
+    case "filtering":
+      return "asking the input filters";
     case "compacting":
       return "making the context smaller";
     case "calling-tools": {
@@ -131,6 +134,8 @@ export function doing(state: State): string {
       ];
       return parts.length === 0 ? "writing down what happened" : parts.join("; ");
     }
+    case "hooking":
+      return `asking hooks (${phase.question.point})`;
     case "closing":
       return "closing the loop";
     case "recording":

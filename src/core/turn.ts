@@ -1,7 +1,7 @@
 import type { StopReason } from "../schema/message.ts";
-import type { Outcome, TurnTrigger } from "../schema/record.ts";
+import type { TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
-import { startCalls } from "./calls.ts";
+import { answerFinal, startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
 import {
   compactionDue,
@@ -12,26 +12,31 @@ import {
 } from "./compacting.ts";
 import { reportedBy } from "./compaction/trigger.ts";
 import { beginCompactionLoop, endCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
-import type { CompactDigest, ModelDigest } from "./digest.ts";
+import type { CompactDigest, FilterDigest, ModelDigest, OutputVerdict } from "./digest.ts";
+import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
+import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
 import { limitReached } from "./limits.ts";
 import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { poll } from "./queues.ts";
+import { fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
-import type { OpenLoop, State, TurnSource } from "./state.ts";
+import type { CompactionReason, OpenLoop, State, TurnSource } from "./state.ts";
+import { forgetMismatch, outputJudged, repair, verdictText } from "./structured.ts";
+import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
 import { extendView, viewTokens } from "./view.ts";
 
 /**
- * Begins a turn, or ends the loop instead (X-02): stop, limits, then TurnStart, then the messages that wait.
+ * Begins a turn, or ends the loop instead (X-02): stop, limits, filters, [before-turn], TurnStart, the messages that wait.
  *
  * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
  */
 export function beginTurn(state: State, source: TurnSource): State {
-  if (isCompactionLoop(state)) return beginCompactionLoop(state);
+  if (isCompactionLoop(state)) return beginCompactionLoop(state, compact);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
@@ -44,31 +49,87 @@ export function beginTurn(state: State, source: TurnSource): State {
   });
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
+  const unfiltered = unfilteredFor(state, source);
+  if (unfiltered.length > 0) return startFiltering(state, source, unfiltered);
+  return hasHook(state, "before-turn") && loop.admitted !== loop.turn
+    ? askHooks(state, { point: "before-turn", source })
+    : openTurn(state, source);
+}
 
+/** Behind a hook's yes. The words that the turn was for may have been cleared meanwhile, and others have come. */
+export function startTurn(state: State, source: TurnSource): State {
+  const loop = loopOf(state);
+  const admitted = { ...state, loop: { ...loop, admitted: loop.turn } };
+  const due = dueSource(admitted, source);
+  return due === undefined ? goOn(admitted, undefined) : beginTurn(admitted, due);
+}
+
+function openTurn(state: State, source: TurnSource): State {
+  const loop = loopOf(state);
   const opened = emit(
-    { ...state, loop: { ...loop, turnUsage: NO_USAGE } },
+    { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
     { type: "TurnStart", turn: loop.turn, trigger: triggerOf(loop) },
   );
   const prompted = source === "opening" ? promptEvents(opened) : opened;
-  return askOrCompact(takeUpFor(source, prompted));
+  return askOrCompact(takeNotices(takeUpFor(source, prompted)));
+}
+
+/** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
+export function filtered(state: State, phase: PhaseOf<"filtering">, digest: FilterDigest): State {
+  const next = inputFiltered(state, phase, digest);
+  return next.type === "closing" ? next.state : goOn(next.state, phase.source);
 }
 
 function askOrCompact(state: State): State {
   const due = compactionDue(state);
-  return due === undefined ? askModel(state) : startCompaction(state, due);
+  return due === undefined ? askModel(state) : compact(state, due);
+}
+
+function compact(state: State, why: CompactionReason): State {
+  return hasHook(state, "before-compaction")
+    ? askHooks(state, { point: "before-compaction", why })
+    : startCompaction(state, why);
+}
+
+/** The answer that the view was made smaller for; none in a loop that asks for none (CMP-13). */
+export function behindCompaction(state: State, overflow = false): State {
+  return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : askModel(state, overflow);
+}
+
+/** Behind a stop. */
+export function notCompacted(state: State, reason: string): State {
+  return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abort(state, reason);
+}
+
+/** This cycle is left out; a context that the vendor has refused is not sent again as it is (CB-05). */
+export function compactionRefused(
+  state: State,
+  why: CompactionReason,
+  { hook, reason }: { readonly hook: string; readonly reason: string },
+): State {
+  if (why.type !== "overflow") {
+    const { compact: _, ...rest } = state;
+    return behindCompaction(rest);
+  }
+  const message = `${overflowMessage(state, why.said)} A compaction was refused by hook "${hook}": ${reason}`;
+  return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
 export function compacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
   const smaller = viewCompacted(state, phase, digest);
-  if (isCompactionLoop(state)) return endCompactionLoop(smaller, undefined);
-  if (state.stop !== undefined) return abort(smaller, state.stop.reason);
-  return askModel(smaller, phase.why.type === "overflow");
+  if (state.stop !== undefined) return notCompacted(smaller, state.stop.reason);
+  const overflow = phase.why.type === "overflow";
+  if (digest.spans === undefined || !hasHook(smaller, "after-compaction"))
+    return behindCompaction(smaller, overflow);
+  const { messagesBefore, messagesAfter, tokensBefore, tokensAfter } = digest;
+  const counts = { messagesBefore, messagesAfter, tokensBefore, tokensAfter };
+  return askHooks(smaller, { point: "after-compaction", counts, overflow });
 }
 
 /** A context that only grew is sent as it is; one that the vendor has refused is not. */
 export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setback: Setback): State {
   if (state.stop !== undefined) {
-    return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abort(state, state.stop.reason);
+    return notCompacted(state, state.stop.reason);
   }
   const next = compactionSetBack(state, phase, setback);
   if (next.type === "again") return next.state;
@@ -80,15 +141,10 @@ export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setba
   return endWithoutAnswer(state, "error", text, { type: "failed", fault, message: text });
 }
 
-/** Behind a stop, or on somebody's cancel: there is no answer. */
-export function abort(state: State, reason: string): State {
-  return endWithoutAnswer(state, "aborted", reason, { type: "stopped", reason });
-}
-
 /** The vendor says that the context does not fit: it is made smaller and sent once more (OVF-05, X-09). */
 export function overflowed(state: State, phase: PhaseOf<"calling-model">, said: string): State {
   if (pinnedOf(state).context !== undefined && phase.compacted !== true) {
-    return startCompaction(state, { type: "overflow", said });
+    return compact(state, { type: "overflow", said });
   }
   const message = overflowMessage(state, said);
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
@@ -121,12 +177,15 @@ function takeUpFor(source: TurnSource, state: State): State {
     case "opening":
       return state;
     case "calls":
+    case "on-text":
     case "steering":
       return takeUp(state, "steering");
     case "follow-up":
       return takeUp(state, "followUps");
     case "nudge":
       return nudge(state);
+    case "repair":
+      return repair(state);
   }
 }
 
@@ -134,11 +193,21 @@ function takeUp(state: State, queue: "steering" | "followUps"): State {
   const polled = poll(state, queue);
   return polled.taken.reduce(
     (next, { origin, ...message }) => append(next, origin, { type: "person", message }, true),
-    polled.state,
+    polled.taken.length === 0 ? polled.state : forgetMismatch(polled.state),
   );
 }
 
-function askModel(state: State, compacted = false): State {
+/** What hooks have to say comes behind the words of people. */
+function takeNotices(state: State): State {
+  const { notices, ...loop } = loopOf(state);
+  if (notices === undefined) return state;
+  return notices.reduce<State>((next, text) => append(next, "machine", { type: "notice", text }, true), {
+    ...state,
+    loop,
+  });
+}
+
+export function askModel(state: State, compacted = false): State {
   const given = issue(state);
   const phase = { type: "calling-model" as const, issue: given.issue, attemptsBefore: 0 };
   return { ...given.state, phase: { ...phase, ...(compacted ? { compacted } : {}) } };
@@ -175,6 +244,8 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
     position,
   );
   if (digest.overflow === true) return overflowed(heard, phase, digest.preview);
+  const nudged = digest.announces === true && isNudgeDue(heard);
+  if (digest.output !== undefined && !nudged) return claimsToBeLast(heard, position, digest, digest.output);
   const failed = digest.stopReason === "error" || digest.stopReason === "aborted";
   const announces = digest.announces === true ? { announces: digest.announces } : {};
   return digest.calls.length === 0 || failed
@@ -182,65 +253,21 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
     : startCalls(heard, position, digest.calls, isCutShort(digest.stopReason));
 }
 
+/** The answer is judged; its calls, all of the final tool, get the verdict as their results. */
+function claimsToBeLast(
+  state: State,
+  position: number,
+  { calls, stopReason }: ModelDigest,
+  verdict: OutputVerdict,
+): State {
+  const judged = outputJudged(state, verdict, stopReason);
+  const output = verdict.ok ? ("accepted" as const) : ("mismatch" as const);
+  const result = { text: verdictText(verdict), accepted: verdict.ok };
+  const over = { type: "turn-over" as const, position, results: calls.length, output };
+  return { ...(calls.length === 0 ? judged : answerFinal(judged, position, calls, result)), phase: over };
+}
+
 /** At the output limit, or by the vendor's filter: no call of such an answer can be trusted (PHI-13m). */
 function isCutShort(stopReason: StopReason): boolean {
   return stopReason === "length" || stopReason === "guardRail";
-}
-
-/**
- * The turn's last word; then another turn, or the end of the loop (LOOP-20, LOOP-21).
- *
- * A filtered answer is not sent again, so that asking on would ask the same.
- */
-export function endTurn(state: State, { position, results, announces }: PhaseOf<"turn-over">): State {
-  const loop = loopOf(state);
-  const said = emit(state, { type: "TurnEnd", turn: loop.turn, position, usage: loop.turnUsage, results });
-  const ended = { ...said, loop: { ...loopOf(said), turn: loop.turn + 1 } };
-  if (results > 0 && loop.lastStop !== "guardRail") return goOn(ended, "calls");
-  return goOn(ended, announces === true ? "nudge" : undefined);
-}
-
-/**
- * Another turn, for the results of calls, for words that wait, or for a nudge; else the end of the loop.
- *
- * @param source - What the turn before calls for: results that the model has asked for, or a nudge, which a person's
- *   word replaces. Words are looked for anew, whatever it says.
- */
-export function goOn(state: State, source: TurnSource | undefined): State {
-  const loop = loopOf(state);
-  if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
-  if (loop.lastStop === "error") return closeLoop(state, failedAnswer(loop));
-  if (loop.lastStop === "aborted")
-    return closeLoop(state, { type: "stopped", reason: "the answer was aborted" });
-  if (source === "calls") return turnDue(state, "calls");
-  if (state.queues.steering.length > 0) return turnDue(state, "steering");
-  if (state.queues.followUps.length > 0) return turnDue(state, "follow-up");
-  if (source === "nudge" && isNudgeDue(state)) return turnDue(state, "nudge");
-  return closeLoop(state, { type: "answered", stopReason: loop.lastStop ?? "stop" });
-}
-
-function failedAnswer({ lastText }: OpenLoop): Outcome {
-  return {
-    type: "failed",
-    fault: "api",
-    message: lastText?.preview || "the vendor's answer says that it failed",
-  };
-}
-
-function turnDue(state: State, source: TurnSource): State {
-  return { ...state, phase: { type: "turn-due", source } };
-}
-
-/** There is no answer: the failed turn stays in the record and ends the loop (LOOP-16, LOOP-24). */
-export function endWithoutAnswer(
-  state: State,
-  stopReason: "error" | "aborted",
-  errorMessage: string,
-  outcome: Outcome,
-): State {
-  const position = state.length;
-  const noted = append(state, "machine", { type: "no-answer", stopReason, errorMessage }, true);
-  const turn = loopOf(noted).turn;
-  const ended = emit(noted, { type: "TurnEnd", turn, position, usage: NO_USAGE, results: 0 });
-  return closeLoop({ ...ended, loop: { ...loopOf(ended), turn: turn + 1 } }, outcome);
 }

@@ -1,8 +1,12 @@
-import type { AgentMessage, Message, StopReason, ToolResultMessage } from "../schema/message.ts";
+import type { AgentMessage, Message, StopReason, ToolResultMessage, UserMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { cutToolResult } from "./compaction/cut-text.ts";
 import { standIn } from "./compaction/stand-in.ts";
+import { labelled } from "./labels.ts";
+import { memoText } from "./memo.ts";
 import { ProtocolError } from "./protocol-error.ts";
+import { REFUSED_KIND } from "./refused.ts";
+import { type Faded, isFaded, type LiveTag, tagOf } from "./tag.ts";
 
 /**
  * Which entries the model sees: data, so that what it saw at any turn can be shown again at any time.
@@ -13,6 +17,12 @@ export type View = {
   readonly branch: string;
   /** In order, without overlaps; the newest ones one by one, older ones joined to a few. */
   readonly spans: readonly Span[];
+  /** What stands before is what a compaction has left: it is not pruned (PRUN-09). Absent: 0. */
+  readonly liveFrom?: number;
+  /** Lessons and findings that are still shown, oldest first. */
+  readonly tags?: readonly LiveTag[];
+  /** Those that are no longer shown. */
+  readonly faded?: Faded;
 };
 
 /** The entries from `from` up to, not including, `to`. */
@@ -28,8 +38,22 @@ export type Span = Shown & {
 export type Shown = {
   /** Long texts of tool results are cut to about this many lines. */
   readonly cut?: number;
-  /** A text stands for them: this section of the compaction that is the entry at `position`. */
-  readonly instead?: { readonly position: number; readonly section: number };
+  /** A text stands for them: this section of the compaction that is the entry at `position`, of another branch perhaps. */
+  readonly instead?: { readonly position: number; readonly section: number; readonly branch?: string };
+  /** They are pruned: only words of the user's side are left of them. */
+  readonly words?: true;
+  /** Stand before what is shown of them. */
+  readonly memos?: readonly MemoRef[];
+};
+
+/** A memo is an argument of a call: the one with the index `call` in the answer at `position`. */
+export type MemoRef = {
+  readonly position: number;
+  readonly call: number;
+  /** Of the message that shows it, by estimate. */
+  readonly tokens: number;
+  /** Where that answer lies, when a revert has left it behind. */
+  readonly branch?: string;
 };
 
 /** Spans that a view may have before its oldest are joined: keeps a state small for sessions of any length. */
@@ -37,9 +61,23 @@ const MAX_SPANS = 48;
 
 export const EMPTY_VIEW: View = { branch: "main", spans: [] };
 
+/** What a loop leaves of its view for the next one on the branch. */
+export type LeftView = Omit<View, "branch">;
+
+/** How old its tags are, only the run knows that made them: for the next one they are new. */
+export function leftOf({ branch: _, tags, ...left }: View): LeftView {
+  if (tags === undefined || tags.length === 0) return left;
+  return { ...left, tags: tags.map((tag) => ({ ...tag, madeAt: 0 })) };
+}
+
 /** Whether everything is shown as it is, from the first entry on. */
-export function showsAll({ spans }: View): boolean {
-  return spans.every((span, index) => isWhole(span) && span.from === (spans[index - 1]?.to ?? 0));
+export function isPlainView({ spans, liveFrom = 0, tags = [], faded }: View): boolean {
+  return (
+    liveFrom === 0 &&
+    tags.length === 0 &&
+    faded === undefined &&
+    spans.every((span, index) => isWhole(span) && span.from === (spans[index - 1]?.to ?? 0))
+  );
 }
 
 /** What this view costs in the context window, by estimate. */
@@ -58,25 +96,51 @@ export function extendView(view: View, entry: { position: number; tokens: number
   return { ...view, spans: joinOldest([...view.spans, span]) };
 }
 
+/** The view with other spans between two of their borders. */
+export function withSpans(view: View, from: number, to: number, spans: readonly Span[]): View {
+  const before = view.spans.filter((span) => span.to <= from);
+  const behind = view.spans.filter((span) => span.from >= to);
+  return { ...view, spans: [...before, ...spans, ...behind] };
+}
+
 function joinOldest(spans: readonly Span[]): readonly Span[] {
   if (spans.length <= MAX_SPANS) return spans;
   const at = spans.findIndex((span, index) => joins(span, spans[index + 1]));
   const [first, second] = spans.slice(at, at + 2);
   if (first === undefined || second === undefined) return spans;
-  const joined = {
-    from: first.from,
+  return [...spans.slice(0, at), joined(first, second), ...spans.slice(at + 2)];
+}
+
+function joined(first: Span, second: Span): Span {
+  return {
+    ...first,
     to: second.to,
     turns: first.turns + second.turns,
     tokens: first.tokens + second.tokens,
   };
-  return [...spans.slice(0, at), joined, ...spans.slice(at + 2)];
 }
 
 function joins(span: Span, next: Span | undefined): boolean {
-  return next !== undefined && span.to === next.from && isWhole(span) && isWhole(next);
+  if (next === undefined || span.to !== next.from || next.memos !== undefined) return false;
+  return isUncompacted(span) && isUncompacted(next) && span.words === next.words;
 }
 
-function isWhole({ cut, instead }: Shown): boolean {
+/** Pruned spans side by side are one: what is left of a session that was pruned a hundred times is a few spans. */
+export function joinPruned(spans: readonly Span[]): readonly Span[] {
+  const all: Span[] = [];
+  for (const span of spans) {
+    const last = all.at(-1);
+    if (last?.words === true && joins(last, span)) all[all.length - 1] = joined(last, span);
+    else all.push(span);
+  }
+  return all;
+}
+
+export function isWhole(shown: Shown): boolean {
+  return isUncompacted(shown) && shown.words === undefined;
+}
+
+function isUncompacted({ cut, instead }: Shown): boolean {
   return cut === undefined && instead === undefined;
 }
 
@@ -88,28 +152,28 @@ export function viewLength(view: View): number {
 export type Range = Shown & { readonly from: number; readonly to: number };
 
 /** A view as it travels to an activity: the ranges to be read, neighbours joined. */
-export type ViewRanges = { readonly branch: string; readonly ranges: readonly Range[] };
+export type ViewRanges = {
+  readonly branch: string;
+  readonly ranges: readonly Range[];
+  readonly faded?: Faded;
+};
 
 export function rangesOf(view: View): ViewRanges {
   const ranges: Range[] = [];
-  for (const { from, to, cut, instead } of view.spans) {
+  for (const { turns: _, tokens: __, ...range } of view.spans) {
     const last = ranges.at(-1);
-    const range = {
-      from,
-      to,
-      ...(cut === undefined ? {} : { cut }),
-      ...(instead === undefined ? {} : { instead }),
-    };
-    if (last !== undefined && last.to === from && isSame(last, range)) {
-      ranges[ranges.length - 1] = { ...last, to };
+    if (last !== undefined && last.to === range.from && isSame(last, range)) {
+      ranges[ranges.length - 1] = { ...last, to: range.to };
     } else ranges.push(range);
   }
-  return { branch: view.branch, ranges };
+  const { branch, faded } = view;
+  return { branch, ranges, ...(faded === undefined ? {} : { faded }) };
 }
 
-/** Two texts that stand for something are never one. */
+/** Two texts that stand for something are never one; a memo stands where it stands. */
 function isSame(one: Shown, other: Shown): boolean {
-  return one.instead === undefined && other.instead === undefined && one.cut === other.cut;
+  if (one.instead !== undefined || other.instead !== undefined || other.memos !== undefined) return false;
+  return one.cut === other.cut && one.words === other.words;
 }
 
 /** What an answer is told of a call that nobody ever answered, because its run was terminated. */
@@ -123,37 +187,116 @@ export const UNANSWERED_CALL =
  * a result gets one that says so: vendors refuse an orphan.
  *
  * @param entries - In order of position; those outside the view are left out. With the entries of the compactions
- * whose texts the view shows.
+ * and the answers whose texts the view shows.
  */
-export function materialise({ ranges }: ViewRanges, entries: readonly Entry[]): readonly Message[] {
-  let at = 0;
-  const seen = ranges.flatMap((range): readonly Message[] => {
-    while (at < entries.length && (entries[at] as Entry).position < range.from) at++;
-    const begin = at;
-    while (at < entries.length && (entries[at] as Entry).position < range.to) at++;
-    const own = entries.slice(begin, at);
-    if (range.instead !== undefined) return [insteadOf(range.instead, own, entries)];
-    const sent = own.map(({ message }) => message).filter(isSent);
-    const { cut } = range;
-    return cut === undefined ? sent : sent.map((message) => cutToolResult(message, cut));
-  });
-  return answerOrphans(seen);
+export function materialise(
+  view: ViewRanges,
+  entries: readonly Entry[],
+  options: Materialising = {},
+): readonly Message[] {
+  const at = new Map<AgentMessage, number>();
+  const whole = answerOrphans(seenOf(view, entries, isSent, options, at));
+  return options.labels === true ? labelled(whole, at) : whole;
 }
 
-/** What the first position behind everything that a view needs is. */
+/** The same, with what an application keeps in the conversation for itself. */
+export function materialiseAll(
+  view: ViewRanges,
+  entries: readonly Entry[],
+  options: Materialising = {},
+): readonly AgentMessage[] {
+  const at = new Map<AgentMessage, number>();
+  const whole = answerOrphans(seenOf(view, entries, isSeenByApplication, options, at));
+  return options.labels === true ? labelled(whole, at) : whole;
+}
+
+/** @param at - Told where each message stands that may have a name. */
+function seenOf<Seen extends AgentMessage>(
+  { ranges, faded }: ViewRanges,
+  entries: readonly Entry[],
+  isSeen: (message: AgentMessage) => message is Seen,
+  { elsewhere = () => undefined }: Materialising,
+  at: Map<AgentMessage, number>,
+): readonly (Seen | UserMessage)[] {
+  return ranges.flatMap((range): readonly (Seen | UserMessage)[] => {
+    const own = entriesIn(entries, range);
+    const find = ({ branch, position }: { branch?: string; position: number }) =>
+      branch === undefined ? messageAt(entries, position) : elsewhere(branch, position);
+    const memos = (range.memos ?? []).map((memo) => standIn(memoText(find(memo), memo), timeOf(own)));
+    if (range.instead !== undefined) return [...memos, insteadOf(range.instead, own, find(range.instead))];
+    const seen = own.flatMap((entry) => {
+      if (!isLeft(range, entry, faded) || !isSeen(entry.message)) return [];
+      const message = range.cut === undefined ? entry.message : cutToolResult(entry.message, range.cut);
+      if (tagOf(entry) === undefined) at.set(message, entry.position);
+      return [message];
+    });
+    return [...memos, ...seen];
+  });
+}
+
+export type Materialising = {
+  /** Entries are shown with the names that the model may call them by (PHI-05). */
+  readonly labels?: boolean;
+  /** Messages of other branches, whose texts the view shows. */
+  readonly elsewhere?: (branch: string, position: number) => AgentMessage | undefined;
+};
+
+/** What is left in a range of its own entries, or of those that a text stands for: all but what was pruned. */
+export function isLeft(range: Range, entry: Entry, faded: Faded | undefined): boolean {
+  return (range.words === undefined || entry.message.role === "user") && !isFaded(entry, faded);
+}
+
+/** Entries from `from` up to, not including, `to`; found by halving, for lists are long. */
+function entriesIn(entries: readonly Entry[], { from, to }: Range): readonly Entry[] {
+  return entries.slice(indexOf(entries, from), indexOf(entries, to));
+}
+
+/** The index of the first entry at this position or behind it. */
+function indexOf(entries: readonly Entry[], position: number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle] as Entry).position < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function messageAt(entries: readonly Entry[], position: number): AgentMessage | undefined {
+  const entry = entries[indexOf(entries, position)];
+  return entry?.position === position ? entry.message : undefined;
+}
+
+/** Texts of other branches that a view shows. */
+export function textsElsewhere({ ranges }: ViewRanges): readonly { branch: string; position: number }[] {
+  return ranges
+    .flatMap(({ instead, memos }) => [...(instead === undefined ? [] : [instead]), ...(memos ?? [])])
+    .flatMap(({ branch, position }) => (branch === undefined ? [] : [{ branch, position }]));
+}
+
+/** What the first position behind everything that a view needs of its own branch is. */
 export function viewEnd({ ranges }: ViewRanges): number {
-  return Math.max(0, ...ranges.map(({ to, instead }) => Math.max(to, (instead?.position ?? -1) + 1)));
+  return ranges.reduce((end, { to, instead, memos = [] }) => {
+    const texts = instead === undefined ? memos : [instead, ...memos];
+    const ends = texts.map(({ branch, position }) => (branch === undefined ? position + 1 : 0));
+    return Math.max(end, to, ...ends);
+  }, 0);
 }
 
 function insteadOf(
   { position, section }: NonNullable<Shown["instead"]>,
   own: readonly Entry[],
-  entries: readonly Entry[],
-): Message {
-  const text = compactionTexts(entries.find((entry) => entry.position === position)?.message)[section];
+  compaction: AgentMessage | undefined,
+): UserMessage {
+  const text = compactionTexts(compaction)[section];
   if (text === undefined)
     throw new ProtocolError(`Entry ${position} holds no section ${section} of a compaction`);
-  return standIn(text, own.at(-1)?.message.timestamp ?? 0);
+  return standIn(text, timeOf(own));
+}
+
+function timeOf(entries: readonly Entry[]): number {
+  return entries.at(-1)?.message.timestamp ?? 0;
 }
 
 /** How a compaction stands in the record: an entry that no model sees, with the texts that stand for others. */
@@ -165,23 +308,40 @@ function compactionTexts(message: AgentMessage | undefined): readonly (string | 
   return (sections ?? []).map(({ text }) => text);
 }
 
+/** What the machine keeps in the record for people. */
+const OWN_KINDS: ReadonlySet<string> = new Set([COMPACTION_KIND, REFUSED_KIND]);
+
+export function isKeptForPeople(message: AgentMessage): boolean {
+  return message.role === "extension" && OWN_KINDS.has(message.kind);
+}
+
+function isSeenByApplication(message: AgentMessage): message is AgentMessage {
+  return message.role === "extension" ? !isKeptForPeople(message) : isSent(message);
+}
+
 /** A vendor refuses a conversation that holds what it has refused to say. */
 const NEVER_SENT: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
 
-function isSent(message: AgentMessage): message is Message {
+export function isSent(message: AgentMessage): message is Message {
   if (message.role === "extension") return false;
   return message.role !== "assistant" || !NEVER_SENT.has(message.stopReason);
 }
 
 /** Gives every call its result right behind its answer, and drops results that no answer asked for. */
-function answerOrphans(messages: readonly Message[]): readonly Message[] {
-  const answered: Message[] = [];
+function answerOrphans<Seen extends AgentMessage>(
+  messages: readonly Seen[],
+): readonly (Seen | ToolResultMessage)[] {
+  const answered: (Seen | ToolResultMessage)[] = [];
   let open = new Map<string, string>();
   const closeOpen = (atMs: number) => {
     for (const [toolCallId, toolName] of open) answered.push(unanswered(toolCallId, toolName, atMs));
     open = new Map();
   };
   for (const message of messages) {
+    if (message.role === "extension") {
+      answered.push(message);
+      continue;
+    }
     if (message.role === "toolResult") {
       if (open.delete(message.toolCallId)) answered.push(message);
       continue;

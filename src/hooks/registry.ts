@@ -1,27 +1,29 @@
-import { asks, type HookContexts, type HookPoint, isUpdatePoint, type UpdatePoint } from "./hook-point.ts";
+import {
+  asks,
+  HOOK_POINTS,
+  type HookPoint,
+  type HookUse,
+  isUpdatePoint,
+  type UpdatePoint,
+} from "../schema/hooks.ts";
+import { type HookAnswer, verdictOf } from "./answer.ts";
+import type { HookContexts } from "./hook-point.ts";
 import { runScript } from "./script.ts";
 import { askWithin, checkTimeout, DEFAULT_HOOK_TIMEOUT_MS } from "./time-limit.ts";
-import { failed, type HookVerdict, messageOf } from "./verdict.ts";
+import { failed, type HookFailure, type HookVerdict, messageOf } from "./verdict.ts";
 
 // Invariants
 //   H1. `run` and `runUpdate` do not throw because of a hook, and `run` does not wait longer than its time limit.
-//   H2. Before something happens, hooks are asked in the order given; the first "no" ends the asking.
+//   H2. Before something happens, hooks are asked in the order given; the first that is not a yes ends the asking.
 //   H3. After something happened, all hooks are told, in the order given, whatever one of them does.
-//   H4. A hook that fails counts as a "no" before and as nothing after, unless it or its use says otherwise.
-
-/** True or nothing is yes, false is no; a reason can be given. */
-export type HookAnswer =
-  | boolean
-  // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is a hook too.
-  | void
-  | { readonly type: "yes" }
-  | { readonly type: "no"; readonly reason: string };
+//   H4. A hook that fails counts as a "no" before and as nothing after, unless it or its use says otherwise. Behind
+//       an answer (`on-text`) it lets the loop end: one that is broken must not keep an agent going.
 
 /** The signal is aborted when nobody waits for the answer any more. */
 export type HookFunction<P extends HookPoint> = (
   context: HookContexts[P],
   signal: AbortSignal,
-) => P extends UpdatePoint ? HookAnswer : HookAnswer | Promise<HookAnswer>;
+) => P extends UpdatePoint ? HookAnswer<P> : HookAnswer<P> | Promise<HookAnswer<P>>;
 
 /** A hook may listen at several points. */
 export type HookFunctions = { readonly [P in HookPoint]?: HookFunction<P> };
@@ -32,12 +34,6 @@ export type HookPolicy = {
   readonly onFailure?: "stop" | "go-on" | undefined;
 };
 
-/** A registered name, or a command. What is said here goes before what was said at registration. */
-export type HookUse =
-  | string
-  | ({ readonly name: string } & HookPolicy)
-  | ({ readonly command: string | readonly string[] } & HookPolicy);
-
 export type HookReport = {
   /** The name, or the command. */
   readonly hook: string;
@@ -46,8 +42,11 @@ export type HookReport = {
 };
 
 export type HookDecision =
-  | { readonly type: "yes" }
-  | { readonly type: "no"; readonly hook: string; readonly reason: string };
+  /** `notices`: what hooks have injected, in order; absent for none. */
+  | { readonly type: "yes"; readonly notices?: readonly string[] }
+  | { readonly type: "no"; readonly hook: string; readonly reason: string }
+  | { readonly type: "end"; readonly hook: string; readonly text: string }
+  | { readonly type: "go-on"; readonly hook: string; readonly text?: string };
 
 export type HookRun = {
   readonly decision: HookDecision;
@@ -76,7 +75,11 @@ export class HookRegistry {
   register(name: string, functions: HookFunctions, policy: HookPolicy = {}): this {
     if (name.trim() === "") throw new TypeError("A hook needs a name");
     if (this.#hooks.has(name)) throw new TypeError(`A hook "${name}" is registered already`);
-    if (Object.keys(functions).length === 0) throw new TypeError(`Hook "${name}" listens at no point`);
+    const points = Object.keys(functions);
+    if (points.length === 0) throw new TypeError(`Hook "${name}" listens at no point`);
+    const unknown = points.find((point) => !HOOK_POINTS.some((known) => known === point));
+    if (unknown !== undefined)
+      throw new TypeError(`Hook "${name}" listens at "${unknown}", which is no point`);
     checkTimeout(policy.timeoutMs);
     this.#hooks.set(name, { functions, policy });
     return this;
@@ -84,6 +87,12 @@ export class HookRegistry {
 
   get names(): readonly string[] {
     return [...this.#hooks.keys()].sort();
+  }
+
+  /** Where a hook listens; nothing for one that is not registered. */
+  pointsOf(name: string): readonly HookPoint[] | undefined {
+    const registered = this.#hooks.get(name);
+    return registered && HOOK_POINTS.filter((point) => registered.functions[point] !== undefined);
   }
 
   /** Throws only for a time limit that is none. */
@@ -105,8 +114,8 @@ export class HookRegistry {
       const begunAt = performance.now();
       const verdict = await this.#ask(use, point, context, { ...options, timeoutMs });
       reports.push({ hook: nameOf(use), verdict, durationMs: performance.now() - begunAt });
-      if (decision.type === "yes") decision = this.#decide(use, point, verdict);
-      if (decision.type === "no" && asks(point)) break;
+      decision = this.#decide(use, point, verdict, decision);
+      if (decision.type !== "yes" && asks(point)) break;
     }
     return { decision, reports };
   }
@@ -119,8 +128,8 @@ export class HookRegistry {
       const begunAt = performance.now();
       const verdict = this.#askNow(use, point, context);
       reports.push({ hook: nameOf(use), verdict, durationMs: performance.now() - begunAt });
-      if (decision.type === "yes") decision = this.#decide(use, point, verdict);
-      if (decision.type === "no" && asks(point)) break;
+      decision = this.#decide(use, point, verdict, decision);
+      if (decision.type !== "yes" && asks(point)) break;
     }
     return { decision, reports };
   }
@@ -146,7 +155,7 @@ export class HookRegistry {
     const hook = this.#functionOf(use.name, point);
     if (typeof hook !== "function") return hook;
     const answer = await askWithin<unknown>((signal) => hook(context, signal), options);
-    return answer.type === "failed" ? answer : verdictOf(use.name, answer.value);
+    return answer.type === "failed" ? answer : verdictOf(use.name, point, answer.value);
   }
 
   #askNow<P extends UpdatePoint>(use: Use, point: P, context: HookContexts[P]): HookVerdict {
@@ -157,7 +166,7 @@ export class HookRegistry {
     if (typeof hook !== "function") return hook;
     try {
       const answer: unknown = hook(context, NEVER);
-      if (!(answer instanceof Promise)) return verdictOf(use.name, answer);
+      if (!(answer instanceof Promise)) return verdictOf(use.name, point, answer);
       answer.catch(() => {});
       return failed("wrong-answer", `Hook "${use.name}" gave a promise at ${point}, where nothing waits`);
     } catch (error) {
@@ -177,22 +186,33 @@ export class HookRegistry {
     return failed("not-found", `Hook "${name}" does not listen at ${point}, only at ${points}`);
   }
 
-  #decide(use: Use, point: HookPoint, verdict: HookVerdict): HookDecision {
+  #decide(use: Use, point: HookPoint, verdict: HookVerdict, before: HookDecision): HookDecision {
+    if (before.type !== "yes") return before;
     const hook = nameOf(use);
     switch (verdict.type) {
       case "yes":
-        return verdict;
+        return before;
+      case "inject":
+        return { type: "yes", notices: [...(before.notices ?? []), verdict.text] };
+      case "end":
+      case "go-on":
+        return { ...verdict, hook };
       case "no":
-        return asks(point) ? { type: "no", hook, reason: verdict.reason } : { type: "yes" };
-      case "failed": {
-        const onFailure = use.onFailure ?? this.#policyOf(use).onFailure ?? (asks(point) ? "stop" : "go-on");
-        // Nobody waits for a yes after a cancellation, so that no policy turns it into one.
-        const stops = onFailure === "stop" || (verdict.how === "cancelled" && asks(point));
-        return stops
+        if (point === "on-text") return { type: "go-on", hook, text: verdict.reason };
+        return asks(point) ? { type: "no", hook, reason: verdict.reason } : before;
+      case "failed":
+        return this.#stops(use, point, verdict)
           ? { type: "no", hook, reason: `Hook "${hook}" failed: ${verdict.message}` }
-          : { type: "yes" };
-      }
+          : before;
     }
+  }
+
+  #stops(use: Use, point: HookPoint, { how }: HookFailure): boolean {
+    if (point === "on-text") return false;
+    // Nobody waits for a yes after a cancellation, so that no policy turns it into one.
+    if (how === "cancelled" && asks(point)) return true;
+    const onFailure = use.onFailure ?? this.#policyOf(use).onFailure ?? (asks(point) ? "stop" : "go-on");
+    return onFailure === "stop";
   }
 
   #policyOf(use: Use): HookPolicy {
@@ -209,16 +229,4 @@ function asUse(use: HookUse): Use {
 function nameOf(use: Use): string {
   if ("name" in use) return use.name;
   return typeof use.command === "string" ? use.command : use.command.join(" ");
-}
-
-function verdictOf(name: string, answer: unknown): HookVerdict {
-  if (answer === undefined || answer === true) return { type: "yes" };
-  if (answer === false) return { type: "no", reason: `Hook "${name}" said no` };
-  if (typeof answer === "object" && answer !== null && "type" in answer) {
-    if (answer.type === "yes") return { type: "yes" };
-    if (answer.type === "no" && "reason" in answer && typeof answer.reason === "string") {
-      return { type: "no", reason: answer.reason };
-    }
-  }
-  return failed("wrong-answer", `Hook "${name}" answered ${typeof answer}, which is neither yes nor no`);
 }

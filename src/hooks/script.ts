@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, stat, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { HookPoint } from "../schema/hooks.ts";
 import { cleanEnvironment, DEFAULT_PATH } from "../tools/process/environment.ts";
 import { runSupervised, type Supervised } from "../tools/process/supervise.ts";
 import { commandWords } from "./command-words.ts";
-import type { HookContexts, HookPoint } from "./hook-point.ts";
+import type { HookContexts } from "./hook-point.ts";
 import { findRunnable } from "./runnable.ts";
 import { DEFAULT_HOOK_TIMEOUT_MS, timedOut } from "./time-limit.ts";
 import { failed, type HookVerdict, messageOf } from "./verdict.ts";
@@ -97,6 +98,7 @@ function variables(point: HookPoint, context: HookContexts[HookPoint]): Record<s
   const known: Readonly<Record<string, unknown>> = context;
   const named: readonly (readonly [string, unknown])[] = [
     ["HOLDFAST_HOOK", point],
+    ["HOLDFAST_HOOK_ID", known["id"]],
     ["HOLDFAST_SESSION", known["sessionId"]],
     ["HOLDFAST_LOOP", known["loopId"]],
     ["HOLDFAST_TURN", known["turnIndex"]],

@@ -18,6 +18,11 @@ export type HookFailure = { readonly type: "failed"; readonly how: HookFault; re
 export type HookVerdict =
   | { readonly type: "yes" }
   | { readonly type: "no"; readonly reason: string }
+  /** Before a turn: yes, with words for the model; or the loop ends here. */
+  | { readonly type: "inject"; readonly text: string }
+  | { readonly type: "end"; readonly text: string }
+  /** Behind an answer that would end the loop: it goes on. */
+  | { readonly type: "go-on"; readonly text?: string }
   | HookFailure;
 
 export function failed(how: HookFault, message: string): HookFailure {

@@ -1,5 +1,6 @@
 import type { AssistantMessage, Message } from "../schema/message.ts";
 import type { CacheConfig, ModelConfig, Protocol, ThinkingLevel } from "../schema/model.ts";
+import type { StructuredOutput } from "../schema/output.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 
 /** One question to a model, complete: nothing is remembered between two of them. */
@@ -12,6 +13,10 @@ export type ModelRequest = {
   readonly systemPrompt: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDefinition[];
+  /** What the answer must be, where the vendor takes it natively. */
+  readonly output?: StructuredOutput | undefined;
+  /** The tool that must be called, where the vendor can be told so; left out where it cannot. */
+  readonly mustCall?: string | undefined;
   readonly thinking: ThinkingLevel;
   readonly temperature?: number | undefined;
   /** Tokens of the answer; `model.maxTokens` when absent. */
@@ -41,6 +46,12 @@ export type StreamOptions = {
 };
 
 /**
+ * How a model is held to an output: `native`, the request says what the answer must be; `final-tool`, the answer is the
+ * arguments of a tool that is offered for it (SO-01).
+ */
+export type OutputRoad = "native" | "final-tool";
+
+/**
  * One wire protocol.
  *
  * `stream` resolves with the whole message (stop reason `stop`, `length`, `toolUse`, or `guardRail` when the vendor
@@ -51,5 +62,7 @@ export interface Provider {
   /** Stable and lower-case: `anthropic`, `openai`, … */
   readonly id: string;
   readonly protocol: Protocol;
+  /** Absent where a model cannot be held to an output at all. */
+  readonly outputRoad?: (model: ModelConfig, output: StructuredOutput) => OutputRoad;
   stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage>;
 }

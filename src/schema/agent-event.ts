@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AgentMessage, AssistantMessage, Content, Message, ToolResultMessage, Usage } from "./message.ts";
-import { ContinuationKind, Outcome, TurnTrigger } from "./record.ts";
+import { ContinuationKind, Outcome, Positions, RevertCategory, TurnTrigger } from "./record.ts";
 
 // What happens in a session, whole: each event by itself says where it belongs and holds the messages that it is
 // about. The record names these by position instead (see record.ts).
@@ -130,6 +130,17 @@ export const AgentEvent = z.discriminatedUnion("type", [
     tokensRemoved: z.number().int(),
     messagesRemoved: z.number().int(),
     memo: z.string().optional(),
+  }),
+  /** The model wanted to go on from an earlier entry (PHI-04); positions are those of the branch that it left. */
+  z.object({
+    type: z.literal("RevertApplied"),
+    loopId,
+    category: RevertCategory,
+    target: z.number().int().optional(),
+    abandoned: Positions.optional(),
+    summary: z.string().optional(),
+    applied: z.boolean(),
+    reason: z.string().optional(),
   }),
 ]);
 export type AgentEvent = z.infer<typeof AgentEvent>;

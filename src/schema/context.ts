@@ -26,8 +26,11 @@ export const CompactionConfig = z.strictObject({
   toolOutputMaxLines: z.number().int().nonnegative().default(50),
   /** What a summary written by a model should dwell on. Changes neither triggers nor counts (CMP-14). */
   focusMessage: z.string().optional(),
-  /** `block` writes a line a turn; `summary` asks the agent's own model for notes, and pays for them. */
-  strategy: z.enum(["block", "summary"]).default("block"),
+  /**
+   * `block` writes a line a turn; `summary` asks the agent's own model for notes, and pays for them. Any other name is that
+   * of a strategy which the worker has registered; of the fields above it is given `focusMessage`, and a budget.
+   */
+  strategy: z.string().min(1).default("block"),
 });
 export type CompactionConfig = z.infer<typeof CompactionConfig>;
 

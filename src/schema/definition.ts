@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
+import { Hooks } from "./hooks.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
+import { OutputFormat } from "./output.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { ToolStrategy } from "./tool.ts";
 
@@ -70,6 +72,15 @@ export const NudgeSettings = z.strictObject({
 });
 export type NudgeSettings = z.infer<typeof NudgeSettings>;
 
+/** How long what a model leaves behind when it goes back is shown to it. Defaults: PHI-02. */
+export const RevertSettings = z.strictObject({
+  /** Turns that a lesson or a finding is shown for. */
+  shownForTurns: z.number().int().min(0).max(100).default(5),
+  /** The newest of a kind are shown however old they are. At most 20, so that a run's state stays small. */
+  newestOfKind: z.number().int().min(0).max(20).default(3),
+});
+export type RevertSettings = z.infer<typeof RevertSettings>;
+
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
  *
@@ -94,10 +105,24 @@ export const AgentDefinition = z.strictObject({
   /** Unknown tools are an error instead. */
   strict: z.boolean().default(false),
   /**
-   * Names of input filters that the worker has registered, asked in this order about every prompt before it joins
-   * the conversation. An unknown one is an error when a loop opens, which lists those that there are.
+   * Names of input filters that the worker has registered, asked in this order about all that people say before it
+   * joins the conversation. An unknown one is an error when a loop opens, which lists those that there are.
    */
   inputFilters: z.array(z.string()).default([]),
+  /** Who is asked or told while the agent works, by point; see docs/hooks.md. */
+  hooks: Hooks.default(() => ({})),
+  /**
+   * Names of context transforms that the worker has registered: before each request they make other messages of the
+   * whole context, in this order. The record and its counts stay as they are.
+   */
+  transformContext: z.array(z.string()).default([]),
+  /**
+   * Name of a context converter that the worker has registered, which makes messages that a model can read of what the
+   * transforms have left. `null`, the default, drops an application's own messages.
+   */
+  convertToLlm: z.string().nullable().default(null),
+  /** What the last answer must be; a text when absent. */
+  output: OutputFormat.optional(),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
   /** For tools that have no time limit of their own; `null`, the default, gives them none. */
   toolTimeoutMs: z.number().int().positive().nullable().default(null),
@@ -107,6 +132,8 @@ export const AgentDefinition = z.strictObject({
   context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
   approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
   nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
+  /** For the tool `revert_to_state`. */
+  revert: RevertSettings.optional(),
   /** The folder that file and shell tools work in. Absolute. */
   workspace: z.string().optional(),
   limits: Limits.default(() => Limits.parse({})),

@@ -25,6 +25,7 @@ export {
   SecretReference,
   ThinkingLevel,
 } from "./model.ts";
+export { MAX_OUTPUT_SCHEMA_CHARS, OutputFormat, type StructuredOutput } from "./output.ts";
 export {
   ContinuationKind,
   Entry,

@@ -39,7 +39,10 @@ export const Outcome = z.discriminatedUnion("type", [
   z.object({ type: z.literal("limit-reached"), reason: z.string() }),
   z.object({ type: z.literal("failed"), fault: z.string(), message: z.string() }),
   z.object({ type: z.literal("stopped"), reason: z.string() }),
-  z.object({ type: z.literal("rejected"), reason: z.string() }),
+  /** Its prompts did not join the conversation. `by`: the hook that refused the loop; a filter unless said. */
+  z.object({ type: z.literal("rejected"), reason: z.string(), by: z.string().optional() }),
+  /** A hook ended it before a turn. */
+  z.object({ type: z.literal("ended"), by: z.string(), reason: z.string() }),
   /** Nothing was asked: messages for a session at rest were put into its inbox. */
   z.object({ type: z.literal("delivered"), messages: z.number().int() }),
 ]);
@@ -55,6 +58,16 @@ export const Permission = z.object({
   by: z.string().optional(),
 });
 export type Permission = z.infer<typeof Permission>;
+
+/** Why a model goes back to an earlier entry; says what it leaves behind there. */
+export const RevertCategory = z.enum(["failure", "tangent", "completion", "step-summary"]);
+export type RevertCategory = z.infer<typeof RevertCategory>;
+
+/** Positions from `from` up to, not including, `to`. */
+export const Positions = z.object({
+  from: z.number().int().nonnegative(),
+  to: z.number().int().nonnegative(),
+});
 
 /**
  * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
@@ -109,7 +122,12 @@ export const EventBody = z.discriminatedUnion("type", [
     toolName: z.string(),
     text: z.string(),
   }),
-  z.object({ type: z.literal("InputRejected"), reason: z.string() }),
+  z.object({
+    type: z.literal("InputRejected"),
+    reason: z.string(),
+    /** Where a message that came by itself is kept, for people; a prompt is kept nowhere. */
+    position: z.number().int().optional(),
+  }),
   z.object({
     type: z.literal("CompactionStarted"),
     estimatedTokens: z.number().int(),
@@ -124,6 +142,31 @@ export const EventBody = z.discriminatedUnion("type", [
     estimatedTokensBefore: z.number().int(),
     estimatedTokensAfter: z.number().int(),
     loopsCompacted: z.number().int(),
+  }),
+  /** Answers and results of these entries are no longer shown to the model; words of the user's side are. */
+  z.object({
+    type: z.literal("PrunApplied"),
+    pruned: z.array(Positions),
+    tokensRemoved: z.number().int(),
+    messagesRemoved: z.number().int(),
+    /** Stands at the first pruned position: an argument of this call of the answer at `position`. */
+    memo: z
+      .object({ position: z.number().int(), call: z.number().int(), tokens: z.number().int() })
+      .optional(),
+  }),
+  /** The model wants to go on from an earlier entry. From here on, positions are those of the new branch. */
+  z.object({
+    type: z.literal("RevertApplied"),
+    category: RevertCategory,
+    /** The entry that the model is back at; absent when it named none that there is. */
+    target: z.number().int().optional(),
+    /** What was left, on the branch before. */
+    abandoned: Positions.optional(),
+    /** At most 1 KiB, free of secrets; whole in the call's arguments. */
+    summary: z.string().optional(),
+    applied: z.boolean(),
+    /** Why not. */
+    reason: z.string().optional(),
   }),
 ]);
 export type EventBody = z.infer<typeof EventBody>;

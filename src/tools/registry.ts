@@ -46,10 +46,14 @@ export class ToolRegistry {
     for (const name of names) {
       const tool = this.#tools.get(canonicalName(name));
       if (tool === undefined) problems.push(this.#describeUnknown(name));
-      else tools.add(tool);
+      else for (const one of [tool, ...this.#offeredWith(tool)]) tools.add(one);
     }
     if (options.strict === true && problems.length > 0) return { ok: false, errors: problems };
     return { ok: true, tools: [...tools], warnings: problems };
+  }
+
+  #offeredWith({ together = [] }: Tool): readonly Tool[] {
+    return together.flatMap((name) => this.#tools.get(name) ?? []);
   }
 
   #describeUnknown(name: string): string {

@@ -14,6 +14,8 @@ export type ToolOutput = {
   readonly content: readonly (TextContent | ImageContent)[];
   /** For people and programs; never sent to a model. */
   readonly details?: unknown;
+  /** Of a tool that has run another agent: the loop in which it did so. At most 512 bytes. */
+  readonly childLoopId?: string;
 };
 
 export type ToolContext = {
@@ -89,6 +91,10 @@ export interface Tool {
   readonly touches: (parameters: unknown) => Touched;
   /** A person is asked before each call, unless a rule of the policy allows it. */
   readonly confirm: boolean;
+  /** Tools of our own that are about the view itself: they are answered from it, not executed. */
+  readonly view?: "prune" | "revert";
+  /** Tools that are offered together with this one. */
+  readonly together?: readonly string[];
   readonly parse: (parameters: unknown) => ParsedArguments;
   /** Rejects with a `ToolError`; anything else that it throws is told to the model as "failed". */
   readonly execute: (parameters: unknown, context: ToolContext) => Promise<ToolOutput>;
@@ -119,7 +125,16 @@ export type ToolSpec<Schema extends z.ZodObject> = {
 };
 
 /** Names of our own activities: a tool of that name would be taken for one of them. */
-export const RESERVED_TOOL_NAMES = ["model", "compact", "open-loop", "close-loop", "record", "hook"] as const;
+export const RESERVED_TOOL_NAMES = [
+  "model",
+  "compact",
+  "filter-input",
+  "open-loop",
+  "close-loop",
+  "record",
+  "hook",
+  "run-hook",
+] as const;
 
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(spec.name)) {

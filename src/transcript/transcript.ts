@@ -1,6 +1,6 @@
 import type { Grant } from "../core/approvals.ts";
-import type { Span } from "../core/view.ts";
-import type { AgentDefinition } from "../schema/definition.ts";
+import type { LeftView } from "../core/view.ts";
+import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 import type {
   ContinuationKind,
@@ -11,6 +11,7 @@ import type {
   LoopStatus,
   Outcome,
 } from "../schema/record.ts";
+import type { ToolDefinition } from "../schema/tool.ts";
 
 // The transcript: a tree of branches that are only appended to.
 //
@@ -43,6 +44,8 @@ export type NewEntry = {
   readonly origin: EntryOrigin;
   readonly message: AgentMessage;
   readonly messageId?: string | undefined;
+  /** It belongs to the branch that the write's fork leaves. */
+  readonly left?: true | undefined;
 };
 
 export type NewEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };
@@ -53,6 +56,11 @@ export type Place = {
   readonly branch: string;
   /** The first position that this write, or a sibling that runs beside it, may write: where a fork would begin. */
   readonly base: number;
+  /**
+   * The write goes to a branch that leaves `branch` at the position `at`, and begins it where that is needed: the same
+   * one for all writes of a run that name the same place and the same answer `by` which has asked for it.
+   */
+  readonly fork?: { readonly at: number; readonly by: number } | undefined;
 };
 
 /** What has waited in the machine for the next activity. */
@@ -113,11 +121,24 @@ export type LoopOpening = {
   readonly kind: ContinuationKind;
   /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
   readonly at?: { readonly branch: string; readonly position: number } | undefined;
-  /** Behind the messages of the inbox, which is emptied in the same write; a loop of kind `compaction` takes neither. */
+  /**
+   * What of the inbox comes first, with its words as they are to be stored; all of it, when absent. It leaves the inbox.
+   * A loop of kind `compaction` takes nothing of it.
+   */
+  readonly inbox?: readonly NewMessage[] | undefined;
   readonly prompts: readonly NewMessage[];
-  /** Why the prompts may not join the conversation: the loop has no entries, and the inbox stays as it is. */
+  /** Why nothing may join the conversation: the inbox stays as it is. */
   readonly rejected?: string | undefined;
+  /** Kept as a text that the note of the opening step names by its hash. */
+  readonly terms?: LoopTerms | undefined;
+  /** The hook that refused it; a filter when absent. */
+  readonly rejectedBy?: string | undefined;
+  /** Messages that this reason is about: they leave the inbox, and are kept where no model sees them. */
+  readonly refused?: readonly NewMessage[] | undefined;
 };
+
+/** What a loop was opened with and its definition does not say: its tools as a model is told of them, and its limits. */
+export type LoopTerms = { readonly tools: readonly ToolDefinition[]; readonly limits: Limits };
 
 export type LoopOpened = {
   readonly loopId: string;
@@ -129,7 +150,7 @@ export type LoopOpened = {
   /** Estimated tokens of all before `from`. */
   readonly tokensBefore: number;
   /** What the newest loop that was closed before `from` has left of it; absent when all of it is shown as it is. */
-  readonly view?: readonly Span[] | undefined;
+  readonly view?: LeftView | undefined;
   /** What a person has allowed in the session, as the loop that was closed last has said it. */
   readonly grants?: readonly Grant[] | undefined;
   /** The new entries, in order of position from `from`. */
@@ -137,9 +158,11 @@ export type LoopOpened = {
     readonly origin: EntryOrigin;
     readonly messageId?: string;
     readonly tokens: number;
+    readonly refused?: true;
   }[];
   /** As it was decided when the loop was opened, whatever a later asking says. */
   readonly rejected?: string | undefined;
+  readonly rejectedBy?: string | undefined;
 };
 
 export type LoopClosing = StoreWrite & {
@@ -151,7 +174,7 @@ export type LoopClosing = StoreWrite & {
   /** Behind the loop's last entry. */
   readonly to: number;
   /** What a model sees of all before `to`; absent when it is all of it. */
-  readonly view?: readonly Span[] | undefined;
+  readonly view?: LeftView | undefined;
   /** What a person has allowed in the session so far; absent: as it was. */
   readonly grants?: readonly Grant[] | undefined;
 };

@@ -23,7 +23,7 @@ const LOCAL_TIMEOUT = "2 seconds";
 /** A worker that died is no failure of the vendor: the machine gives the command out again (design 3.12). */
 const DEAD_WORKER = ["TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"];
 
-/** For steps that may ask a vendor: it is asked again by Temporal, after the delay that the activity names. */
+/** For steps that may ask a vendor, or an application: again by Temporal, after the delay that the activity names. */
 export function modelOptions(maxAttempts: number, summary: string): ActivityOptions {
   return {
     startToCloseTimeout: MODEL_TIMEOUT,

@@ -19,6 +19,7 @@ import {
   type RunSettings,
 } from "./input.ts";
 import { listen, listenForPrompts } from "./listen.ts";
+import { UNREADABLE } from "./payload-converter.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
 import { finish, type RunResult } from "./result.ts";
 import { showcase } from "./shown.ts";
@@ -34,8 +35,10 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   let state = initial;
   let work = new CancellationScope();
   const tell = (happening: Happening): void => {
+    const wasStopped = state.stop !== undefined;
     state = apply(state, { ...happening, atMs: Date.now() });
-    if (state.stop !== undefined && isWork(next(state))) work.cancel();
+    // Behind a stop hooks are still told how the turn has ended: what comes then does not end them.
+    if (!wasStopped && state.stop !== undefined && isWork(next(state))) work.cancel();
   };
   listen(() => state, tell);
   outside?.cancelRequested.catch(() =>
@@ -49,6 +52,8 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     switch (command.type) {
       case "call-model":
       case "compact":
+      case "run-hook":
+      case "filter-input":
       case "call-tools":
         work = new CancellationScope();
         await work.run(workOn);
@@ -76,13 +81,12 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     return next(state);
   }
 
-  /** Model and tools in turn, in the one scope that stop cancels, until something else is due. */
+  /** Model, tools and hooks in turn, in the one scope that stop cancels, until something else is due. */
   async function workOn(): Promise<void> {
     do {
       const command = due();
-      if (command.type === "call-model" || command.type === "compact")
-        tell(await perform(command, state.pinned?.model));
-      else if (command.type === "call-tools") await callAll(command.calls);
+      if (command.type === "call-tools") await callAll(command.calls);
+      else if (isWork(command)) tell(await perform(command, state.pinned?.model));
       else return;
     } while (state.stop === undefined);
   }
@@ -132,6 +136,9 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
 const MIN_ROTATE_AFTER_EVENTS = 24;
 
 function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
+  // Fails the task, not the run: a worker that can read it may come.
+  if (input === (UNREADABLE as RunInput))
+    throw new TypeError("What this run was started with cannot be read");
   const session = workflowInfo().workflowId;
   const asked = { ...DEFAULT_SETTINGS, ...input.settings };
   const settings = {
@@ -157,9 +164,11 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
 }
 
 /** Commands that stop cuts short; the others are brief and write what must be written. */
-function isWork(command: Command): boolean {
-  return command.type === "call-model" || command.type === "compact" || command.type === "call-tools";
+function isWork(command: Command): command is Extract<Command, { type: (typeof WORK)[number] }> {
+  return (WORK as readonly string[]).includes(command.type);
 }
+
+const WORK = ["call-model", "compact", "run-hook", "filter-input", "call-tools"] as const;
 
 function keyOf({ number, call }: CallToolCommand): string {
   return `${number}/${call}`;

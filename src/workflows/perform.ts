@@ -5,8 +5,10 @@ import type {
   CallToolCommand,
   CloseLoopCommand,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
+  RunHookCommand,
 } from "../core/command.ts";
 import type { ToolDigest } from "../core/digest.ts";
 import type { RunEvent } from "../core/run-event.ts";
@@ -20,7 +22,14 @@ export type Happening = RunEvent extends infer Event
     : never
   : never;
 
-type ActivityCommand = OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand;
+type ActivityCommand =
+  | OpenLoopCommand
+  | CallModelCommand
+  | CompactCommand
+  | RunHookCommand
+  | FilterInputCommand
+  | CloseLoopCommand
+  | RecordCommand;
 
 /** As the timeline says it. */
 const WHY = {
@@ -28,6 +37,9 @@ const WHY = {
   asked: "on request",
   overflow: "it does not fit",
 } satisfies Record<CompactCommand["why"]["type"], string>;
+
+/** What keeps the activity from asking at all may pass; a hook that fails has answered. */
+const HOOK_ATTEMPTS = 3;
 
 // No `async` here: for each promise of a workflow the SDK takes a stack trace and maps it back to its sources, which
 // is most of what a short activation costs.
@@ -56,6 +68,22 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
       return scheduleActivity<ReturnOf<"compact">>("compact", [input], options).then(
         (digest) => ({ type: "compacted", digest }),
         setBack("compact-set-back"),
+      );
+    }
+    case "run-hook": {
+      const { type, session, ...input } = command;
+      const options = modelOptions(HOOK_ATTEMPTS, `turn ${command.turn} · ${command.ask.point}`);
+      return scheduleActivity<ReturnOf<"run-hook">>("run-hook", [input], options).then(
+        (digest) => ({ type: "hooks-answered", digest }),
+        setBack("hook-set-back"),
+      );
+    }
+    case "filter-input": {
+      const { type, session, maxAttempts, ...input } = command;
+      const options = modelOptions(maxAttempts, `turn ${command.turn} · ${input.messages.length} waiting`);
+      return scheduleActivity<ReturnOf<"filter-input">>("filter-input", [input], options).then(
+        (digest) => ({ type: "input-filtered", digest }),
+        setBack("filter-set-back"),
       );
     }
     case "close-loop": {
@@ -99,7 +127,14 @@ function write<Name extends "open-loop" | "close-loop" | "record">(
 }
 
 function setBack(
-  type: "open-set-back" | "model-set-back" | "compact-set-back" | "close-set-back" | "record-set-back",
+  type:
+    | "open-set-back"
+    | "model-set-back"
+    | "compact-set-back"
+    | "hook-set-back"
+    | "filter-set-back"
+    | "close-set-back"
+    | "record-set-back",
 ) {
   return (error: unknown): Happening => ({ type, setback: setbackOf(error, false) });
 }

@@ -11,6 +11,8 @@ export type RunResult = {
   /** The last answer's text, at most 32 KiB; whole in the transcript, at `position`. */
   readonly text?: string;
   readonly position?: number;
+  /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
+  readonly json?: "whole" | "cut";
 };
 
 /** The type of the failure that a failed run ends with; its first detail is the `RunResult`. */

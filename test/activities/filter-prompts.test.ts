@@ -1,6 +1,5 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Dependencies } from "../../src/activities/dependencies.ts";
 import { filterPrompts } from "../../src/activities/filter-prompts.ts";
 import { FilterRegistry, type InputFilter } from "../../src/hooks/filters.ts";
 import { createLogger } from "../../src/observability/log.ts";
@@ -20,9 +19,15 @@ const message = (text: string, origin: NewMessage["origin"]): NewMessage => ({
   origin,
 });
 
-function filter(filter: InputFilter, prompts: readonly NewMessage[], signal = new AbortController().signal) {
+function filter(
+  filter: InputFilter,
+  prompts: readonly NewMessage[],
+  signal = new AbortController().signal,
+  inbox: readonly NewMessage[] = [],
+) {
   const filters = new FilterRegistry().register("one", filter);
-  return filterPrompts(["one"], prompts, { filters, log: createLogger("silent") } as Dependencies, signal);
+  const dependencies = { filters, log: createLogger("silent") };
+  return filterPrompts(["one"], prompts, async () => inbox, dependencies, signal);
 }
 
 test("a filter that does not answer within ten seconds rejects [FILT-01, FILT-03]", async () => {
@@ -52,15 +57,43 @@ test("prompts are seen joined, and the last of them takes the warning [FILT-02, 
   const { prompts } = await filter(
     (text) => {
       seen.push(text);
-      return { type: "warn", warning: "hm" };
+      return text.startsWith("a") ? { type: "warn", warning: "hm" } : { type: "pass" };
     },
     [message("s", "steering"), message("a", "prompt"), message("b", "prompt")],
   );
-  expect(seen).toEqual(["a\nb"]);
+  expect(seen).toEqual(["a\nb", "s"]);
   expect(prompts.map(({ text }) => text)).toEqual(["s", "a", "b\n\n[Warning: hm]"]);
 });
 
-test("words from a queue alone are not looked at [FILT-02]", async () => {
+test("what waited is asked about message by message, the inbox first, and each takes its own warning [PHI-08]", async () => {
+  const seen: string[] = [];
+  const { prompts, inbox } = await filter(
+    (text) => {
+      seen.push(text);
+      return text === "p" ? { type: "pass" } : { type: "warn", warning: text };
+    },
+    [message("s", "steering"), message("f", "follow-up"), message("p", "prompt")],
+    undefined,
+    [message("i", "inbox")],
+  );
+  expect(seen).toEqual(["p", "i", "s", "f"]);
+  expect(inbox?.map(({ text }) => text)).toEqual(["i\n\n[Warning: i]"]);
+  expect(prompts.map(({ text }) => text)).toEqual(["s\n\n[Warning: s]", "f\n\n[Warning: f]", "p"]);
+});
+
+test("a message that is rejected is named, and nobody is asked about those behind it [PHI-08]", async () => {
+  const seen: string[] = [];
   const prompts = [message("s", "steering"), message("f", "follow-up")];
-  expect(await filter(() => ({ type: "reject", reason: "no" }), prompts)).toEqual({ prompts });
+  const rejects: InputFilter = (text) => {
+    seen.push(text);
+    return { type: "reject", reason: "no" };
+  };
+  expect(await filter(rejects, prompts)).toEqual({ prompts, rejected: "no", refused: [prompts[0]] });
+  expect(seen).toEqual(["s"]);
+});
+
+test("a rejected prompt leaves what waited unasked [FILT-03, PHI-08]", async () => {
+  const prompts = [message("s", "steering"), message("p", "prompt")];
+  const rejects: InputFilter = (text) => (text === "p" ? { type: "reject", reason: "no" } : { type: "pass" });
+  expect(await filter(rejects, prompts)).toEqual({ prompts, rejected: "no" });
 });

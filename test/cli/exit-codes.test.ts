@@ -16,6 +16,7 @@ test("pin: exit codes", () => {
     delivered: 0,
     failed: 1,
     rejected: 1,
+    ended: 4,
     stopped: 4,
     "limit-reached": 5,
   });

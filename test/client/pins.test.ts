@@ -30,6 +30,7 @@ test("pin: the values that the package exports", () => {
     "Session",
     "anthropic",
     "connect",
+    "extractJson",
     "isContextOverflow",
     "local",
     "modelMessage",
@@ -40,5 +41,6 @@ test("pin: the values that the package exports", () => {
     "userMessage",
     "withTurnId",
     "withoutContextManagement",
+    "zodOutput",
   ]);
 });

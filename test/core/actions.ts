@@ -9,10 +9,23 @@ import {
   oneof,
   option,
   record,
+  subarray,
 } from "fast-check";
 import { pendingApprovals } from "../../src/core/approvals.ts";
+import type { HookWord } from "../../src/core/digest.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
-import { calls, type Play, play, type Reached, type Reply, type Setting, says, usageOf } from "./play.ts";
+import { HOOK_POINTS } from "../../src/schema/hooks.ts";
+import {
+  calls,
+  type Judge,
+  type Play,
+  play,
+  type Reached,
+  type Reply,
+  type Setting,
+  says,
+  usageOf,
+} from "./play.ts";
 
 // Random scripts: how the world answers and what people do, in any order that is legal.
 
@@ -124,6 +137,20 @@ const name = constantFrom("bash", "edit", "read", "bash", "edit", "read", "unkno
 const call = record({ name, invalid: option(constant("wrong"), { freq: 6, nil: undefined }) }).map(
   ({ name, invalid }) => (invalid === undefined ? { name } : { name, invalid }),
 );
+/** Answers that claim to be the structured output, as a text or as calls of the final tool; and such calls beside others. */
+const outputs: Arbitrary<Reply> = record({
+  final: nat(2),
+  beside: boolean(),
+  ok: boolean(),
+  stopReason: constantFrom("stop" as const, "stop" as const, "length" as const, "guardRail" as const),
+}).map(({ final, beside, ok, stopReason }): Reply => {
+  const finals = Array.from({ length: final }, () => ({ name: "final_answer", final: true as const }));
+  const asked = beside && final > 0 ? calls("bash", ...finals, "read") : calls(...finals);
+  if (beside && final > 0) return asked;
+  const output = ok ? { ok } : { ok, problems: "a: found nothing, expected text" };
+  const stop = final === 0 ? { text: "{}", stopReason } : {};
+  return { ...asked, ...stop, output };
+});
 const reply: Arbitrary<Reply> = oneof(
   {
     arbitrary: record({
@@ -144,9 +171,34 @@ const reply: Arbitrary<Reply> = oneof(
     arbitrary: nat(100).map((tokens) => says("words", { usage: usageOf(tokens, 1), costUsd: tokens / 128 })),
     weight: 2,
   },
+  { arbitrary: outputs, weight: 1 },
 );
 
+/** What hooks answer, by what they are asked alone: a crash makes them be asked again. */
+function moody(seed: number): NonNullable<Setting["words"]> {
+  return ({ ask, turn }) => {
+    const wordOf = (subject: number): HookWord => {
+      const mood = (seed + 7 * turn + 3 * subject + ask.point.length) % 11;
+      if (mood === 0) return { type: "no", hook: "moody", reason: "no" };
+      if (ask.point === "before-turn" && mood === 1) return { type: "end", hook: "moody", text: "enough" };
+      if (ask.point === "before-turn" && mood < 5) return { type: "yes", notices: ["a notice"] };
+      const goesOn = ask.point === "on-text" && mood < 6 && turn < 4;
+      return goesOn ? { type: "go-on", hook: "moody" } : { type: "yes" };
+    };
+    return "calls" in ask ? ask.calls.map(({ call }) => wordOf(call)) : [wordOf(0)];
+  };
+}
+
+const easygoing: Judge = ({ id }) => (numberIn(id) % 3 === 0 ? { warn: "hm" } : undefined);
+const picky: Judge = (message) => (numberIn(message.id) % 5 === 4 ? { reject: "no" } : easygoing(message));
+
+function numberIn(id: string): number {
+  return Number(id.replace(/\D/g, ""));
+}
+
 export const settings: Arbitrary<Setting> = record({
+  hooks: option(subarray([...HOOK_POINTS]), { nil: undefined }),
+  words: nat(10).map(moody),
   replies: array(reply, { maxLength: 12 }),
   mode: constantFrom("run" as const, "interactive" as const),
   idleTimeoutMs: constantFrom(null, 1000),
@@ -176,6 +228,7 @@ export const settings: Arbitrary<Setting> = record({
     },
   ),
   compactAbove: option(integer({ min: 20, max: 300 }), { freq: 1, nil: undefined }),
+  judges: constantFrom<Judge | undefined>(undefined, undefined, easygoing, picky),
   prompts: constantFrom(["hi"], ["hi", "there"], []),
   held: boolean(),
 });

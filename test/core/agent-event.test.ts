@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { agentEvent, positionsOf } from "../../src/core/agent-event.ts";
+import { NO_USAGE } from "../../src/core/usage.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
 import type { ContinuationKind, LoopEvent } from "../../src/schema/record.ts";
 import { calls, type Play, play, says, usageOf } from "./play.ts";
 
@@ -203,10 +205,65 @@ describe("recorded events, whole", () => {
   });
 });
 
+describe("what a model does to its own view", () => {
+  const place = { agentId: "a", sessionId: "s", loopId: "s.test.1", kind: INITIAL };
+  const user = (timestamp: number): AgentMessage => ({
+    role: "user",
+    content: [{ type: "text", text: "hi" }],
+    timestamp,
+  });
+  const answer = (timestamp: number, memo?: string): AgentMessage => ({
+    role: "assistant",
+    content:
+      memo === undefined
+        ? []
+        : [{ type: "toolCall", id: "c", name: "prun_with_memo", arguments: { tokens: 1, memo } }],
+    stopReason: "toolUse",
+    model: "m",
+    provider: "p",
+    usage: NO_USAGE,
+    timestamp,
+  });
+
+  test("a prune names what left by its time stamps, not the words of people, and the memo by its words [EVT-10]", () => {
+    const body = {
+      type: "PrunApplied" as const,
+      pruned: [
+        { from: 1, to: 3 },
+        { from: 4, to: 5 },
+      ],
+      tokensRemoved: 30,
+      messagesRemoved: 2,
+      memo: { position: 5, call: 0, tokens: 9 },
+    };
+    expect(positionsOf(body)).toEqual({ from: 1, to: 6 });
+    const messages = [answer(11), user(12), answer(13), answer(14), answer(15, "the port is 8080")];
+    expect(agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, messages)).toEqual({
+      type: "PrunApplied",
+      loopId: "s.test.1",
+      prunedTimestamps: [11, 14],
+      tokensRemoved: 30,
+      messagesRemoved: 2,
+      memo: expect.stringContaining("the port is 8080"),
+    });
+  });
+
+  test("a revert says where to, what was left, and why not [PHI-04]", () => {
+    const body = {
+      type: "RevertApplied" as const,
+      category: "failure" as const,
+      applied: false,
+      reason: "no",
+    };
+    const event = agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
+    expect(event).toEqual({ ...body, loopId: "s.test.1" });
+  });
+});
+
 describe("the schema of events", () => {
   const kinds = AgentEvent.options.map(({ shape }) => shape.type.value);
 
-  test("has seventeen kinds, none for errors, and only those of parallel evaluation name no loop [EVT-01, EVT-11, X-24]", () => {
+  test("has the seventeen kinds and that of a revert, none for errors, and only those of parallel evaluation name no loop [EVT-01, EVT-11, X-24]", () => {
     expect([...kinds].sort()).toEqual([
       "AgentEnd",
       "AgentStart",
@@ -220,6 +277,7 @@ describe("the schema of events", () => {
       "ParallelLoopStart",
       "ProgressMessage",
       "PrunApplied",
+      "RevertApplied",
       "ToolExecutionEnd",
       "ToolExecutionStart",
       "ToolExecutionUpdate",

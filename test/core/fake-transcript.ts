@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { estimateMessage } from "../../src/core/estimate.ts";
-import { type Outbox, type OutboxEvent, outboxMessage } from "../../src/core/outbox.ts";
+import { type Fork, type Outbox, type OutboxEvent, outboxMessage } from "../../src/core/outbox.ts";
 import type { PersonMessage } from "../../src/core/state.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { ContinuationKind, Entry, EntryOrigin, Outcome } from "../../src/schema/record.ts";
@@ -19,12 +19,18 @@ type Branch = {
 type Step = { generation: number; stored?: { readonly branch: string; readonly result: unknown } };
 
 export type StepKey = { readonly run: string; readonly number: number; readonly call: number };
-export type Place = { readonly loopId: string; readonly branch: string; readonly base: number };
+export type Place = {
+  readonly loopId: string;
+  readonly branch: string;
+  readonly base: number;
+  readonly fork?: Fork;
+};
 export type NewEntry = {
   readonly position: number;
   readonly origin: EntryOrigin;
   readonly message: AgentMessage;
   readonly messageId?: string;
+  readonly left?: true;
 };
 
 export type Loop = { readonly loopId: string; readonly kind: ContinuationKind; outcome?: Outcome };
@@ -74,15 +80,22 @@ export class FakeTranscript {
           position: entry.position,
           origin: entry.origin,
           message: outboxMessage(entry, place.loopId),
-          ...(entry.body.type === "person" ? { messageId: entry.body.message.id } : {}),
+          ...(entry.body.type === "person" || entry.body.type === "refused"
+            ? { messageId: entry.body.message.id }
+            : {}),
+          ...(entry.left === true ? { left: true as const } : {}),
         }),
       ),
       ...entries,
     ];
     const base = Math.min(place.base, ...all.map(({ position }) => position));
     if (base < place.base) throw new Error(`A write at ${base} goes below its base ${place.base}`);
-    const branch = this.#branchFor(run, this.#branch(place.branch), base);
-    for (const entry of all) this.#put(run, branch, entry);
+    const left = all.filter((entry) => entry.left === true);
+    for (const entry of left) this.#put(run, this.#branch(place.branch), entry);
+    const start =
+      place.fork === undefined ? this.#branch(place.branch) : this.#fork(run, place.branch, place.fork);
+    const branch = this.#branchFor(run, start, base);
+    for (const entry of all) if (entry.left !== true) this.#put(run, branch, entry);
     for (const event of outbox.events) this.#putEvent(place.loopId, event);
     this.head = branch.id;
     return branch.id;
@@ -151,6 +164,13 @@ export class FakeTranscript {
     return branch;
   }
 
+  #fork(run: string, parent: string, { at, by }: Fork): Branch {
+    const id = `${parent}<${run}@${at}/${by}`;
+    const made = this.branches.get(id) ?? { id, parent: { branch: parent, position: at }, own: new Map() };
+    this.branches.set(id, made);
+    return made;
+  }
+
   /** A run that finds another's entries at its base or behind it goes on in a fork of its own. */
   #branchFor(run: string, start: Branch, base: number): Branch {
     let branch = start;
@@ -177,7 +197,8 @@ export class FakeTranscript {
       if (there.run !== run) throw new Error(`Position ${entry.position} of ${branch.id} is ${there.run}'s`);
       return;
     }
-    branch.own.set(entry.position, { run, entry: { ...entry, tokens: estimateMessage(entry.message) } });
+    const { left: _, ...written } = entry;
+    branch.own.set(entry.position, { run, entry: { ...written, tokens: estimateMessage(entry.message) } });
   }
 
   #putEvent(loopId: string, event: OutboxEvent): void {

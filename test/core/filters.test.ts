@@ -1,7 +1,8 @@
 import { assert, constantFrom, property } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { materialise } from "../../src/core/view.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
-import { play } from "./play.ts";
+import { calls, type Judge, type Play, play, type Setting, says, textOf } from "./play.ts";
 
 const reason = 'not "bad"';
 
@@ -96,10 +97,172 @@ describe("what waits with a rejected prompt", () => {
   });
 });
 
-test("steering and follow-ups are not looked at, whatever they say [FILT-02]", () => {
-  const run = play({ rejects: "bad" }).steer("bad steering").until("call-model").followUp("bad one").settle();
-  expect(run.lines).toContain("steering: bad steering");
-  expect(run.lines).toContain("follow-up: bad one");
+const bad: Judge = ({ text }) => (text?.includes("bad") ? { reject: "not bad" } : undefined);
+const rude: Judge = ({ text }) => (text?.includes("rude") ? { warn: "be kind" } : undefined);
+
+/** A run that comes to the end of its first turn with these words waiting. */
+function waiting(setting: Setting, say: (run: Play) => Play): Play {
+  return say(play(setting).until("call-model")).step();
+}
+
+describe("words that wait in a queue are shown to the filters before a turn takes them up", () => {
+  test("steering and follow-ups pass, each asked about once [PHI-08]", () => {
+    const setting = { judges: bad, replies: [calls("bash"), says("one"), says("two")] };
+    const run = waiting(setting, (run) => run.steer("s").followUp("f")).settle();
+    expect(run.judged).toEqual(["s", "f"]);
+    expect(run.lines).toEqual([
+      "prompt: hi",
+      "model: calling +bash",
+      "bash: bash ok",
+      "steering: s",
+      "model: one",
+      "follow-up: f",
+      "model: two",
+    ]);
+  });
+
+  test("a warning stands at the end of the message that it is about [PHI-08, FILT-04]", () => {
+    const run = waiting({ judges: rude }, (run) => run.steer("rude").steer("kind")).settle();
+    expect(run.lines).toContain("steering: rude\n\n[Warning: be kind]");
+    expect(run.lines).toContain("steering: kind");
+  });
+
+  test("a rejection ends the run between two turns: InputRejected, then AgentEnd, once [PHI-08, FILT-03, EVT-07]", () => {
+    const run = waiting({ judges: bad }, (run) => run.followUp("bad words")).settle();
+    expect(run.eventLines().slice(-3)).toEqual([
+      "TurnEnd 0 at 1 with 0",
+      "InputRejected",
+      "AgentEnd rejected 0..3",
+    ]);
+    expect(run.transcript.eventsOf("s.test.1").slice(-2)).toMatchObject([
+      { body: { type: "InputRejected", reason: "not bad", position: 2 } },
+      { body: { type: "AgentEnd", rejection: "not bad", outcome: { type: "rejected", reason: "not bad" } } },
+    ]);
+    expect(run.asked).toHaveLength(1);
+    expect(run.command).toMatchObject({ last: { outcome: { type: "rejected", reason: "not bad" } } });
+  });
+
+  test("a rejected message is kept where no model sees it, and comes back to nobody [PHI-08, PHI-13b]", () => {
+    const setting: Setting = { judges: bad, mode: "interactive" };
+    const run = waiting(setting, (run) => run.steer("bad words")).settle();
+    expect(run.phase).toBe("waiting");
+    expect(run.lines.at(-1)).toBe("refused steering: bad words");
+    run.prompt("good").settle();
+    expect(run.lines.slice(-3)).toEqual(["refused steering: bad words", "prompt: good", "model: done"]);
+    const last = run.asked.at(-1);
+    const seen = materialise(last!.view, run.transcript.entries(run.state.branch)).map(textOf);
+    expect(seen.join()).not.toContain("bad");
+  });
+
+  test("what waits beside a rejected message keeps waiting, in order [PHI-08, PHI-10, PHI-13b]", () => {
+    const setting: Setting = { judges: bad, followUpMode: "all" };
+    const run = waiting(setting, (run) => run.followUp("a").followUp("bad").followUp("c")).settle();
+    expect(run.judged).toEqual(["a", "bad"]);
+    expect(run.inboxTexts).toEqual(["a", "c"]);
+    expect(run.lines.at(-1)).toBe("refused follow-up: bad");
+  });
+
+  test("a message that comes while they are asked is asked about before it is taken up [PHI-08]", () => {
+    const setting: Setting = { judges: bad, steeringMode: "all" };
+    const run = waiting(setting, (run) => run.steer("a"))
+      .until("filter-input")
+      .steer("bad")
+      .settle();
+    expect(run.judged).toEqual(["a", "bad"]);
+    expect(run.lines.at(-1)).toBe("refused steering: bad");
+    expect(run.inboxTexts).toEqual(["a"]);
+  });
+
+  test("at most 16 in one step [PHI-08]", () => {
+    const run = play({ judges: rude, steeringMode: "all" }).until("call-model");
+    for (let n = 0; n < 20; n++) run.steer(`words ${n}`);
+    run.step().settle();
+    const steps = run.commands.flatMap((one) => (one.type === "filter-input" ? [one.messages.length] : []));
+    expect(steps).toEqual([16, 4]);
+  });
+
+  test("without filters there is no such step [PHI-08]", () => {
+    const run = waiting({}, (run) => run.steer("bad").followUp("bad")).settle();
+    expect(run.commands.map(({ type }) => type)).not.toContain("filter-input");
+  });
+
+  test("what interrupts leaves the messages in their queue: a stop [PHI-08, PHI-13b]", () => {
+    const run = waiting({ judges: bad }, (run) => run.steer("a").followUp("b")).until("filter-input");
+    expect(run.state.queues.steering).toHaveLength(1);
+    run.stop().setBack({ type: "cancelled" }).settle();
+    expect(run.inboxTexts).toEqual(["a", "b"]);
+    expect(run.command).toMatchObject({ last: { outcome: { type: "stopped" } } });
+  });
+
+  test("a limit that was met meanwhile [PHI-08, PHI-13b]", () => {
+    const setting: Setting = { judges: bad, limits: { maxDurationMs: 1000 } };
+    const run = waiting(setting, (run) => run.steer("a"))
+      .until("filter-input")
+      .pass(2000)
+      .settle();
+    expect(run.inboxTexts).toEqual(["a"]);
+    expect(run.command).toMatchObject({ last: { outcome: { type: "limit-reached" } } });
+  });
+
+  test("continue-as-new, with what the filters have said [PHI-08, PHI-13b]", () => {
+    const run = waiting({ judges: rude }, (run) => run.steer("rude"))
+      .until("filter-input")
+      .rotationDue();
+    run.step().until("rotate").step().settle();
+    expect(run.run).toBe("run2");
+    expect(run.judged).toEqual(["rude"]);
+    expect(run.lines).toContain("steering: rude\n\n[Warning: be kind]");
+  });
+
+  test("a queue that is cleared: what was refused is not there to be refused [PHI-08]", () => {
+    const run = waiting({ judges: bad }, (run) => run.steer("bad"))
+      .until("filter-input")
+      .clear("all")
+      .settle();
+    expect(run.command).toMatchObject({ last: { outcome: { type: "answered" } } });
+    expect(run.lines).toEqual(["prompt: hi", "model: done"]);
+  });
+
+  test("filters that cannot be asked fail the loop, and the words go to the inbox [PHI-08, PHI-10]", () => {
+    const run = waiting({ judges: bad }, (run) => run.steer("a")).until("filter-input");
+    run.fail("invalid", "This worker has no input filter").settle();
+    expect(run.inboxTexts).toEqual(["a"]);
+    expect(run.command).toMatchObject({ last: { outcome: { type: "failed", fault: "invalid" } } });
+  });
+
+  test("a worker that dies over it, thrice, likewise; once, it is asked again [PHI-08]", () => {
+    const once = waiting({ judges: rude }, (run) => run.steer("rude"))
+      .until("filter-input")
+      .lose("stored")
+      .settle();
+    expect(once.judged).toEqual(["rude"]);
+    expect(once.lines).toContain("steering: rude\n\n[Warning: be kind]");
+    const thrice = waiting({ judges: bad }, (run) => run.steer("a")).until("filter-input");
+    thrice.lose().lose().lose().settle();
+    expect(thrice.command).toMatchObject({ last: { outcome: { type: "failed", fault: "worker-lost" } } });
+    expect(thrice.inboxTexts).toEqual(["a"]);
+  });
+});
+
+describe("words that a loop begins with", () => {
+  test("steering that came before the prompt is asked about by itself; its rejection ends the loop [PHI-08]", () => {
+    const run = play({ judges: bad, held: true }).steer("bad").steer("a").tell({ type: "begun" }).settle();
+    expect(run.eventLines()).toEqual(["AgentStart initial", "InputRejected", "AgentEnd rejected 0..1"]);
+    expect(run.lines).toEqual(["refused steering: bad"]);
+    expect(run.inboxTexts).toEqual(["a"]);
+  });
+
+  test("what lies in the inbox too: it leaves the inbox, and does not reject the next loop [PHI-08]", () => {
+    const { transcript } = play({ prompts: [], held: true })
+      .steer("bad")
+      .steer("b")
+      .tell({ type: "begun" })
+      .settle();
+    play({ prompts: ["one"], judges: bad, transcript, run: "second" }).settle();
+    expect(transcript.inbox.map(({ text }) => text)).toEqual(["b"]);
+    const third = play({ prompts: ["two"], judges: bad, transcript, run: "third" }).settle();
+    expect(third.lines).toEqual(["refused inbox: bad", "inbox: b", "prompt: two", "model: done"]);
+  });
 });
 
 test("any script with rejections keeps every invariant and loses nothing [I1..I5, FILT-03, PHI-10, PHI-13b]", () => {

@@ -1,20 +1,29 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { apply } from "../../src/core/apply.ts";
+import { choosePrune } from "../../src/core/choose-prune.ts";
+import { chooseRevert } from "../../src/core/choose-revert.ts";
 import type {
   CallModelCommand,
   CallToolCommand,
   CloseLoopCommand,
   Command,
   CompactCommand,
+  FilterInputCommand,
   OpenLoopCommand,
   RecordCommand,
+  RunHookCommand,
 } from "../../src/core/command.ts";
 import type {
   CallDigest,
   CompactDigest,
+  FilterDigest,
+  HookDigest,
+  HookWord,
+  InputVerdict,
   LoopDigest,
   ModelDigest,
+  OutputVerdict,
   ToolDigest,
   ToolFacts,
 } from "../../src/core/digest.ts";
@@ -22,11 +31,15 @@ import { estimateMessage } from "../../src/core/estimate.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
+import { REFUSED_KIND, refusedMessage, withWarning } from "../../src/core/refused.ts";
+import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { start } from "../../src/core/start.ts";
-import type { PersonMessage, State } from "../../src/core/state.ts";
+import type { Calling, PersonMessage, State } from "../../src/core/state.ts";
 import { COMPACTION_KIND, materialise, viewLength } from "../../src/core/view.ts";
+import type { ViewRequest } from "../../src/core/view-request.ts";
 import type { Limits, QueueMode } from "../../src/schema/definition.ts";
+import type { HookPoint } from "../../src/schema/hooks.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../src/schema/permission.ts";
 import type { ContinuationKind, Entry } from "../../src/schema/record.ts";
@@ -36,7 +49,10 @@ import { FakeTranscript } from "./fake-transcript.ts";
 // Drives the machine without a server: performs its commands on a transcript in memory with scripted answers, lets
 // a test say what happens when, and checks the numbered invariants of state.ts after every single event.
 
-export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts"> & { readonly summary?: string };
+export type CallScript = Pick<CallDigest, "name" | "invalid" | "facts" | "final"> & {
+  readonly summary?: string;
+  readonly arguments?: object;
+};
 
 export type Reply = {
   readonly text?: string;
@@ -46,6 +62,8 @@ export type Reply = {
   readonly costUsd?: number;
   /** With stop reason "error": the vendor says in its answer that the context does not fit. */
   readonly overflow?: boolean;
+  /** What was found of an answer that claims to be the structured output. */
+  readonly output?: OutputVerdict;
   /** The text announces a call that is not made. */
   readonly announces?: boolean;
 };
@@ -94,6 +112,14 @@ export type Setting = {
   readonly nudges?: number | undefined;
   /** Prompts that hold this are rejected, and with them all that came together. */
   readonly rejects?: string;
+  /** They are refused by this hook then, and not by a filter. */
+  readonly rejectedBy?: string;
+  /** Points that have hooks. */
+  readonly hooks?: readonly HookPoint[] | undefined;
+  /** What they answer, by what they are asked; yes unless said. The same whenever it is asked again. */
+  readonly words?: (command: RunHookCommand) => readonly HookWord[];
+  /** What the filters say of words that wait; nobody is asked when absent. */
+  readonly judges?: Judge | undefined;
   readonly transcript?: FakeTranscript;
   readonly session?: string;
   /** The temporal run that goes first. */
@@ -105,6 +131,20 @@ export type Setting = {
   /** Only what is cheap is checked: for very long runs. */
   readonly light?: boolean;
 };
+
+/** A warning, a rejection, or nothing. */
+export type Judge = (
+  message: PersonMessage,
+) => { readonly warn: string } | { readonly reject: string } | undefined;
+
+function verdictOn(message: PersonMessage, judges: Judge | undefined): InputVerdict {
+  const { id } = message;
+  const said = judges?.(message);
+  if (said === undefined) return { id, type: "pass" };
+  return "warn" in said
+    ? { id, type: "warn", text: `[Warning: ${said.warn}]` }
+    : { id, type: "reject", reason: said.reject };
+}
 
 type Happening = RunEvent extends infer Event
   ? Event extends RunEvent
@@ -145,13 +185,20 @@ export class Play {
   readonly accepted: Accepted[] = [];
   readonly forgotten = new Set<string>();
   readonly commands: Command[] = [];
+  /** Each asking of hooks, behind so many events of its loop. */
+  readonly hooked: { readonly loopId: string; readonly behind: number; readonly line: string }[] = [];
   largestState = 0;
   #modelCalls = new Map<string, number>();
   #answers: { position: number; calls: readonly CallDigest[] }[] = [];
   #heard = new Set<string>();
   #checked: State | undefined;
   #json: string;
-  readonly #compactions = new Set<number>();
+  /** Branches that the model has gone back from, in order. */
+  readonly left: string[] = [];
+  /** Messages that filters were asked about. */
+  readonly judged: string[] = [];
+  /** Positions of entries that no model sees. */
+  readonly #unseen = new Set<number>();
   #ids = 0;
   #runs = 1;
 
@@ -286,6 +333,8 @@ export class Play {
         "close-loop": "close-set-back",
         record: "record-set-back",
         compact: "compact-set-back",
+        "run-hook": "hook-set-back",
+        "filter-input": "filter-set-back",
       } as const
     )[command.type];
     return this.tell({ type, setback });
@@ -330,7 +379,7 @@ export class Play {
   // Activities.
 
   perform(
-    command: OpenLoopCommand | CallModelCommand | CompactCommand | CloseLoopCommand | RecordCommand,
+    command: Exclude<Command, { type: "call-tools" | "wait" | "rotate" | "finish" }>,
     reached: Reached = "stored",
   ): Happening {
     switch (command.type) {
@@ -340,6 +389,8 @@ export class Play {
         return { type: "model-replied", digest: this.#callModel(command, reached) };
       case "compact":
         return { type: "compacted", digest: this.#compact(command, reached) };
+      case "filter-input":
+        return { type: "input-filtered", digest: this.#filterInput(command, reached) };
       case "close-loop": {
         const { branch, result } = this.#write(command, command.loopId, reached, () => {
           const loop = this.transcript.loops.find(({ loopId }) => loopId === command.loopId);
@@ -351,6 +402,8 @@ export class Play {
         });
         return { type: "loop-closed", digest: { ...(result as object), branch } };
       }
+      case "run-hook":
+        return { type: "hooks-answered", digest: this.#runHook(command, reached) };
       case "record": {
         const { branch } = this.#write(command, command.loopId ?? "", reached, () => {
           this.transcript.putInbox(command.inbox);
@@ -375,6 +428,7 @@ export class Play {
     this.executed.push(command);
     if (reached === "claimed") return finished(lost);
     const text = `${command.toolName} ${isError ? "failed" : "ok"}`;
+    const request = this.#requestOf(command);
     const message: AgentMessage = {
       role: "toolResult",
       toolCallId: command.toolCallId,
@@ -383,11 +437,39 @@ export class Play {
       isError,
       timestamp: this.now,
     };
-    const digest: ToolDigest = { branch: "", isError, tokens: estimateMessage(message), preview: text };
-    const place = { ...command, branch: claimed.branch };
+    const digest: ToolDigest = {
+      branch: "",
+      isError,
+      tokens: estimateMessage(message),
+      preview: text,
+      ...(request === undefined ? {} : { request }),
+    };
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
     const entry = { position: command.position, origin: "tool" as const, message };
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
     return finished({ ...(stored.result as ToolDigest), branch: stored.branch });
+  }
+
+  /** What a call wants of the view that it was given, as the activity decides it. */
+  #requestOf({ view, branch, answer, call }: CallToolCommand): ViewRequest | undefined {
+    if (view === undefined) return undefined;
+    const entries = this.transcript.entries(branch).slice(0, answer);
+    const message = this.transcript.entryAt(branch, answer)?.message;
+    const calls =
+      message?.role === "assistant" ? message.content.filter(({ type }) => type === "toolCall") : [];
+    const given = (calls[call] as { arguments: { tokens?: number; memo?: string; step?: string } }).arguments;
+    if (given.step !== undefined) {
+      const asked = { category: "failure" as const, step: given.step, summary: "a lesson" };
+      return chooseRevert(view, entries, answer, asked);
+    }
+    const memoTokens = given.memo === undefined ? undefined : 10;
+    const chosen = choosePrune(view, entries, answer, given.tokens ?? 0, memoTokens);
+    return chosen.type === "pruned" ? chosen.request : undefined;
+  }
+
+  get changesViews(): boolean {
+    return Object.values(this.setting.tools ?? {}).some(({ view }) => view === true);
   }
 
   #openLoop(command: OpenLoopCommand, reached: Reached): LoopDigest {
@@ -421,30 +503,39 @@ export class Play {
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
       ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
+      ...(this.setting.judges === undefined ? {} : { filters: true as const }),
       warnings: [],
     };
     if (reached !== "stored") {
       return { ...pinned, loopId, kind, branch: "main", from: 0, tokensBefore: 0, entries: [] };
     }
-    const rejected = this.#rejection(command);
+    const { rejected, refused, warnings } = this.#opinion(command);
     const seen = new Set<string>();
     const waiting = transcript.inbox.map((message) => ({ ...message, origin: "inbox" as const }));
-    const wanted = (rejected === undefined ? [...waiting, ...command.prompts] : []).filter(({ id }) => {
-      const fresh = !seen.has(id) && !transcript.isEntered(transcript.head, id);
-      seen.add(id);
-      return fresh;
-    });
+    const all = [...waiting, ...command.prompts];
+    const wanted = (rejected === undefined ? all : all.filter(({ id }) => id === refused)).filter(
+      ({ id }) => {
+        const fresh = !seen.has(id) && !transcript.isEntered(transcript.head, id);
+        seen.add(id);
+        return fresh;
+      },
+    );
     const from = before.length;
     const entries = wanted.map(({ id, text, ref, atMs, origin }, index) => ({
       position: from + index,
       origin,
       messageId: id,
-      message: userMessage(text ?? `text of ${ref}`, atMs),
+      message:
+        rejected === undefined
+          ? userMessage(withWarning(text ?? `text of ${ref}`, warnings.get(id)), atMs)
+          : refusedMessage(text ?? `text of ${ref}`, rejected, atMs),
     }));
+    if (rejected !== undefined) for (const { position } of entries) this.#unseen.add(position);
     transcript.openLoop(loopId, kind);
     const place = { loopId, branch: transcript.head, base: from };
     const branch = transcript.write(this.run, place, EMPTY_OUTBOX, entries);
-    if (rejected === undefined) transcript.inbox = [];
+    transcript.inbox = rejected === undefined ? [] : transcript.inbox.filter(({ id }) => id !== refused);
     const parentLoopId = transcript.loops.at(-2)?.loopId;
     const digest: LoopDigest = {
       ...pinned,
@@ -458,18 +549,50 @@ export class Play {
         origin,
         messageId,
         tokens: estimateMessage(message),
+        ...(rejected === undefined ? {} : { refused: true as const }),
       })),
       ...(rejected === undefined ? {} : { rejected }),
+      ...(rejected === undefined || this.setting.rejectedBy === undefined
+        ? {}
+        : { rejectedBy: this.setting.rejectedBy }),
     };
     transcript.steps.set(step, { generation: command.generation, stored: { branch, result: digest } });
     return digest;
   }
 
-  #rejection({ prompts }: OpenLoopCommand): string | undefined {
-    const { rejects } = this.setting;
-    if (rejects === undefined) return undefined;
-    const bad = prompts.some(({ origin, text }) => origin === "prompt" && text?.includes(rejects));
-    return bad ? `not "${rejects}"` : undefined;
+  #runHook(command: RunHookCommand, reached: Reached): HookDigest {
+    const lost: HookDigest = { branch: command.branch, words: [] };
+    if (reached === "nothing") return lost;
+    const key = { run: this.run, number: command.number, call: 0 };
+    const claimed = this.transcript.claim(key, command.generation, command, command.outbox);
+    if ("result" in claimed) return { ...(claimed.result as HookDigest), branch: claimed.branch };
+    const { loopId, ask } = command;
+    const behind = this.transcript.eventsOf(loopId).length;
+    this.hooked.push({ loopId, behind, line: hookLine(command) });
+    if (reached === "claimed") return lost;
+    const asked = "calls" in ask ? ask.calls : [ask];
+    const words = this.setting.words?.(command) ?? asked.map((): HookWord => ({ type: "yes" }));
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [], { words });
+    return { ...(stored.result as HookDigest), branch: stored.branch };
+  }
+
+  /** The prompts first, then what waited. */
+  #opinion({ prompts }: OpenLoopCommand) {
+    const { rejects, judges } = this.setting;
+    const warnings = new Map<string, string>();
+    const bad = prompts.some(
+      ({ origin, text }) => rejects !== undefined && origin === "prompt" && text?.includes(rejects),
+    );
+    if (bad) return { rejected: `not "${rejects}"`, warnings };
+    const waiting = [...this.transcript.inbox, ...prompts.filter(({ origin }) => origin !== "prompt")];
+    for (const message of judges === undefined ? [] : waiting) {
+      const verdict = verdictOn(message, judges);
+      if (verdict.type === "reject") return { rejected: verdict.reason, refused: message.id, warnings };
+      if (verdict.type === "warn") warnings.set(message.id, verdict.text);
+    }
+    return { warnings };
   }
 
   #callModel(command: CallModelCommand, reached: Reached): ModelDigest {
@@ -497,11 +620,11 @@ export class Play {
       role: "assistant",
       content: [
         { type: "text", text: this.#long(text) },
-        ...scripts.map(({ name }, index) => ({
+        ...scripts.map(({ name, arguments: given }, index) => ({
           type: "toolCall" as const,
           id: `c${ordinal}.${index}`,
           name,
-          arguments: { text: SECRET_OF_TEXT },
+          arguments: given ?? { text: SECRET_OF_TEXT },
         })),
       ],
       stopReason: reply.stopReason ?? (scripts.length === 0 ? "stop" : "toolUse"),
@@ -516,19 +639,22 @@ export class Play {
       usage: message.usage,
       costUsd: reply.costUsd ?? 0,
       tokens: estimateMessage(message),
-      calls: scripts.map(({ name, invalid, summary, facts }, index) => ({
+      calls: scripts.map(({ name, invalid, summary, facts, final }, index) => ({
         id: `c${ordinal}.${index}`,
         name,
         summary: summary ?? "",
         ...(invalid === undefined ? {} : { invalid }),
         ...(facts === undefined ? {} : { facts }),
+        ...(final === true ? { final } : {}),
       })),
       ...(reply.overflow === true ? { overflow: true } : {}),
+      ...(reply.output === undefined ? {} : { output: reply.output }),
       ...(reply.announces === true ? { announces: true } : {}),
       preview: truncateForPreview(text, 256),
       attempts: 1,
     };
-    const place = { ...command, branch: claimed.branch };
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
     const entry = { position: command.position, origin: "model" as const, message };
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
     return { ...(stored.result as ModelDigest), branch: stored.branch };
@@ -569,12 +695,35 @@ export class Play {
             tokensAfter: 10 + spans.slice(-2).reduce((sum, { tokens }) => sum + tokens, 0),
             loopsCompacted: 1,
           };
-    const place = { ...command, branch: claimed.branch };
-    if (digest.spans !== undefined) this.#compactions.add(command.position);
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
+    if (digest.spans !== undefined) this.#unseen.add(command.position);
     const entries =
       digest.spans === undefined ? [] : [{ position: command.position, origin: "machine" as const, message }];
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, entries, digest);
     return { ...(stored.result as CompactDigest), branch: stored.branch };
+  }
+
+  /** As far as the first that is refused. */
+  #filterInput(command: FilterInputCommand, reached: Reached): FilterDigest {
+    const nothing: FilterDigest = { branch: command.branch, verdicts: [] };
+    if (reached === "nothing") return nothing;
+    const key = { run: this.run, number: command.number, call: 0 };
+    const claimed = this.transcript.claim(key, command.generation, command, command.outbox);
+    if ("result" in claimed) return { ...(claimed.result as FilterDigest), branch: claimed.branch };
+    const verdicts: InputVerdict[] = [];
+    for (const message of command.messages) {
+      this.judged.push(message.text ?? "");
+      const verdict = verdictOn(message, this.setting.judges);
+      verdicts.push(verdict);
+      if (verdict.type === "reject") break;
+    }
+    if (reached === "claimed") return nothing;
+    const { fork: _, ...rest } = command;
+    const place = { ...rest, branch: claimed.branch };
+    const digest = { branch: "", verdicts };
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [], digest);
+    return { ...(stored.result as FilterDigest), branch: stored.branch };
   }
 
   #replyFor(command: CallModelCommand): { reply: Reply; ordinal: number } {
@@ -589,14 +738,38 @@ export class Play {
     if (this.setting.light === true) return;
     const entries = this.transcript.entries(branch);
     must(command.view.branch === command.branch, "the view is of the branch that is written to");
-    if (this.setting.compactAbove === undefined && !this.commands.some(({ type }) => type === "compact")) {
+    if (this.changesViews) this.#checkChangedView(command, branch);
+    else if (
+      this.#unseen.size === 0 &&
+      this.setting.compactAbove === undefined &&
+      !this.commands.some(({ type }) => type === "compact")
+    ) {
       same(command.view.ranges, [{ from: 0, to: command.position }], "the model sees everything");
     }
     this.#checkView(command.view.ranges, entries);
     must(entries.length >= command.position, "the outbox is written before the model is asked");
-    const messages = materialise({ ...command.view, branch }, entries);
+    const elsewhere = (one: string, position: number) => this.transcript.entryAt(one, position)?.message;
+    const messages = materialise({ ...command.view, branch }, entries, { elsewhere });
     must(/user|toolResult/.test(messages.at(-1)?.role ?? ""), "the model is asked behind something new");
     expectNoOrphans(messages);
+  }
+
+  /** Words of people stay, and events say the same as the view. */
+  #checkChangedView({ view }: CallModelCommand, branch: string): void {
+    const elsewhere = (one: string, position: number) => this.transcript.entryAt(one, position)?.message;
+    const entries = this.transcript.entries(branch);
+    const messages = materialise({ ...view, branch }, entries, { elsewhere });
+    const spoken = entries.filter(({ origin, message }) => message.role === "user" && origin !== "machine");
+    for (const { message } of spoken) {
+      must(messages.includes(message as (typeof messages)[number]), "words of people stay in the view");
+    }
+    const events = this.transcript.loops.flatMap(({ loopId }) => this.transcript.eventsOf(loopId));
+    const replayed = replayPruned(
+      events.map(({ body }) => body),
+      this.left,
+    );
+    const { pruned, memos } = prunedStateOf(this.state.view.spans);
+    same({ pruned, memos }, { pruned: replayed.pruned, memos: replayed.memos }, "events replay to the view");
   }
 
   /** In order, without overlaps, and nothing is missing but what compactions have written for themselves. */
@@ -647,6 +820,7 @@ export class Play {
     const before = this.state;
     this.#note(before, event);
     const after = apply(before, event);
+    if (after.fork !== undefined && before.fork === undefined) this.left.push(after.branch);
     this.state = this.setting.throughJson === true ? throughJson(after) : deepFreeze(after);
     if (this.setting.light !== true) {
       const twin = JSON.stringify(apply(JSON.parse(this.#json) as State, event));
@@ -655,6 +829,8 @@ export class Play {
         same(JSON.parse(twin), JSON.parse(this.#json), `a state read back takes ${event.type} alike`);
       }
     } else if (this.now % 10 === 0) this.#json = JSON.stringify(after);
+    for (const { position, body } of after.outbox.entries)
+      if (body.type === "refused") this.#unseen.add(position);
     if (event.type === "model-replied" && !/error|aborted/.test(event.digest.stopReason)) {
       for (const { id } of event.digest.calls) this.#heard.add(id);
       this.#answers.push({ position: before.length, calls: event.digest.calls });
@@ -704,19 +880,19 @@ export class Play {
   checkView(): void {
     const { view, branch, length, phase } = this.state;
     must(view.branch === branch, "the view is of the branch that is written to");
-    let at = this.#behindCompactions(0);
+    let at = this.#behindUnseen(0);
     for (const { from, to } of view.spans) {
       must(from === at && to > from, "spans touch and do not overlap");
-      at = this.#behindCompactions(to);
+      at = this.#behindUnseen(to);
     }
     const inbox = phase.type === "recording" && phase.inbox.length > 0;
     must(this.state.loop === undefined || inbox || at === length, "the view covers every entry");
   }
 
-  /** Entries of compactions are in no view. */
-  #behindCompactions(position: number): number {
+  /** Entries of compactions are in no view, nor are words that were refused. */
+  #behindUnseen(position: number): number {
     let at = position;
-    while (this.#compactions.has(at) && at < this.state.length) at++;
+    while (this.#unseen.has(at) && at < this.state.length) at++;
     return at;
   }
 
@@ -730,7 +906,9 @@ export class Play {
         : phase.type === "recording"
           ? phase.inbox.map(({ id }) => id)
           : [];
-    const waiting = outbox.entries.flatMap(({ body }) => (body.type === "person" ? [body.message.id] : []));
+    const waiting = outbox.entries.flatMap(({ body }) =>
+      body.type === "person" || body.type === "refused" ? [body.message.id] : [],
+    );
     const within = [...queued, ...inFlight, ...waiting];
     const written = this.written(branch);
     for (const { id } of this.accepted) {
@@ -752,12 +930,20 @@ export class Play {
     return [...entered, ...transcript.inbox.map(({ id }) => id)];
   }
 
+  /** Ids of messages that filters have refused: kept in the record, where no model sees them. */
+  refusedIds(): string[] {
+    return this.transcript
+      .entries(this.transcript.head)
+      .flatMap(({ message, messageId }) =>
+        message.role === "extension" && message.kind === REFUSED_KIND ? (messageId ?? []) : [],
+      );
+  }
+
   /** I3, for answers whose calls are over. */
   #checkAnswers(): void {
-    const { phase, outbox, branch } = this.state;
-    const over = this.#answers.filter(
-      ({ position }) => phase.type !== "calling-tools" || phase.position !== position,
-    );
+    const { outbox, branch } = this.state;
+    const calling = callingOf(this.state);
+    const over = this.#answers.filter(({ position }) => calling?.position !== position);
     this.#answers = this.#answers.filter((answer) => !over.includes(answer));
     for (const { position, calls } of over) {
       calls.forEach((call, index) => {
@@ -799,9 +985,11 @@ export class Play {
     const written = this.written();
     for (const queue of ["prompt", "steering", "follow-up"] as const) {
       const ids = this.accepted.filter((one) => one.queue === queue && !this.forgotten.has(one.id));
-      const order = ids.map(({ id }) => written.indexOf(id));
+      expect(ids.map(({ id }) => written.indexOf(id))).not.toContain(-1);
+      // What was refused is put down at once; what came before it goes on waiting.
+      const heard = ids.filter(({ id }) => !this.refusedIds().includes(id));
+      const order = heard.map(({ id }) => written.indexOf(id));
       expect(order, `${queue}: nothing lost, in order`).toEqual([...order].sort((a, b) => a - b));
-      expect(order).not.toContain(-1);
     }
     expect(new Set(written).size, "nothing twice").toBe(written.length);
   }
@@ -824,9 +1012,23 @@ export class Play {
     return this.transcript.eventsOf(loopId).map(eventLine);
   }
 
+  /** Events and askings of hooks, as one story of a loop. */
+  story(loopId = this.transcript.loops.at(-1)?.loopId ?? ""): string[] {
+    const lines = this.eventLines(loopId);
+    const told = this.hooked.filter((one) => one.loopId === loopId);
+    const at = (behind: number) => told.filter((one) => one.behind === behind).map(({ line }) => line);
+    return [...lines.flatMap((line, index) => [...at(index), line]), ...at(lines.length)];
+  }
+
   get inboxTexts(): (string | undefined)[] {
     return this.transcript.inbox.map(({ text }) => text);
   }
+}
+
+/** Calls that are under way, also while hooks are asked about them. */
+function callingOf({ phase }: State): Calling | undefined {
+  if (phase.type === "hooking") return "calling" in phase.question ? phase.question.calling : undefined;
+  return phase.type === "calling-tools" ? phase : undefined;
 }
 
 /** Cheaper than `expect`, which is called a million times otherwise. */
@@ -870,7 +1072,9 @@ function lineOf({ origin, message }: Entry): string {
     case "toolResult":
       return `${message.toolName}${message.isError ? "!" : ""}: ${text}`;
     case "extension":
-      return `extension: ${text}`;
+      return message.kind === REFUSED_KIND
+        ? `refused ${origin}: ${(message.data as { text: string }).text}`
+        : `extension: ${text}`;
   }
 }
 
@@ -896,6 +1100,11 @@ function eventLine({ body }: OutboxEvent): string {
   }
 }
 
+function hookLine({ ask, turn }: RunHookCommand): string {
+  if ("calls" in ask) return `${ask.point} ${ask.calls.map(({ toolName }) => toolName).join(" ")}`;
+  return ask.point === "after-turn" || ask.point === "before-turn" ? `${ask.point} ${turn}` : ask.point;
+}
+
 /** Every call has one result behind its answer, in order, and no result is without its call. */
 export function expectNoOrphans(messages: readonly AgentMessage[]): void {
   let open: string[] = [];
@@ -919,6 +1128,12 @@ export function expectWholeLoop(events: readonly OutboxEvent[]): void {
     events.every(({ sequence }, index) => sequence === index),
     "events are numbered from 0",
   );
+  const [first] = events;
+  const end = first?.body.type === "AgentEnd" ? first.body.outcome : undefined;
+  if (end?.type === "rejected" && end.by !== undefined) {
+    must(events.length === 1, "a loop that a hook refused never began");
+    return;
+  }
   must(types.lastIndexOf("AgentStart") === 0, `AgentStart is first, and once: ${types}`);
   must(types.indexOf("AgentEnd") === types.length - 1, `AgentEnd is last, and once: ${types}`);
   let turn: number | undefined;

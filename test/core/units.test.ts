@@ -1,5 +1,5 @@
 import { array, assert, boolean, constantFrom, integer, nat, property, record, string } from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { estimateBody } from "../../src/core/append.ts";
 import { assertNever } from "../../src/core/assert-never.ts";
 import { estimateContent, estimateMessage, estimateText, utf8Length } from "../../src/core/estimate.ts";
@@ -19,6 +19,7 @@ import type { Entry } from "../../src/schema/record.ts";
 import { expectNoOrphans, usageOf, userMessage } from "./play.ts";
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 
 describe("previews", () => {
   test("five ways to cut [IRON-14]", () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { HOOK_POINTS, type HookContexts, isUpdatePoint } from "../../src/hooks/hook-point.ts";
+import type { HookContexts } from "../../src/hooks/hook-point.ts";
 import { HookRegistry, type HookRunOptions } from "../../src/hooks/registry.ts";
+import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
 import { BEFORE_TOOL, workspaceWith } from "./scripts.ts";
 
 const USAGE = { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 3 };
-const TURN = { sessionId: "s1", loopId: "s1.main.1", turnIndex: 0 };
+const TURN = { id: "run-1/4/before-turn", sessionId: "s1", loopId: "s1.main.1", turnIndex: 0 };
 const UPDATE: HookContexts["before-tool-update"] = {
   ...TURN,
   toolCallId: "call-1",
@@ -15,19 +16,27 @@ const AFTER_TURN: HookContexts["after-turn"] = { ...TURN, messages: [], usage: U
 
 /** Every point with what is told there. */
 const TOLD: HookContexts = {
-  "before-task": { sessionId: "s1" },
-  "after-task": { sessionId: "s1" },
+  "before-task": { id: "run-1/1/task", sessionId: "s1" },
+  "after-task": { id: "run-1/1/task", sessionId: "s1" },
   "before-loop": { ...TURN, messages: [] },
-  "after-loop": { sessionId: "s1", loopId: "s1.main.1", messages: [], usage: USAGE },
+  "after-loop": { id: "run-1/5", sessionId: "s1", loopId: "s1.main.1", messages: [], usage: USAGE },
   "on-error": { ...TURN, error: "overloaded" },
   "before-turn": { ...TURN, messages: [] },
   "after-turn": AFTER_TURN,
+  "on-text": { ...TURN, text: "Done." },
   "before-tool": BEFORE_TOOL,
   "after-tool": { ...TURN, toolCallId: "call-1", toolName: "bash", isError: true },
   "before-tool-update": UPDATE,
   "after-tool-update": UPDATE,
-  "before-compaction": { sessionId: "s1", loopId: "s1.main.1", estimatedTokens: 9, messageCount: 2 },
+  "before-compaction": {
+    id: "run-1/5",
+    sessionId: "s1",
+    loopId: "s1.main.1",
+    estimatedTokens: 9,
+    messageCount: 2,
+  },
   "after-compaction": {
+    id: "run-1/6",
     sessionId: "s1",
     loopId: "s1.main.1",
     messagesBefore: 2,
@@ -60,8 +69,8 @@ describe("points", () => {
     expect(reports).toMatchObject([{ hook: "audit", verdict: { type: "yes" } }]);
   });
 
-  test("are thirteen, and without a hook each is a yes", async () => {
-    expect(HOOK_POINTS).toHaveLength(13);
+  test("are fourteen, and without a hook each is a yes", async () => {
+    expect(HOOK_POINTS).toHaveLength(14);
     for (const point of HOOK_POINTS) {
       expect(await new HookRegistry().run([], point, TOLD[point], options())).toEqual({
         decision: { type: "yes" },
@@ -180,8 +189,56 @@ describe("commands", () => {
       );
       const printed = `${point} ${JSON.stringify({ hook: point, ...TOLD[point] })}`;
       expect(reports).toMatchObject([{ hook: "./told.py", verdict: { type: "no", reason: printed } }]);
-      expect(decision.type).toBe(point.startsWith("before-") ? "no" : "yes");
+      const meant = point === "on-text" ? "go-on" : point.startsWith("before-") ? "no" : "yes";
+      expect(decision.type).toBe(meant);
     }
+  });
+});
+
+describe("answers of one point", () => {
+  const registry = new HookRegistry()
+    .register("fine", { "before-turn": () => true, "on-text": () => true })
+    .register("one", { "before-turn": () => ({ type: "inject", text: "first" }) })
+    .register("two", { "before-turn": () => ({ type: "inject", text: "second" }) })
+    .register("long", { "before-turn": () => ({ type: "inject", text: "é".repeat(1025) }) })
+    .register("ends", { "before-turn": () => ({ type: "end", text: "spent" }) })
+    .register("judge", { "on-text": () => ({ type: "go-on" }) })
+    .register("strict", { "on-text": () => ({ type: "no", reason: "test it" }) })
+    .register("broken", { "on-text": fails })
+    .register("lost", { "before-tool": () => ({ type: "go-on" }) as never });
+  const decided = async <P extends "before-turn" | "on-text" | "before-tool">(point: P, ...names: string[]) =>
+    (await registry.run(names, point, TOLD[point], options())).decision;
+
+  test("words are collected in order; an end asks no further [IRON-03, IRON-04]", async () => {
+    expect(await decided("before-turn", "one", "fine", "two")).toEqual({
+      type: "yes",
+      notices: ["first", "second"],
+    });
+    expect(await decided("before-turn", "one", "ends", "two")).toEqual({
+      type: "end",
+      hook: "ends",
+      text: "spent",
+    });
+  });
+
+  test("words over 2 KiB are no answer", async () => {
+    expect(await decided("before-turn", "long")).toMatchObject({
+      type: "no",
+      reason: expect.stringContaining("2050 bytes; use at most 2048"),
+    });
+  });
+
+  test("behind an answer, a no goes on with its reason, and a failure lets it end [IRON-07]", async () => {
+    expect(await decided("on-text", "fine", "judge", "strict")).toEqual({ type: "go-on", hook: "judge" });
+    expect(await decided("on-text", "strict")).toEqual({ type: "go-on", hook: "strict", text: "test it" });
+    expect(await decided("on-text", "broken", "fine")).toEqual({ type: "yes" });
+  });
+
+  test("are a failure elsewhere", async () => {
+    expect(await decided("before-tool", "lost")).toMatchObject({
+      type: "no",
+      reason: expect.stringContaining('"go-on", which is no answer at before-tool'),
+    });
   });
 });
 

@@ -64,7 +64,7 @@ describe("what a script is told", () => {
     const verdict = await runScript({
       command: "./told.sh",
       point: "after-task",
-      context: { sessionId: "s1" },
+      context: { id: "run-1/1/task", sessionId: "s1" },
       workspace,
       signal: new AbortController().signal,
     });

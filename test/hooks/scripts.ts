@@ -18,6 +18,7 @@ export async function workspaceWith(files: Readonly<Record<string, string>>, mod
 }
 
 export const BEFORE_TOOL: HookContexts["before-tool"] = {
+  id: "run-1/4/before-tool/0",
   sessionId: "s1",
   loopId: "s1.main.1",
   turnIndex: 3,

@@ -2,6 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { anthropic, local, openai } from "../../src/config/model-names.ts";
+import { finalTool } from "../../src/core/final-tool.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { COMPAT_PRESETS, compatOf } from "../../src/providers/openai-completions/compat.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
@@ -59,6 +60,9 @@ const CLAUDE = "claude-opus-4-6";
 const base = { model: CLAUDE, max_tokens: 8192, stream: true } as const;
 const mark = { cache_control: { type: "ephemeral" } } as const;
 const hi = { role: "user" as const, content: [text("hi")] };
+
+const closed = { ...parameters, additionalProperties: false };
+const answer = { type: "json-schema", schema: closed } as const;
 
 const ANTHROPIC: Record<string, [Partial<ModelRequest>, AnthropicBody]> = {
   "a prompt": [{}, { ...base, messages: [hi] }],
@@ -131,6 +135,22 @@ const ANTHROPIC: Record<string, [Partial<ModelRequest>, AnthropicBody]> = {
           ],
         },
       ],
+    },
+  ],
+  "a final tool that must be called [SO-01]": [
+    { tools: [read, finalTool(answer)], mustCall: "final_answer" },
+    {
+      ...base,
+      messages: [hi],
+      tools: [
+        { name: "read", description: "Reads a file", input_schema: parameters },
+        {
+          name: "final_answer",
+          description: finalTool(answer).description,
+          input_schema: closed,
+        },
+      ],
+      tool_choice: { type: "tool", name: "final_answer" },
     },
   ],
   "thinking with a budget, its own blocks unmodified": [
@@ -310,6 +330,49 @@ const COMPLETIONS: Record<string, [Partial<ModelRequest>, CompletionsBody]> = {
           ],
         },
       ],
+    },
+  ],
+  "an output of a closed schema, beside tools [SO-01]": [
+    { tools: [read], output: { ...answer, name: "report" } },
+    {
+      ...chat,
+      messages: [{ role: "user", content: "hi" }],
+      tools: [functionTool],
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "report", schema: closed, strict: true },
+      },
+    },
+  ],
+  "an output of an open schema [SO-01]": [
+    { output: { type: "json-schema", schema: parameters } },
+    {
+      ...chat,
+      messages: [{ role: "user", content: "hi" }],
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "final_answer", schema: parameters, strict: false },
+      },
+    },
+  ],
+  "an output of any JSON object [SO-01]": [
+    { systemPrompt: "JSON.", output: { type: "json" } },
+    {
+      ...chat,
+      messages: [
+        { role: "system", content: "JSON." },
+        { role: "user", content: "hi" },
+      ],
+      response_format: { type: "json_object" },
+    },
+  ],
+  "a tool that must be called [SO-01]": [
+    { tools: [read], mustCall: "read" },
+    {
+      ...chat,
+      messages: [{ role: "user", content: "hi" }],
+      tools: [functionTool],
+      tool_choice: { type: "function", function: { name: "read" } },
     },
   ],
   "a conversation from another vendor": [

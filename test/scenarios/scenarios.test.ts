@@ -9,8 +9,8 @@ const FOLDER = new URL("./", import.meta.url);
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json"))) {
   describe(file, () => {
     for (const scenario of readScenarios(JSON.parse(readFileSync(new URL(file, FOLDER), "utf8")))) {
-      test(`${scenario.name} [${scenario.proves.join(", ")}]`, () => {
-        const { played } = playPlain(scenario);
+      test(`${scenario.name} [${scenario.proves.join(", ")}]`, async () => {
+        const { played } = await playPlain(scenario);
         expect(scenario.expect).toBeDefined();
         expect(unmet(scenario.expect, played).join("\n")).toBe("");
       });

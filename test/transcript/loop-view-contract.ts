@@ -32,7 +32,7 @@ export function loopViewContract(make: () => Promise<Bench>): void {
           { step: step({ number: ++number }), entries: [entry(position, `entry ${position}`)] },
         ),
       );
-    const close = (loopId: string, branch: string, to: number, view?: readonly Span[]) =>
+    const close = (loopId: string, branch: string, to: number, spans?: readonly Span[]) =>
       transcript.closeLoop({
         ...write({ loopId, branch, base: to }, { step: step({ number: ++number }) }),
         status: "completed",
@@ -41,7 +41,7 @@ export function loopViewContract(make: () => Promise<Bench>): void {
         costUsd: 0,
         turns: 1,
         to,
-        ...(view === undefined ? {} : { view }),
+        ...(spans === undefined ? {} : { view: { spans, liveFrom: 3 } }),
       });
     const open = (at?: { branch: string; position: number }) => {
       number++;
@@ -83,7 +83,7 @@ export function loopViewContract(make: () => Promise<Bench>): void {
     test("is what the next loop begins with", async () => {
       await close("s.v.m.1", "main", 4, LEFT);
       const opened = await open();
-      expect(opened).toMatchObject({ from: 4, view: LEFT });
+      expect(opened).toMatchObject({ from: 4, view: { spans: LEFT, liveFrom: 3 } });
     });
 
     test("is nothing where all is shown, also behind a loop that had left something", async () => {
@@ -96,7 +96,7 @@ export function loopViewContract(make: () => Promise<Bench>): void {
       const unclosed = await open();
       const opened = await open();
       const tokens = unclosed.entries[0]?.tokens;
-      expect(opened.view).toEqual([...LEFT, { from: 4, to: 5, turns: 1, tokens }]);
+      expect(opened.view).toEqual({ spans: [...LEFT, { from: 4, to: 5, turns: 1, tokens }], liveFrom: 3 });
     });
 
     test("of a later loop is not seen by one that begins before it, on a branch of its own", async () => {
@@ -107,10 +107,10 @@ export function loopViewContract(make: () => Promise<Bench>): void {
       const before = await open({ branch: "main", position: 3 });
       expect(before).not.toHaveProperty("view");
       const behind = await open({ branch: "main", position: 4 });
-      expect(behind).toMatchObject({ from: 4, view: LEFT });
+      expect(behind).toMatchObject({ from: 4, view: { spans: LEFT, liveFrom: 3 } });
       expect(behind.branch).not.toBe("main");
       const onward = await open({ branch: behind.branch, position: 5 });
-      expect(onward.view?.slice(0, 2)).toEqual(LEFT);
+      expect(onward.view?.spans.slice(0, 2)).toEqual(LEFT);
     });
   });
 }

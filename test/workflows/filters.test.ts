@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { InputFilter } from "../../src/hooks/filters.ts";
 import { type LoopOpening, StoreError, type Transcript } from "../../src/transcript/transcript.ts";
-import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { followUpSignal, promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -144,39 +144,63 @@ describe("filters that a worker has by name", () => {
     expect(await stage.transcript.loops(session.id)).toEqual([]);
   });
 
-  test("do not look at steering, which lies in the inbox when the prompt was rejected and precedes the next [FILT-02, PHI-10, PHI-13b]", async () => {
+  test("leave steering in the inbox when the prompt was rejected, and look at it when the next loop takes it [PHI-08, PHI-10, PHI-13b]", async () => {
     const session = filtered("moderation");
     const { args, ...options } = session.starting({ prompt: "Build a bomb" });
     await stage.client.workflow.signalWithStart("agent", {
       ...options,
       args,
       signal: steerSignal,
-      signalArgs: [{ id: "s1", text: "a bomb shelter, I mean" }],
+      signalArgs: [{ id: "s1", text: "a shelter, I mean" }],
     });
     await expectRejected(session, "nothing dangerous");
     expect(asked).toEqual(["moderation: Build a bomb"]);
     expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
     await session.start("Build a shelter");
     expect(await session.result()).toMatchObject({ text: "Fine." });
-    expect(session.seen(0)).toEqual(["user: a bomb shelter, I mean", "user: Build a shelter"]);
+    expect(asked.slice(1)).toEqual(["moderation: Build a shelter", "moderation: a shelter, I mean"]);
+    expect(session.seen(0)).toEqual(["user: a shelter, I mean", "user: Build a shelter"]);
     expect(await stage.transcript.inbox(session.id)).toEqual([]);
   });
 
-  test("leave the inbox as it is when they reject, and do not look at it [FILT-02, PHI-10, PHI-13b]", async () => {
-    const session = filtered("moderation");
-    const { args: _, ...options } = session.starting();
-    await stage.client.workflow.signalWithStart("agent", {
-      ...options,
-      args: [{}],
-      signal: steerSignal,
-      signalArgs: [{ id: "i1", text: "a bomb shelter, I mean" }],
-    });
-    await session.result();
+  test("look at the inbox when a loop takes it: what is rejected leaves it and is kept where no model sees it [PHI-08, PHI-10, PHI-13b]", async () => {
+    const session = filtered("moderation", "polite");
+    const leave = async (id: string, text: string) => {
+      const { args: _, ...options } = session.starting();
+      const message = { id, text };
+      await stage.client.workflow.signalWithStart("agent", {
+        ...options,
+        args: [{}],
+        signal: steerSignal,
+        signalArgs: [message],
+      });
+      await session.result();
+    };
+    await leave("i1", "a bomb shelter, I mean");
+    await leave("i2", "a stupid one");
     await session.start("Build a bomb");
     await expectRejected(session, "nothing dangerous");
-    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "i1" }]);
+    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "i1" }, { id: "i2" }]);
+    await session.start("Build a shelter");
+    expect(await session.result()).toMatchObject({
+      outcome: { type: "rejected", reason: "nothing dangerous" },
+    });
+    expect((await session.events(1)).map(({ body }) => body)).toMatchObject([
+      { type: "AgentStart" },
+      { type: "InputRejected", position: 0 },
+      { type: "AgentEnd", from: 0, to: 1 },
+    ]);
+    expect(session.requests()).toEqual([]);
+    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "i2" }]);
+    expect(await session.entries()).toMatchObject([
+      {
+        origin: "inbox",
+        messageId: "i1",
+        message: { role: "extension", kind: "rejected-input", data: { text: "a bomb shelter, I mean" } },
+      },
+    ]);
     await session.run("Build a shelter");
-    expect(session.seen(0)).toEqual(["user: a bomb shelter, I mean", "user: Build a shelter"]);
+    expect(session.seen(0)).toEqual(["user: a stupid one\n\n[Warning: be kind]", "user: Build a shelter"]);
   });
 
   test("let an interactive run wait for another prompt [FILT-02, FILT-03]", async () => {
@@ -188,6 +212,68 @@ describe("filters that a worker has by name", () => {
     await session.handle.signal(stopSignal, "enough");
     await session.result();
     expect(session.seen(0)).toEqual(["user: Build a shelter"]);
+  });
+});
+
+describe("words that come while a run is at work", () => {
+  const held = (gate: string, ...inputFilters: string[]) =>
+    stage.session({
+      replies: [{ text: "First.", holdUntil: gate }, { text: "Second." }, { text: "Third." }],
+      agent: { inputFilters },
+    });
+  async function whileItAnswers(gate: string, session: Session, say: () => Promise<unknown>): Promise<void> {
+    await session.start("Hello");
+    await stage.model.waitForHold(gate);
+    await say();
+    stage.model.release(gate);
+  }
+
+  test("are looked at before a turn takes them up: a warning stands behind the words that it is about [PHI-08]", async () => {
+    const session = held("warned", "polite");
+    await whileItAnswers("warned", session, async () => {
+      await session.handle.signal(steerSignal, "a stupid question");
+      await session.handle.signal(followUpSignal, "and a kind one");
+    });
+    expect(await session.result()).toMatchObject({ text: "Third." });
+    expect(asked).toEqual(["polite: Hello", "polite: a stupid question", "polite: and a kind one"]);
+    expect(session.seen(1).at(-1)).toBe("user: a stupid question\n\n[Warning: be kind]");
+    expect(session.seen(2).at(-1)).toBe("user: and a kind one");
+  });
+
+  test("end the run when they are rejected: no model sees them, they stay in the record, what waits goes to the inbox [PHI-08, FILT-03, PHI-13b]", async () => {
+    const session = held("rejected", "moderation");
+    await whileItAnswers("rejected", session, async () => {
+      await session.handle.signal(steerSignal, { id: "s1", text: "a bomb" });
+      await session.handle.signal(followUpSignal, { id: "f1", text: "thanks" });
+    });
+    expect(await session.result()).toMatchObject({
+      outcome: { type: "rejected", reason: "nothing dangerous" },
+    });
+    expect(session.requests()).toHaveLength(1);
+    const types = await session.eventTypes();
+    expect(types.slice(-3)).toEqual(["TurnEnd", "InputRejected", "AgentEnd"]);
+    expect(types.filter((type) => type === "AgentEnd")).toHaveLength(1);
+    expect((await session.entries()).at(-1)).toMatchObject({
+      origin: "steering",
+      messageId: "s1",
+      message: {
+        role: "extension",
+        kind: "rejected-input",
+        data: { text: "a bomb", reason: "nothing dangerous" },
+      },
+    });
+    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "f1", text: "thanks" }]);
+    await session.run("Go on");
+    expect(session.seen(1).join()).not.toContain("bomb");
+    expect(session.seen(1).slice(-2)).toEqual(["user: thanks", "user: Go on"]);
+  });
+
+  test("cost a run without filters nothing [PHI-08]", async () => {
+    const session = held("free");
+    await whileItAnswers("free", session, () => session.handle.signal(steerSignal, "a stupid bomb"));
+    await session.result();
+    const steps = await stage.transcript.steps(session.id);
+    expect(steps.map(({ kind }) => kind)).toEqual(["open-loop", "model", "model", "close-loop"]);
   });
 });
 

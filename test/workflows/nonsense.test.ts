@@ -44,8 +44,7 @@ test("signals that make no sense do not break a run", () =>
     }
   }));
 
-// What the SDK cannot decode fails the workflow task before any code of ours runs.
-test.fails("a signal whose payload nobody can read does not break a run", { timeout: 4000 }, () =>
+test("a signal whose payload nobody can read does not break a run", () =>
   survives("unreadable", async ({ id }) => {
     const { Payload } = temporal.api.common.v1;
     const unreadable = [
@@ -60,8 +59,7 @@ test.fails("a signal whose payload nobody can read does not break a run", { time
         input: { payloads: [payload] },
       });
     }
-  }),
-);
+  }));
 
 test("a start without anything ends at once and says so", async () => {
   const session = stage.session();

@@ -30,7 +30,7 @@ for (const { file, scenarios } of FILES) {
     for (const scenario of scenarios) {
       test(`${scenario.name} [${scenario.proves.join(", ")}]`, async () => {
         const served = await server.play(scenario);
-        expect(differences(playPlain(scenario).played, served).join("\n")).toBe("");
+        expect(differences((await playPlain(scenario)).played, served).join("\n")).toBe("");
       });
     }
   });

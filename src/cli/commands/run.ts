@@ -24,6 +24,10 @@ export function runCommand(
     .description("Give an agent a task and watch it until it is done")
     .argument("<task>", 'what to do; "-" reads it from standard input')
     .option("--session <id>", "go on in this session (default: a new one)")
+    .option(
+      "--output-schema <file>",
+      "a JSON Schema that the answer must fit; standard output is that JSON alone",
+    )
     .option("--detach", "start it, print the session and leave it to the server and its workers");
   addAgentFlags(command)
     .addHelpText(
@@ -32,6 +36,7 @@ export function runCommand(
 Examples:
   $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5 --workspace ~/project
   $ git diff | holdfast run - --model openai/gpt-5 --system "Review this change." --tools none
+  $ holdfast run "List the open questions" --model openai/gpt-5 --output-schema questions.json > questions.out.json
   $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
 
 Uses a server that is running (holdfast dev, --address, TEMPORAL_ADDRESS). Where none answers and none was named, a
@@ -63,7 +68,7 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
     context.tell(
       context.err.dim(`session ${session.id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),
     );
-    return await follow(context, stack, session, prompt);
+    return await follow(context, stack, session, prompt, flags.outputSchema !== undefined);
   } finally {
     await stack.close();
   }
@@ -78,8 +83,19 @@ export function detached(context: Context, { id, runId }: Session): number {
   return EXIT.ok;
 }
 
-/** Shows a run until it is over. */
-export async function follow(context: Context, stack: Stack, session: Session, prompt = ""): Promise<number> {
+/**
+ * Shows a run until it is over.
+ *
+ * @param outputAlone - Standard output is left to the run's structured output; the run is shown on standard error.
+ */
+export async function follow(
+  context: Context,
+  stack: Stack,
+  session: Session,
+  prompt = "",
+  outputAlone = false,
+): Promise<number> {
+  const shown = outputAlone ? context.streams.stderr : context.streams.stdout;
   const leave = new AbortController();
   const off = onInterrupts(
     context.streams.signals,
@@ -90,8 +106,8 @@ export async function follow(context: Context, stack: Stack, session: Session, p
     () => leave.abort(),
   );
   const renderer = new Renderer({
-    write: (text) => context.streams.stdout.write(text),
-    paint: context.out,
+    write: (text) => shown.write(text),
+    paint: outputAlone ? context.err : context.out,
     ownWords: new Set([prompt]),
   });
   const approvals = new ApprovalWatch(() => session.approvals(), announcer(context, session, renderer));
@@ -109,7 +125,10 @@ export async function follow(context: Context, stack: Stack, session: Session, p
       context.tell(context.err.yellow(left(session, stack)));
       return EXIT.interrupted;
     }
-    return await conclude(context, stack.holdfast, session, await result);
+    const concluded = await result;
+    if (outputAlone && !context.json && concluded.json !== undefined)
+      context.print(JSON.stringify(concluded.output, undefined, 2));
+    return await conclude(context, stack.holdfast, session, concluded);
   } finally {
     approvals.stop();
     off();

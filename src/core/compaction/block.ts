@@ -195,7 +195,7 @@ function entryTokens({ count }: Planner, { message }: Entry, as: Shown): number 
 }
 
 /** What a view says where a call has no result. */
-function unansweredTokens(turn: Turn): number {
+export function unansweredTokens(turn: Turn): number {
   const messages = turn.entries.map(({ message }) => message);
   const answered = new Set(
     messages.map((message) => (message.role === "toolResult" ? message.toolCallId : undefined)),

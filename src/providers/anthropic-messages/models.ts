@@ -1,14 +1,16 @@
-// Where Claude models differ on the wire. From Opus 4.7 on a fixed thinking budget, `temperature` and their like are
-// answered with 400; which of the newest would still take them is not documented for each, so all are spared.
+// Where Claude models differ on the wire. From Opus 4.7 on a fixed thinking budget, `temperature`, a forced tool and
+// their like are answered with 400; which of the newest would still take them is not documented for each, so all are spared.
 
 export type ClaudeModel = {
   /** `budget`: a number of tokens. `adaptive`: the model decides, guided by an effort. */
   readonly thinking: "budget" | "adaptive";
   readonly takesTemperature: boolean;
+  /** Can be told which tool to call, while it does not think. */
+  readonly takesToolChoice: boolean;
 };
 
-const BUDGET: ClaudeModel = { thinking: "budget", takesTemperature: true };
-const ADAPTIVE: ClaudeModel = { thinking: "adaptive", takesTemperature: false };
+const BUDGET: ClaudeModel = { thinking: "budget", takesTemperature: true, takesToolChoice: true };
+const ADAPTIVE: ClaudeModel = { thinking: "adaptive", takesTemperature: false, takesToolChoice: false };
 
 /** First match wins. A name without a version that we know is taken for a new one of its family. */
 const MODELS: readonly { readonly id: RegExp; readonly model: ClaudeModel }[] = [

@@ -11,6 +11,7 @@ const API_VERSION = "2023-06-01";
 export class AnthropicMessages implements Provider {
   readonly id = "anthropic";
   readonly protocol = "anthropic_messages";
+  readonly outputRoad = () => "final-tool" as const;
   readonly #adapter: AdapterOptions;
 
   constructor(adapter: AdapterOptions) {

@@ -24,6 +24,11 @@ export function anthropicRequest(request: ModelRequest): WireRequest {
   const fields = thinkingFields(model.id, blocked ? "off" : request.thinking, maxTokens, limit);
   const tempered =
     request.temperature !== undefined && fields.thinking === undefined && claude.takesTemperature;
+  // With thinking the API takes no tool that must be called.
+  const forced =
+    request.mustCall !== undefined && fields.thinking === undefined && claude.takesToolChoice
+      ? request.mustCall
+      : undefined;
   return {
     model: model.id,
     ...fields,
@@ -31,6 +36,7 @@ export function anthropicRequest(request: ModelRequest): WireRequest {
     ...(system.length > 0 && { system: marks.system ? markLast(system) : system }),
     messages,
     ...(tools.length > 0 && { tools: marks.tools ? markLast(tools) : tools }),
+    ...(forced !== undefined && { tool_choice: { type: "tool", name: forced } }),
     ...(tempered && { temperature: request.temperature }),
   };
 }

@@ -41,5 +41,6 @@ export type WireRequest = ThinkingFields & {
   readonly system?: readonly WireText[];
   readonly messages: readonly WireMessage[];
   readonly tools?: readonly WireTool[];
+  readonly tool_choice?: { readonly type: "tool"; readonly name: string };
   readonly temperature?: number;
 };

@@ -1,7 +1,10 @@
 import type { AssistantMessage } from "../../schema/message.ts";
+import type { ModelConfig } from "../../schema/model.ts";
+import type { StructuredOutput } from "../../schema/output.ts";
 import { type AdapterOptions, ask, keyOf } from "../ask.ts";
 import { endpoint } from "../endpoint.ts";
-import type { ModelRequest, Provider, StreamOptions } from "../provider.ts";
+import type { ModelRequest, OutputRoad, Provider, StreamOptions } from "../provider.ts";
+import { takesFormat } from "./quirks.ts";
 import { completionsRequest } from "./request.ts";
 import { CompletionsAssembler } from "./stream.ts";
 
@@ -13,6 +16,10 @@ export class OpenAiCompletions implements Provider {
 
   constructor(adapter: AdapterOptions) {
     this.#adapter = adapter;
+  }
+
+  outputRoad({ provider }: ModelConfig, { type }: StructuredOutput): OutputRoad {
+    return takesFormat(provider, type) ? "native" : "final-tool";
   }
 
   async stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage> {

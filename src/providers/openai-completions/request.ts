@@ -4,6 +4,7 @@ import { conversation } from "../conversation.ts";
 import type { ModelRequest } from "../provider.ts";
 import { compatOf } from "./compat.ts";
 import { wireMessages } from "./messages.ts";
+import { responseFormat } from "./output.ts";
 import { idRuleOf, mustNotReasonWithTools, takesTemperature } from "./quirks.ts";
 import type { WireRequest, WireTool } from "./wire.ts";
 
@@ -17,7 +18,7 @@ const EFFORTS = {
 
 /** The body of `POST /chat/completions` for a question. */
 export function completionsRequest(request: ModelRequest): WireRequest {
-  const { model, temperature } = request;
+  const { model, temperature, output, mustCall } = request;
   const { provider } = model;
   const compat = compatOf(model);
   const turns = conversation(request.messages, provider, idRuleOf(provider));
@@ -33,6 +34,8 @@ export function completionsRequest(request: ModelRequest): WireRequest {
     [compat.maxTokensField]: Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens),
     ...(tempered && { temperature }),
     ...(tools.length > 0 && { tools }),
+    ...(mustCall !== undefined && { tool_choice: { type: "function", function: { name: mustCall } } }),
+    ...(output !== undefined && { response_format: responseFormat(output) }),
     ...(compat.supportsStore && { store: false }),
     ...thinking,
   };

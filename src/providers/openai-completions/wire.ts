@@ -42,6 +42,17 @@ export type WireRequest = {
   readonly max_completion_tokens?: number;
   readonly temperature?: number;
   readonly tools?: readonly WireTool[];
+  readonly tool_choice?: { readonly type: "function"; readonly function: { readonly name: string } };
+  readonly response_format?:
+    | { readonly type: "json_object" }
+    | {
+        readonly type: "json_schema";
+        readonly json_schema: {
+          readonly name: string;
+          readonly schema: JsonObject;
+          readonly strict: boolean;
+        };
+      };
   readonly store?: false;
   readonly reasoning_effort?: string;
   readonly reasoning?: { readonly effort: string };

@@ -6,14 +6,16 @@ export type Moment = Exclude<When["during"], "tool" | undefined> | "end" | "star
 
 /** What still has to arrive; each arrival is given out once, at its moment. */
 export class Arrivals {
-  readonly #left: (Sent & { readonly at: number })[];
+  readonly #left: { readonly sent: Sent; readonly number: number }[];
   readonly #seen = new Map<string, number>();
 
   constructor(arrives: readonly Arrival[]) {
-    this.#left = arrives.map((arrival, at) => ({
-      ...arrival,
-      at,
-      messageId: ("id" in arrival ? arrival.id : undefined) ?? `arrival-${at}`,
+    this.#left = arrives.map((arrival, number) => ({
+      sent: {
+        ...arrival,
+        messageId: ("id" in arrival ? arrival.id : undefined) ?? `arrival-${number}`,
+      },
+      number,
     }));
   }
 
@@ -34,7 +36,9 @@ export class Arrivals {
   /** Every arrival must have had its moment. */
   mustBeOver(): void {
     if (this.#left.length === 0) return;
-    throw new ScenarioError(this.#left.map(({ at, when }) => `arrives.${at}.when: ${neverCame(when)}`));
+    throw new ScenarioError(
+      this.#left.map(({ number, sent }) => `arrives.${number}.when: ${neverCame(sent.when)}`),
+    );
   }
 
   #count(what: string): number {
@@ -44,9 +48,9 @@ export class Arrivals {
   }
 
   #take(wanted: (sent: Sent) => boolean): Sent[] {
-    const taken = this.#left.filter(wanted);
-    for (const sent of taken) this.#left.splice(this.#left.indexOf(sent), 1);
-    return taken;
+    const taken = this.#left.filter(({ sent }) => wanted(sent));
+    for (const one of taken) this.#left.splice(this.#left.indexOf(one), 1);
+    return taken.map(({ sent }) => sent);
   }
 }
 

@@ -1,12 +1,12 @@
-import { eventLines } from "./events.ts";
-import type { Played } from "./played.ts";
+import { eventLines } from "./event-lines.ts";
+import type { Played, RanCall } from "./played.ts";
 import type { Expectation } from "./schema.ts";
 import { sentLine } from "./sent.ts";
 
 /** Where a scenario's expectation is not met, a sentence each. */
 export function unmet(expectation: Expectation | undefined, played: Played): string[] {
   if (expectation === undefined) return [];
-  const { events, sent, asked, outcome, usage, executed, inbox, refused } = expectation;
+  const { events, sent, asked, outcome, usage, executed, ran, inbox, refused } = expectation;
   const found: string[] = [];
   const lines = (what: string, wanted: readonly string[] | undefined, actual: readonly string[]) => {
     if (wanted !== undefined && !fits(wanted, actual)) found.push(difference(what, wanted, actual));
@@ -29,10 +29,23 @@ export function unmet(expectation: Expectation | undefined, played: Played): str
       found.push(`${field}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(actual)}`);
     }
   }
-  lines("executed", executed, played.executed);
+  lines(
+    "executed",
+    executed,
+    played.ran.map(({ call }) => call),
+  );
+  lines("ran", ran, played.ran.map(ranLine));
   lines("inbox", inbox, played.inbox);
   lines("refused", refused, played.refused);
+  const { continuedAsNew } = expectation;
+  if (continuedAsNew !== undefined && continuedAsNew !== played.continuedAsNew) {
+    found.push(`continuedAsNew: expected ${continuedAsNew}, found ${played.continuedAsNew}`);
+  }
   return found;
+}
+
+function ranLine({ call, tool, arguments: given }: RanCall): string {
+  return `${call} ${tool} ${JSON.stringify(given)}`;
 }
 
 function holds(wanted: Readonly<Record<string, unknown>>, actual: object): boolean {

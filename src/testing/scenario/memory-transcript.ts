@@ -1,54 +1,145 @@
 import { isDeepStrictEqual } from "node:util";
+import type { CloseLoopCommand } from "../../core/command.ts";
+import type { LoopDigest } from "../../core/digest.ts";
 import { estimateMessage } from "../../core/estimate.ts";
 import { type Outbox, outboxMessage } from "../../core/outbox.ts";
+import { refusedMessage } from "../../core/refused.ts";
 import type { PersonMessage } from "../../core/state.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EntryOrigin, EventBody } from "../../schema/record.ts";
+import type { LoopOpening, NewEntry, NewMessage } from "../../transcript/transcript.ts";
 import type { LoopTrace } from "./events.ts";
 
-/** One session in memory, written by nobody but the plain driver: one branch, nothing to be fenced off. */
+type Opening = Pick<LoopOpening, "segment" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused">;
+type Opened = Pick<
+  LoopDigest,
+  | "loopId"
+  | "parentLoopId"
+  | "kind"
+  | "branch"
+  | "from"
+  | "tokensBefore"
+  | "view"
+  | "grants"
+  | "entries"
+  | "rejected"
+>;
+
+/** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
+type End = { readonly to: number; readonly view?: LoopDigest["view"] };
+
+type Loop = { readonly loopId: string; readonly branch: string; readonly events: EventBody[] };
+
+const MAIN = "main";
+
+/** One session in memory, written by nobody but the plain driver: nothing to be fenced off. */
 export class MemoryTranscript {
-  readonly #entries: Entry[] = [];
-  readonly #loops: { loopId: string; events: EventBody[] }[] = [];
+  readonly #branches = new Map<string, Entry[]>([[MAIN, []]]);
+  readonly #loops: Loop[] = [];
+  readonly #messageIds = new Set<string>();
+  readonly #session: string;
+  readonly #ends = new Map<string, readonly End[]>();
+  #grants: LoopDigest["grants"];
   inbox: PersonMessage[] = [];
 
-  get entries(): readonly Entry[] {
-    return this.#entries.filter((entry) => entry !== undefined);
+  constructor(session: string) {
+    this.#session = session;
   }
 
   get loops(): readonly LoopTrace[] {
-    return this.#loops;
+    return this.#loops.map(({ loopId, branch, events }) => ({
+      loopId,
+      events,
+      entries: this.entries(branch),
+    }));
   }
 
-  get length(): number {
-    return this.#entries.length;
+  /** The branch of this loop; the newest one's unless said. Nothing where there is no such loop. */
+  branchOf(loop = this.#loops.length - 1): string | undefined {
+    return this.#loops[loop]?.branch;
   }
 
-  isEntered(messageId: string): boolean {
-    return this.entries.some((entry) => entry.messageId === messageId);
+  entries(branch: string): readonly Entry[] {
+    return (this.#branches.get(branch) ?? []).filter((entry) => entry !== undefined);
   }
 
   /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
-  openLoop(
-    loopId: string,
-    prompts: readonly (PersonMessage & { origin: EntryOrigin })[],
-  ): readonly { origin: EntryOrigin; messageId: string; tokens: number }[] {
-    const wanted = [...this.inbox.map((message) => ({ ...message, origin: "inbox" as const })), ...prompts];
+  openLoop(opening: Opening): Opened {
+    const { segment, kind, at, rejected } = opening;
+    const number = this.#loops.length;
+    const parentLoopId = this.#loops.at(-1)?.loopId;
+    const loopId = `${this.#session}.${segment}.${number + 1}`;
+    const head = at?.branch ?? this.branchOf() ?? MAIN;
+    const all = this.entries(head);
+    const from = at?.position ?? all.length;
+    const branch = from < all.length ? `${head}/${number}` : head;
+    const ends = (this.#ends.get(head) ?? []).filter(({ to }) => to <= from);
+    if (branch !== head) {
+      this.#branches.set(branch, all.slice(0, from));
+      this.#ends.set(branch, ends);
+    }
+    const view = viewBehind(ends.at(-1), all.slice(0, from));
+    const entries =
+      rejected === undefined ? this.#spoken(branch, loopId, opening) : this.#refused(branch, opening);
+    this.#loops.push({ loopId, branch, events: [] });
+    return {
+      loopId,
+      ...(parentLoopId === undefined ? {} : { parentLoopId }),
+      kind,
+      branch,
+      from,
+      tokensBefore: all.slice(0, from).reduce((sum, { tokens }) => sum + tokens, 0),
+      ...(view === undefined ? {} : { view }),
+      ...(this.#grants === undefined ? {} : { grants: this.#grants }),
+      entries,
+      ...(rejected === undefined ? {} : { rejected }),
+    };
+  }
+
+  /** The inbox, with the words that were said. */
+  get waiting(): readonly NewMessage[] {
+    return this.inbox.map(({ text = "", ...rest }) => ({ ...rest, text }));
+  }
+
+  #refused(branch: string, { refused = [], rejected = "" }: Opening): Opened["entries"] {
+    this.inbox = this.inbox.filter((message) => !refused.some(({ id }) => id === message.id));
+    return refused.map(({ id, text, atMs, origin = "inbox" }) => {
+      const message = refusedMessage(text, rejected, atMs);
+      this.put(branch, { position: this.entries(branch).length, origin, message, messageId: id });
+      return { origin, messageId: id, tokens: estimateMessage(message), refused: true as const };
+    });
+  }
+
+  #spoken(branch: string, loopId: string, { kind, inbox, prompts }: Opening): Opened["entries"] {
+    if (kind.type === "compaction") return [];
+    const waiting = (inbox ?? this.waiting).map((message) => ({ ...message, origin: "inbox" as const }));
     this.inbox = [];
-    this.#loops.push({ loopId, events: [] });
-    return wanted.flatMap(({ id, text = "", atMs, origin }) => {
-      if (this.isEntered(id)) return [];
-      const message: AgentMessage = { role: "user", content: [{ type: "text", text }], timestamp: atMs };
-      this.put(this.length, origin, message, id);
+    return [...waiting, ...prompts].flatMap(({ id, text, atMs, origin = "prompt" }) => {
+      if (this.#messageIds.has(id)) return [];
+      const message: AgentMessage = {
+        role: "user",
+        content: [{ type: "text", text }],
+        timestamp: atMs,
+        turnId: { loopId, turnIndex: 0 },
+      };
+      this.put(branch, { position: this.entries(branch).length, origin, message, messageId: id });
       return [{ origin, messageId: id, tokens: estimateMessage(message) }];
     });
   }
 
+  /** What the next loop begins with. */
+  closeLoop({ branch, view, grants }: Pick<CloseLoopCommand, "branch" | "view" | "grants">): void {
+    const end = { to: this.entries(branch).length, ...(view === undefined ? {} : { view }) };
+    this.#ends.set(branch, [...(this.#ends.get(branch) ?? []), end]);
+    if (grants !== undefined) this.#grants = grants;
+  }
+
   /** Writes what has waited in the machine. */
-  write(outbox: Outbox, loopId: string): void {
+  write(outbox: Outbox, branch: string, loopId: string): void {
     for (const entry of outbox.entries) {
-      const id = entry.body.type === "person" ? entry.body.message.id : undefined;
-      this.put(entry.position, entry.origin, outboxMessage(entry, loopId), id);
+      const { position, origin, body } = entry;
+      const messageId = body.type === "person" || body.type === "refused" ? body.message.id : undefined;
+      this.put(branch, { position, origin, message: outboxMessage(entry, loopId), messageId });
     }
     const loop = this.#loops.find((one) => one.loopId === loopId);
     for (const { sequence, body } of outbox.events) {
@@ -62,25 +153,42 @@ export class MemoryTranscript {
   }
 
   /** A command that was set back leaves what it carried in the outbox: written again, it must be the same. */
-  put(position: number, origin: EntryOrigin, message: AgentMessage, messageId?: string): void {
-    const there = this.#entries[position];
+  put(branch: string, { position, origin, message, messageId }: NewEntry): void {
+    const entries = this.#branches.get(branch);
+    if (entries === undefined) throw new Error(`There is no branch ${branch}`);
+    const there = entries[position];
     if (there !== undefined) {
       if (!isDeepStrictEqual(there.message, message)) throw new Error(`Position ${position} changes`);
       return;
     }
-    this.#entries[position] = {
+    if (messageId !== undefined) this.#messageIds.add(messageId);
+    entries[position] = {
       position,
-      origin,
+      origin: origin as EntryOrigin,
       message,
       tokens: estimateMessage(message),
       ...(messageId === undefined ? {} : { messageId }),
     };
   }
 
+  message(branch: string, position: number): AgentMessage | undefined {
+    return this.#branches.get(branch)?.[position]?.message;
+  }
+
   putInbox(messages: readonly PersonMessage[]): void {
     for (const message of messages) {
-      const known = this.inbox.some(({ id }) => id === message.id) || this.isEntered(message.id);
+      const known = this.inbox.some(({ id }) => id === message.id) || this.#messageIds.has(message.id);
       if (!known) this.inbox.push(message);
     }
   }
+}
+
+/** What came after the end is shown whole. */
+function viewBehind(end: End | undefined, before: readonly Entry[]): LoopDigest["view"] {
+  if (end?.view === undefined) return undefined;
+  const after = before.slice(end.to);
+  if (after.length === 0) return end.view;
+  const tokens = after.reduce((sum, entry) => sum + entry.tokens, 0);
+  const span = { from: end.to, to: before.length, turns: 1, tokens };
+  return { ...end.view, spans: [...end.view.spans, span] };
 }

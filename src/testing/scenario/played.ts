@@ -1,3 +1,4 @@
+import type { Continuation } from "../../schema/definition.ts";
 import type { Outcome } from "../../schema/record.ts";
 import type { ScenarioEvent } from "./events.ts";
 import type { Arrival, Deed, ScenarioReply } from "./schema.ts";
@@ -6,37 +7,64 @@ import type { SentMessage } from "./sent.ts";
 /** What came of a scenario, in a form that is the same with and without a server. */
 export type Played = {
   readonly events: readonly ScenarioEvent[];
-  /** None yet: there are no hooks. */
-  readonly hooks: readonly never[];
+  /** In the order in which they were asked. None yet: there are no hooks. */
+  readonly hooks: readonly HookCall[];
   /** Each request that reached the vendor. */
   readonly sent: readonly SentRequest[];
   /** Of the last run. */
   readonly outcome: Outcome;
-  /** Ids of the calls whose tool was run, in call order. */
-  readonly executed: readonly string[];
+  /** In call order, once for each time that a tool was run. */
+  readonly ran: readonly RanCall[];
   readonly inbox: readonly string[];
   /** What refused arrivals were told. */
   readonly refused: readonly string[];
+  /** How often a run continued as new. */
+  readonly continuedAsNew: number;
+};
+
+/** A hook that was asked: at which point, and behind how many of the events. */
+export type HookCall = { readonly hook: string; readonly behind: number } & {
+  readonly [field: string]: unknown;
 };
 
 export type SentRequest = {
   readonly loop: number;
   readonly turn: number;
+  readonly for: "answer" | "summary";
   readonly messages: readonly SentMessage[];
+  /** Names of the tools that were offered. */
+  readonly tools: readonly string[];
 };
+
+/** A tool that was run, and what with. */
+export type RanCall = { readonly call: string; readonly tool: string; readonly arguments: unknown };
+
+/** How a run of the session begins. */
+export type RunStart = {
+  readonly mode: "run" | "interactive";
+  readonly prompt?: { readonly id: string; readonly text: string };
+  readonly with?: Sent;
+  readonly continued?: ContinuedFrom;
+};
+
+/** Where a run without a prompt goes on. */
+export type ContinuedFrom = Pick<Extract<Arrival, { do: "continue" }>, "kind" | "at" | "loop" | "limits">;
+
+/** @param at - The place that `at` and `loop` name; the session's head when absent. */
+export function continuationAt({ kind, limits }: ContinuedFrom, at: Continuation["at"]): Continuation {
+  return {
+    kind: kind === "default" ? { type: kind } : { type: kind, tag: "2025-01-01T00:00:00Z" },
+    ...(at === undefined ? {} : { at }),
+    ...(limits === undefined ? {} : { limits: limits as Continuation["limits"] }),
+  };
+}
 
 /**
  * What happened in which order, as the plain driver found it. The server driver follows it step by step, so that both
  * see the same interleaving; what the machine makes of it is its own.
  */
 export type ScheduleStep =
-  | {
-      readonly type: "start";
-      readonly mode: "run" | "interactive";
-      readonly prompt?: string;
-      readonly promptId?: string;
-      readonly with?: Sent;
-    }
+  | ({ readonly type: "start" } & RunStart)
   /** The n-th opening or closing of a loop is held up until it is let go. */
   | { readonly type: "held"; readonly step: "open" | "close"; readonly nth: number }
   | { readonly type: "let-go"; readonly step: "open" | "close"; readonly nth: number }
@@ -55,9 +83,15 @@ export type ScheduleStep =
       readonly quick: boolean;
       readonly left: number;
     }
+  /** Calls have results without being run. */
+  | { readonly type: "unrun"; readonly left: number }
+  /** The worker is gone, and with it a request to the vendor, of which there were `asked` so far, or these calls. */
+  | { readonly type: "worker-lost"; readonly calls: readonly string[]; readonly asked?: number }
   | { readonly type: "cancelled"; readonly call: string; readonly left: number }
   | { readonly type: "arrives"; readonly sent: Sent }
   | { readonly type: "waits" }
+  /** Nothing runs, and a call waits for a person. */
+  | { readonly type: "asks-people" }
   | { readonly type: "over" };
 
 /** An arrival with its id. */

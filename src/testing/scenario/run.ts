@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import { eventLines, outcomeLine } from "./events.ts";
+import { eventLines, outcomeLine } from "./event-lines.ts";
 import { unmet } from "./expect.ts";
 import { playPlain } from "./plain.ts";
 import type { Played } from "./played.ts";
@@ -34,7 +34,7 @@ export async function runScenario(
   scenario: Scenario,
   play?: (scenario: Scenario) => Promise<Played>,
 ): Promise<Report> {
-  const plain = playPlain(scenario).played;
+  const plain = (await playPlain(scenario)).played;
   const played = play === undefined ? plain : await play(scenario);
   const differs = play === undefined ? [] : differences(plain, played);
   return { scenario, played, problems: [...unmet(scenario.expect, played), ...differs] };
@@ -44,11 +44,13 @@ export async function runScenario(
 export function differences(plain: Played, served: Played): string[] {
   const views = [plain, served].map((played) => ({
     events: played.events,
-    sent: played.sent.map(({ messages }) => messages),
+    hooks: played.hooks,
+    sent: played.sent.map(({ messages, tools }) => ({ messages, tools })),
+    ran: played.ran,
     outcome: played.outcome,
-    executed: [...played.executed].sort(),
     inbox: played.inbox,
     refused: played.refused,
+    continuedAsNew: played.continuedAsNew,
   }));
   const [one, other] = views as [(typeof views)[0], (typeof views)[0]];
   return (Object.keys(one) as (keyof typeof one)[]).flatMap((part) => {
@@ -64,40 +66,13 @@ function plainJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** A JSON line for each event, hook call and request, and one for the result. */
-export function jsonLines({ scenario, played, problems }: Report): string[] {
-  const { name } = scenario;
-  const lines: unknown[] = [
-    ...played.events.map(({ type, ...fields }) => ({
-      type: "event",
-      scenario: name,
-      event: type,
-      ...fields,
-    })),
-    ...played.hooks.map((hook) => ({ type: "hook", scenario: name, ...(hook as object) })),
-    ...played.sent.map((request, nth) => ({ type: "sent", scenario: name, nth, ...request })),
-    {
-      type: "result",
-      scenario: name,
-      proves: scenario.proves,
-      outcome: played.outcome,
-      executed: played.executed,
-      inbox: played.inbox,
-      refused: played.refused,
-      ok: problems.length === 0,
-      problems,
-    },
-  ];
-  return lines.map((line) => JSON.stringify(line));
-}
-
 export function readableLines({ scenario, played, problems }: Report): string[] {
   const { name, proves } = scenario;
   return [
     `${name}${proves.length === 0 ? "" : ` [${proves.join(", ")}]`}`,
     ...eventLines(played.events).map((line) => `  ${line}`),
-    ...played.sent.flatMap(({ messages }, request) => [
-      `  request ${request}`,
+    ...played.sent.flatMap(({ messages, for: purpose }, request) => [
+      `  request ${request}${purpose === "summary" ? " for a summary" : ""}`,
       ...messages.map((message) => `    ${sentLine(message)}`),
     ]),
     ...(played.inbox.length === 0 ? [] : [`  inbox: ${played.inbox.join(" | ")}`]),

@@ -25,6 +25,11 @@ export function sentMessages(body: Readonly<Record<string, unknown>>): SentMessa
   return messages.flatMap(({ role, content }) => blocksOf(content).map((block) => sentMessage(role, block)));
 }
 
+/** Names of the tools that the request offers. */
+export function offeredTools(body: Readonly<Record<string, unknown>>): readonly string[] {
+  return ((body["tools"] ?? []) as { name: string }[]).map(({ name }) => name);
+}
+
 function blocksOf(content: unknown): readonly Block[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : ((content ?? []) as Block[]);
 }

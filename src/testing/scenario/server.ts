@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
+import type { InputFilter } from "../../hooks/filters.ts";
 import type { EventBody } from "../../schema/record.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { SqliteTranscript } from "../../transcript/sqlite/sqlite-transcript.ts";
@@ -10,11 +11,12 @@ import type { RecordedRequest } from "../model-server/ledger.ts";
 import { startModelServer } from "../model-server/server.ts";
 import { definitionInput } from "./definition.ts";
 import { type LoopTrace, scenarioEvents, timelessValue } from "./events.ts";
-import { Follower } from "./follower.ts";
+import { filterOf } from "./filters.ts";
 import { playPlain } from "./plain.ts";
-import type { Played, SentRequest } from "./played.ts";
-import type { Scenario, ScenarioTool } from "./schema.ts";
-import { sentMessages } from "./sent.ts";
+import type { ContinuedFrom, Played, RanCall, SentRequest } from "./played.ts";
+import type { Scenario, ScenarioFilter, ScenarioTool } from "./schema.ts";
+import { offeredTools, sentMessages } from "./sent.ts";
+import { Follower } from "./server/follower.ts";
 import { toolOf } from "./tools.ts";
 
 /** What makes a worker: `createWorker`, given by who may construct one. */
@@ -25,6 +27,7 @@ export type WorkerFactory = (options: {
   taskQueue: string;
   transcript: Transcript;
   tools: readonly Tool[];
+  filters: Readonly<Record<string, InputFilter>>;
   builtInTools: boolean;
   defaultWorkspace: string;
 }) => Promise<{ run(): Promise<void>; shutdown(): void }>;
@@ -43,7 +46,8 @@ export type ScenarioServer = {
 
 type RunningWorker = {
   readonly taskQueue: string;
-  readonly tools: ReadonlyMap<string, string>;
+  /** What its tools and filters are, by name. */
+  readonly has: ReadonlyMap<string, string>;
   readonly stop: () => Promise<void>;
 };
 
@@ -68,15 +72,16 @@ export async function openScenarioServer(
   const workers: RunningWorker[] = [];
   let sessions = 0;
 
-  async function workerFor(tools: readonly ScenarioTool[]): Promise<RunningWorker> {
-    const there = workers.find((worker) =>
-      tools.every((tool) => worker.tools.get(tool.name) === factsOf(tool)),
-    );
+  async function workerFor(scenario: Scenario): Promise<RunningWorker> {
+    const wanted = partsOf(scenario);
+    const there = workers.find(({ has }) => [...wanted].every(([name, facts]) => has.get(name) === facts));
     if (there !== undefined) return there;
     const taskQueue = `scenarios-${process.pid}-${performance.now()}`;
-    const all = new Map<string, ScenarioTool>();
-    for (const tool of [...tools, ...scenarios.flatMap((scenario) => scenario.tools)]) {
-      if (!all.has(tool.name)) all.set(tool.name, tool);
+    const tools = new Map<string, ScenarioTool>();
+    const filters = new Map<string, ScenarioFilter>();
+    for (const one of [scenario, ...scenarios]) {
+      for (const tool of one.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+      for (const filter of one.filters) if (!filters.has(filter.name)) filters.set(filter.name, filter);
     }
     const worker = await createWorker({
       address,
@@ -84,21 +89,22 @@ export async function openScenarioServer(
       home,
       taskQueue,
       transcript: watched(transcript, followerOf),
-      tools: [...all.values()].map((tool) =>
-        toolOf(tool, (context) => {
+      tools: [...tools.values()].map((tool) =>
+        toolOf(tool, (value, context) => {
           const session = context.workspace.slice(home.length + 1);
           const follower = followerOf(session);
           if (follower === undefined) throw new Error(`No scenario plays in ${context.workspace}`);
-          return follower.execute(context);
+          return follower.execute(value, context);
         }),
       ),
+      filters: Object.fromEntries([...filters].map(([name, filter]) => [name, filterOf(filter)])),
       builtInTools: false,
       defaultWorkspace: home,
     });
     const running = worker.run();
     const started = {
       taskQueue,
-      tools: new Map([...all.values()].map((tool) => [tool.name, factsOf(tool)])),
+      has: partsOf({ tools: [...tools.values()], filters: [...filters.values()] }),
       stop: async () => {
         worker.shutdown();
         await running;
@@ -110,7 +116,7 @@ export async function openScenarioServer(
 
   return {
     play: async (scenario) => {
-      const { schedule, played: plain } = playPlain(scenario);
+      const { schedule, played: plain } = await playPlain(scenario);
       const session = `scenario-${process.pid}-${sessions++}`;
       const workspace = join(home, session);
       await mkdir(workspace);
@@ -118,10 +124,11 @@ export async function openScenarioServer(
       const follower = new Follower({
         client,
         session,
-        taskQueue: (await workerFor(scenario.tools)).taskQueue,
+        taskQueue: (await workerFor(scenario)).taskQueue,
         definition: definitionInput(scenario, model.anthropicBaseUrl, { headers, workspace }) as never,
         idleTimeoutMs: scenario.idleTimeoutMs,
         schedule,
+        placeOf: (continued) => placeOf(transcript, session, continued),
       });
       followers.set(session, follower);
       try {
@@ -153,34 +160,49 @@ async function playedOf(
   transcript: Transcript,
   plain: Played,
 ): Promise<Played> {
-  const records = await transcript.loops(session);
   const loops: LoopTrace[] = [];
-  for (const { loopId } of records) {
+  for (const { loopId, branch } of await transcript.loops(session)) {
     const events: EventBody[] = (await transcript.events(loopId, 0)).map(({ body }) => body);
-    loops.push({ loopId, events });
+    loops.push({ loopId, events, entries: await transcript.entries(session, branch, 0, 100_000) });
   }
-  const branch = records.at(-1)?.branch ?? "main";
-  const entries = records.length === 0 ? [] : await transcript.entries(session, branch, 0, 100_000);
-  const events = scenarioEvents(loops, entries);
+  const { outcome, ran, refused, continuedAsNew } = follower;
   return {
-    events,
+    events: scenarioEvents(loops),
     hooks: [],
     sent: requests.map((request, at) => sentOf(request, plain.sent[at])),
-    outcome: timelessValue(follower.outcome),
-    executed: follower.executed,
+    ran: inOrderOf(plain.ran, ran),
+    outcome: timelessValue(outcome),
     inbox: (await transcript.inbox(session)).map(({ text }) => text),
-    refused: follower.refused,
+    refused,
+    continuedAsNew,
   };
+}
+
+/** Calls that run side by side begin in any order. */
+function inOrderOf(plain: readonly RanCall[], ran: readonly RanCall[]): readonly RanCall[] {
+  const place = new Map(plain.map(({ call }, at) => [call, at]).reverse() as [string, number][]);
+  return [...ran].sort((a, b) => (place.get(a.call) ?? plain.length) - (place.get(b.call) ?? plain.length));
+}
+
+async function placeOf(transcript: Transcript, session: string, { at, loop }: ContinuedFrom) {
+  if (at === undefined && loop === undefined) return undefined;
+  const loops = await transcript.loops(session);
+  const branch = loops.at(loop ?? -1)?.branch ?? "";
+  return { branch, position: at ?? (await transcript.length(session, branch)) };
 }
 
 /** A request does not say to which loop and turn it belongs; the plain driver knows. */
 function sentOf({ body }: RecordedRequest, place: SentRequest | undefined): SentRequest {
-  return { loop: place?.loop ?? -1, turn: place?.turn ?? -1, messages: sentMessages(body ?? {}) };
+  const { loop = -1, turn = -1, for: purpose = "answer" } = place ?? {};
+  return { loop, turn, for: purpose, messages: sentMessages(body ?? {}), tools: offeredTools(body ?? {}) };
 }
 
 /** Two tools of one name can share a worker when they differ in nothing but what they give. */
-function factsOf({ does: _, ...facts }: ScenarioTool): string {
-  return JSON.stringify(facts);
+function partsOf({ tools, filters }: Pick<Scenario, "tools" | "filters">): ReadonlyMap<string, string> {
+  return new Map([
+    ...tools.map(({ does: _, ...facts }) => [`tool ${facts.name}`, JSON.stringify(facts)] as const),
+    ...filters.map((filter) => [`filter ${filter.name}`, JSON.stringify(filter)] as const),
+  ]);
 }
 
 /** A transcript that tells followers of the writes which a schedule may hold up or wait for. */

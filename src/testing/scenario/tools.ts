@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { defineTool, type Tool, type ToolContext } from "../../tools/tool.ts";
-import type { ParameterType, ScenarioTool } from "./schema.ts";
+import { defineTool, type Tool, type ToolContext, type Touched } from "../../tools/tool.ts";
+import type { ParameterType, ScenarioTool } from "./form/tool.ts";
 
 const TYPES = { string: z.string(), number: z.number(), boolean: z.boolean() } as const;
 
 /** A scenario's tool as a worker holds it. */
 export function toolOf(
   tool: ScenarioTool,
-  execute: (context: ToolContext) => Promise<string> | string,
+  execute: (value: unknown, context: ToolContext) => Promise<string> | string,
 ): Tool {
   const shape = Object.fromEntries(
     Object.entries(tool.parameters).map(([name, type]) => [name, parameterOf(type)]),
@@ -19,8 +19,19 @@ export function toolOf(
     replay: tool.replay,
     quick: tool.quick,
     ...(tool.timeoutMs === undefined ? {} : { timeoutMs: tool.timeoutMs }),
-    execute: (_, context) => execute(context),
+    confirm: tool.confirm,
+    touches: (value) => touched(tool, value),
+    execute,
   });
+}
+
+function touched({ touches = {} }: ScenarioTool, value: Readonly<Record<string, unknown>>): Touched {
+  const text = (name: string | undefined) => (name === undefined ? undefined : value[name]);
+  const [path, command] = [text(touches.path), text(touches.command)];
+  return {
+    ...(typeof path === "string" ? { paths: [path] } : {}),
+    ...(typeof command === "string" ? { command } : {}),
+  };
 }
 
 function parameterOf(type: z.infer<typeof ParameterType>): z.ZodType {

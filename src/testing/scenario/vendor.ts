@@ -2,10 +2,10 @@ import { anthropicRequest } from "../../providers/anthropic-messages/request.ts"
 import { AnthropicAssembler } from "../../providers/anthropic-messages/stream.ts";
 import { httpError, type Vendor } from "../../providers/classify.ts";
 import { maskFor } from "../../providers/mask.ts";
+import type { ModelRequest } from "../../providers/provider.ts";
 import { EventReader } from "../../providers/sse.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
-import type { AssistantMessage, Message } from "../../schema/message.ts";
-import { type Tool, toolDefinition } from "../../tools/tool.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
 import { anthropicWire } from "../model-server/anthropic-wire.ts";
 import { readQuestion } from "../model-server/question.ts";
 import type { Reply } from "../model-server/reply.ts";
@@ -21,21 +21,8 @@ const ANSWER_ID = "scenario";
 type Body = Readonly<Record<string, unknown>>;
 
 /** The request as it would go over the line. */
-export function requestBody(
-  definition: AgentDefinition,
-  tools: readonly Tool[],
-  messages: readonly Message[],
-): Body {
-  return anthropicRequest({
-    model: definition.model,
-    systemPrompt: definition.systemPrompt,
-    messages,
-    tools: tools.map(toolDefinition),
-    thinking: definition.thinking,
-    temperature: definition.temperature,
-    maxTokens: definition.maxTokens,
-    cache: definition.cache,
-  }) as unknown as Body;
+export function requestBody(request: ModelRequest): Body {
+  return anthropicRequest(request) as unknown as Body;
 }
 
 /** What the adapter makes of the scripted answer to this request. Throws a `ProviderError` where it would. */

@@ -1,6 +1,6 @@
 import type { NewEntry, NewEvent, Place } from "../transcript.ts";
 import { StoreError } from "../transcript.ts";
-import { findBranch } from "./branches.ts";
+import { type Branch, createBranch, findBranch, revertBranchId } from "./branches.ts";
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal, putEvents } from "./events.ts";
 import { adoptMissing, branchForRun } from "./forks.ts";
@@ -50,9 +50,26 @@ function placed(sql: Sql, write: Append): string {
     if (entries.length > 0) throw missing(`session ${session} has no branch ${place.branch} to write to`);
     return place.branch;
   }
-  const base = Math.min(place.base, ...entries.map((entry) => entry.position));
-  const branch = adoptMissing(sql, branchForRun(sql, session, named, run, base, entries), base);
-  return putEntries(sql, session, branch, run, entries).id;
+  const { fork } = place;
+  if (fork === undefined) return written(sql, write, named, place.base, entries).id;
+  const left = entries.filter((entry) => entry.left === true);
+  const parent = left.length === 0 ? named : written(sql, write, named, Number.POSITIVE_INFINITY, left);
+  const id = revertBranchId(run, parent.id, fork.at, fork.by);
+  const begun = createBranch(sql, { session, id, parent, position: fork.at });
+  const own = entries.filter((entry) => entry.left !== true);
+  return written(sql, write, begun, place.base, own).id;
+}
+
+function written(
+  sql: Sql,
+  { session, run }: Append,
+  start: Branch,
+  at: number,
+  entries: readonly NewEntry[],
+): Branch {
+  const base = Math.min(at, ...entries.map((entry) => entry.position));
+  const branch = adoptMissing(sql, branchForRun(sql, session, start, run, base, entries), base);
+  return putEntries(sql, session, branch, run, entries);
 }
 
 function missing(what: string): StoreError {

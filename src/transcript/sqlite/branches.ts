@@ -1,3 +1,4 @@
+import { REVERT_PREFIX } from "../left-branches.ts";
 import { hashOf } from "./canonical.ts";
 import type { Sql } from "./sql.ts";
 
@@ -51,6 +52,11 @@ export function conflictBranchId(run: string, parent: string, base: number): str
 /** Where a loop goes on that was asked to begin before the end of a branch. */
 export function loopBranchId(run: string, number: number, parent: string, position: number): string {
   return `loop-${hashOf(JSON.stringify([run, number, parent, position])).slice(0, 16)}`;
+}
+
+/** Where a run goes on whose model has gone back, asked by the answer at `by`. */
+export function revertBranchId(run: string, parent: string, at: number, by: number): string {
+  return `${REVERT_PREFIX}${hashOf(JSON.stringify([run, parent, at, by])).slice(0, 16)}`;
 }
 
 /** The branch that a conflict has sent this run to, when it left `branch` at or before `position`. */

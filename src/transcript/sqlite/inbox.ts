@@ -23,8 +23,8 @@ export function inboxOf(sql: Sql, session: string): NewMessage[] {
   return rows.map((row) => ({ id: row.id, text: JSON.parse(row.text) as string, atMs: row.at_ms }));
 }
 
-export function clearInbox(sql: Sql, session: string): void {
-  sql.run("DELETE FROM inbox WHERE session = ?", session);
+export function takeFromInbox(sql: Sql, session: string, messages: readonly NewMessage[]): void {
+  for (const { id } of messages) sql.run("DELETE FROM inbox WHERE session = ? AND id = ?", session, id);
 }
 
 /** Whether an entry of the session came from the message with this id. */

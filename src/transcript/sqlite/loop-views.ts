@@ -1,20 +1,20 @@
-import type { Span } from "../../core/view.ts";
+import type { LeftView } from "../../core/view.ts";
 import { type Branch, branchAt, tokensBefore } from "./branches.ts";
 import { json, type Sql } from "./sql.ts";
 
-/** What a loop that was closed leaves of its branch up to `to`; without spans, all of it. */
+/** What a loop that was closed leaves of its branch up to `to`; without a view, all of it. */
 export type LoopView = {
   readonly branch: string;
   readonly to: number;
-  readonly spans?: readonly Span[] | undefined;
+  readonly view?: LeftView | undefined;
 };
 
-export function keepView(sql: Sql, loop: number, { branch, to, spans }: LoopView): void {
+export function keepView(sql: Sql, loop: number, { branch, to, view }: LoopView): void {
   sql.run(
     "UPDATE loops SET end_branch = ?, end_position = ?, view = ? WHERE ref = ?",
     branch,
     to,
-    spans === undefined ? null : json(spans),
+    view === undefined ? null : json(view),
     loop,
   );
 }
@@ -23,18 +23,13 @@ export function keepView(sql: Sql, loop: number, { branch, to, spans }: LoopView
  * What the newest loop that was closed at or before `from` has left; what came after it is shown whole. Nothing when
  * everything is.
  */
-export function viewBefore(
-  sql: Sql,
-  session: string,
-  branch: Branch,
-  from: number,
-): readonly Span[] | undefined {
+export function viewBefore(sql: Sql, session: string, branch: Branch, from: number): LeftView | undefined {
   const left = leftBefore(sql, session, branch, from);
   if (left === undefined || left.view === null) return undefined;
-  const spans = JSON.parse(left.view) as readonly Span[];
-  if (left.end_position === from) return spans;
+  const view = JSON.parse(left.view) as LeftView;
+  if (left.end_position === from) return view;
   const tokens = tokensBefore(sql, branch, from) - tokensBefore(sql, branch, left.end_position);
-  return [...spans, { from: left.end_position, to: from, turns: 1, tokens }];
+  return { ...view, spans: [...view.spans, { from: left.end_position, to: from, turns: 1, tokens }] };
 }
 
 type Left = { readonly end_position: number; readonly view: string | null };

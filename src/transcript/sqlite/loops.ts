@@ -1,4 +1,5 @@
 import { estimateMessage } from "../../core/estimate.ts";
+import { refusedMessage } from "../../core/refused.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { EntryOrigin } from "../../schema/record.ts";
 import {
@@ -11,12 +12,13 @@ import {
   StoreError,
 } from "../transcript.ts";
 import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBefore } from "./branches.ts";
+import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal } from "./events.ts";
-import { clearInbox, inboxOf, isEntered } from "./inbox.ts";
+import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
 import { json, type Sql } from "./sql.ts";
-import { resultOf, store, takeAndFinish } from "./steps.ts";
+import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
 
 /** The branch of a new session. */
 const MAIN = "main";
@@ -44,10 +46,15 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   const parentLoopId = session?.last_loop_id ?? undefined;
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
-  const isSpokenTo = opening.rejected === undefined && opening.kind.type !== "compaction";
-  const entries = isSpokenTo ? openingEntries(sql, opening, loopId, from) : [];
+  const isSpokenTo = opening.kind.type !== "compaction";
+  const words = isSpokenTo ? (opening.inbox ?? inboxOf(sql, step.session)) : [];
+  const { rejected, refused = [] } = opening;
+  const entries =
+    rejected === undefined
+      ? openingEntries(sql, opening, words, loopId, from)
+      : refusedEntries(sql, opening, rejected, from);
   putEntries(sql, step.session, branch, step.run, entries);
-  if (isSpokenTo) clearInbox(sql, step.session);
+  takeFromInbox(sql, step.session, rejected === undefined ? words : refused);
   sql.run(
     `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
        loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
@@ -73,10 +80,14 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
       origin: entry.origin,
       messageId: entry.messageId!,
       tokens: estimateMessage(entry.message),
+      ...(rejected === undefined ? {} : { refused: true as const }),
     })),
-    ...(opening.rejected === undefined ? {} : { rejected: opening.rejected }),
+    ...(rejected === undefined ? {} : { rejected }),
+    ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
   };
   takeAndFinish(sql, step, opened, opened, atMs);
+  // As it is, not sorted: a request is made again byte for byte.
+  if (opening.terms !== undefined) setNote(sql, step, putContent(sql, JSON.stringify(opening.terms)));
   return opened;
 }
 
@@ -166,7 +177,13 @@ function createLoop(
 }
 
 /** The inbox, then the prompts; each message once, however often it was sent. */
-function openingEntries(sql: Sql, opening: LoopOpening, loopId: string, from: number): NewEntry[] {
+function openingEntries(
+  sql: Sql,
+  opening: LoopOpening,
+  inbox: readonly NewMessage[],
+  loopId: string,
+  from: number,
+): NewEntry[] {
   const { session } = opening.step;
   const seen = new Set<string>();
   const entries: NewEntry[] = [];
@@ -176,9 +193,22 @@ function openingEntries(sql: Sql, opening: LoopOpening, loopId: string, from: nu
     const position = from + entries.length;
     entries.push({ position, origin, message: spoken(message, loopId), messageId: message.id });
   };
-  for (const message of inboxOf(sql, session)) add("inbox", message);
+  for (const message of inbox) add("inbox", message);
   for (const message of opening.prompts) add(message.origin ?? "prompt", message);
   return entries;
+}
+
+/** What filters have refused of words that nobody waits with for an answer. */
+function refusedEntries(sql: Sql, opening: LoopOpening, reason: string, from: number): NewEntry[] {
+  const { refused = [], step } = opening;
+  return refused
+    .filter(({ id }) => !isEntered(sql, step.session, id))
+    .map(({ id, text, atMs, origin = "inbox" }, index) => ({
+      position: from + index,
+      origin,
+      message: refusedMessage(text, reason, atMs),
+      messageId: id,
+    }));
 }
 
 function spoken(message: NewMessage, loopId: string): UserMessage {
@@ -207,7 +237,7 @@ export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
       closing.turns,
       loop.ref,
     );
-    keepView(sql, loop.ref, { branch, to: closing.to, spans: closing.view });
+    keepView(sql, loop.ref, { branch, to: closing.to, view: closing.view });
     sql.run(
       `UPDATE sessions SET status = ?, last_active_at_ms = ?, grants = coalesce(?, grants)
        WHERE id = ? AND last_loop_id = ?`,

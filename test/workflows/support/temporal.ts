@@ -13,7 +13,7 @@ import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { SqliteTranscript } from "../../../src/transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "../../../src/transcript/transcript.ts";
-import { createWorker } from "../../../src/worker.ts";
+import { createWorker, type HoldfastWorkerOptions } from "../../../src/worker.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
 /** What must never be seen anywhere but in a request's header. */
@@ -22,9 +22,12 @@ export const TEST_KEY = "sk-test-KEYMARKER-0123456789abcdef";
 export type StageOptions = {
   readonly tools?: readonly Tool[];
   readonly filters?: Readonly<Record<string, InputFilter>>;
+  readonly hooks?: NonNullable<HoldfastWorkerOptions["hooks"]>;
   readonly secrets?: SecretSource;
-  /** Of the worker. */
+  readonly builtInTools?: HoldfastWorkerOptions["builtInTools"];
   readonly log?: Logger;
+  /** What else the application registers. */
+  readonly registered?: Pick<HoldfastWorkerOptions, "transforms" | "converters" | "compactions">;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** No worker: the test starts its own. */
@@ -69,7 +72,10 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       secrets: options.secrets ?? ((name: string) => (name === TEST_KEY_NAME ? TEST_KEY : undefined)),
       tools: options.tools ?? [],
       filters: options.filters ?? {},
+      builtInTools: options.builtInTools ?? true,
       ...(options.log === undefined ? {} : { log: options.log }),
+      hooks: options.hooks ?? {},
+      ...options.registered,
       defaultWorkspace: home,
       temporal: {
         workflowsPath: undefined,

@@ -1,10 +1,10 @@
-import type { Arrival, Scenario } from "./schema.ts";
+import type { Arrival, Scenario } from "../schema.ts";
 
 type Impossibility = { readonly path: readonly (string | number)[]; readonly message: string };
 
 /** What can never happen, as far as it can be seen without running the scenario. */
 export function impossibilities(scenario: Scenario): Impossibility[] {
-  return [...ofTools(scenario), ...ofModel(scenario), ...ofArrivals(scenario)];
+  return [...ofTools(scenario), ...ofFilters(scenario), ...ofModel(scenario), ...ofArrivals(scenario)];
 }
 
 function ofModel({ agent }: Scenario): Impossibility[] {
@@ -22,9 +22,22 @@ function ofModel({ agent }: Scenario): Impossibility[] {
   return found;
 }
 
+function ofFilters({ filters }: Scenario): Impossibility[] {
+  return filters.flatMap(({ name }, at) =>
+    filters.findIndex((filter) => filter.name === name) === at
+      ? []
+      : [{ path: ["filters", at, "name"], message: `two filters are called "${name}"` }],
+  );
+}
+
 function ofTools({ tools }: Scenario): Impossibility[] {
   const found: Impossibility[] = [];
-  tools.forEach(({ name, quick, replay, timeoutMs, does }, at) => {
+  tools.forEach(({ name, quick, replay, timeoutMs, does, touches = {}, parameters }, at) => {
+    for (const argument of [touches.path, touches.command]) {
+      if (argument !== undefined && !Object.hasOwn(parameters, argument)) {
+        found.push({ path: ["tools", at, "touches"], message: `"${name}" has no parameter "${argument}"` });
+      }
+    }
     if (tools.findIndex((tool) => tool.name === name) !== at) {
       found.push({ path: ["tools", at, "name"], message: `two tools are called "${name}"` });
     }
@@ -69,8 +82,11 @@ function ofArrivals({ arrives, tools, model, prompt, mode }: Scenario): Impossib
       }
     }
     if (when.during === "wait" && mode !== "interactive") say("when", "only an interactive run waits");
-    if (arrival.do === "run" && when.after === undefined)
+    if (BEGINS_A_RUN.includes(arrival.do) && when.after === undefined)
       say("when", 'a run begins after the end: {"after": "end"}');
+    if (AT_WORK.includes(arrival.do) && when.during !== "model" && when.during !== "tool") {
+      say("when", `"${arrival.do}" comes {"during": "model"} or {"during": "tool"}`);
+    }
     if (when.after !== undefined && !AT_REST.includes(arrival.do)) {
       say("do", `"${arrival.do}" needs a run; after the end there are ${AT_REST.join(", ")}`);
     }
@@ -87,5 +103,7 @@ function ofArrivals({ arrives, tools, model, prompt, mode }: Scenario): Impossib
   return found;
 }
 
-const AT_REST: readonly Arrival["do"][] = ["steer", "followUp", "run"];
+const BEGINS_A_RUN: readonly Arrival["do"][] = ["run", "continue"];
+const AT_REST: readonly Arrival["do"][] = ["steer", "followUp", "run", "continue"];
+const AT_WORK: readonly Arrival["do"][] = ["crash", "continueAsNew"];
 const WITH_START: readonly Arrival["do"][] = ["steer", "followUp", "stop", "queueMode"];

@@ -1,0 +1,75 @@
+import type { CallDigest, ModelDigest } from "../core/digest.ts";
+import { estimateMessage } from "../core/estimate.ts";
+import { isOverflowText } from "../core/overflow.ts";
+import { truncateForPreview } from "../core/preview.ts";
+import { redact } from "../core/redact.ts";
+import { costOf } from "../core/usage.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { AssistantMessage, ToolCallContent } from "../schema/message.ts";
+import type { PermissionPolicy } from "../schema/permission.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { factsOf } from "./facts.ts";
+import { readCall } from "./read-call.ts";
+import { isFinalCall, judgeOutput, type OutputPlan, outputPlan } from "./structured-output.ts";
+import { announcesUnmadeCall } from "./unmade-call.ts";
+
+const PREVIEW_BYTES = 256;
+
+/** What the machine is told of an answer; the branch is the store's to say. */
+export async function answerDigest(
+  message: AssistantMessage,
+  definition: AgentDefinition,
+  { tools, providers, defaultWorkspace }: Pick<Dependencies, "tools" | "providers" | "defaultWorkspace">,
+  attempts: number,
+): Promise<ModelDigest> {
+  const plan = outputPlan(definition, providers);
+  const output = plan === undefined ? undefined : judgeOutput(message, plan);
+  const offered = tools.resolve(definition.tools);
+  const workspace = definition.workspace ?? defaultWorkspace;
+  const calls = await Promise.all(
+    message.content.flatMap((part) =>
+      part.type === "toolCall"
+        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace, plan)]
+        : [],
+    ),
+  );
+  const overflow = message.stopReason === "error" && isOverflowText(message.errorMessage ?? "");
+  return {
+    branch: "",
+    stopReason: message.stopReason,
+    usage: message.usage,
+    costUsd: costOf(message.usage, definition.model.cost),
+    tokens: estimateMessage(message),
+    calls,
+    preview: truncateForPreview(
+      redact(overflow ? (message.errorMessage ?? "") : textOf(message)),
+      PREVIEW_BYTES,
+    ),
+    ...(overflow ? { overflow } : {}),
+    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
+      ? { announces: true }
+      : {}),
+    ...(output === undefined ? {} : { output }),
+    attempts,
+  };
+}
+
+/** With the facts that the policy must know. */
+async function callDigest(
+  call: ToolCallContent,
+  tools: readonly Tool[],
+  permissions: PermissionPolicy,
+  workspace: string,
+  plan: OutputPlan | undefined,
+): Promise<CallDigest> {
+  if (isFinalCall(plan, call.name)) return { id: call.id, name: call.name, summary: "", final: true };
+  const { digest, runs } = readCall(call, tools);
+  if (runs === undefined) return digest;
+  const facts = await factsOf(runs.tool, runs.value, permissions, workspace);
+  return facts === undefined ? digest : { ...digest, facts };
+}
+
+export function textOf(message: AssistantMessage): string {
+  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}

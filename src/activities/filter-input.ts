@@ -1,0 +1,65 @@
+import { Context } from "@temporalio/activity";
+import type { FilterDigest, InputVerdict } from "../core/digest.ts";
+import type { FilterInputInput } from "./activities.ts";
+import { askFilters, fitting } from "./ask-filters.ts";
+import { unloadMessage } from "./cargo.ts";
+import { claimStep } from "./claim-step.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { asFailure } from "./failure.ts";
+import { beating } from "./heartbeat.ts";
+import { checkNames } from "./known-names.ts";
+import { patiently } from "./patience.ts";
+import { currentStep } from "./step.ts";
+
+/**
+ * Asks the input filters about each message that waits (PHI-08), in order, up to the first that is rejected. What was
+ * stored once is what they have said, also when the step is done again.
+ */
+export async function filterInput(
+  input: FilterInputInput,
+  dependencies: Dependencies,
+): Promise<FilterDigest> {
+  const { transcript, definitions, log } = dependencies;
+  const { cancellationSignal: signal } = Context.current();
+  const step = currentStep(input, dependencies.process);
+  try {
+    return await beating(
+      () => undefined,
+      async () => {
+        const { inputFilters } = await definitions.byHash(input.definitionHash);
+        const claimed = await claimStep(step, input, dependencies, signal);
+        if (claimed.type === "stored") return { ...(claimed.result as FilterDigest), branch: claimed.branch };
+        const read = input.messages.map((message) => unloadMessage(message, transcript));
+        const verdicts = await verdictsOn(await Promise.all(read), inputFilters, dependencies, signal);
+        const result: FilterDigest = { branch: "", verdicts };
+        const { loopId, base } = input;
+        const { branch } = claimed;
+        const outbox = { entries: [], events: [] };
+        const write = { loopId, base, branch, step, atMs: Date.now(), outbox, entries: [], result };
+        const stored = await patiently(() => transcript.store(write), signal, log);
+        return { ...(stored.result as FilterDigest), branch: stored.branch };
+      },
+    );
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+/** Up to the first message that is rejected. */
+export async function verdictsOn(
+  messages: readonly { readonly id: string; readonly text: string }[],
+  names: readonly string[],
+  dependencies: Pick<Dependencies, "filters" | "log">,
+  signal: AbortSignal,
+): Promise<readonly InputVerdict[]> {
+  checkNames("input filter", names, dependencies.filters.names);
+  const verdicts: InputVerdict[] = [];
+  for (const { id, text } of messages) {
+    const verdict = await askFilters(names, text, dependencies, signal);
+    verdicts.push(
+      verdict.type === "warn" ? { id, type: "warn", text: fitting(verdict.text) } : { id, ...verdict },
+    );
+    if (verdict.type === "reject") break;
+  }
+  return verdicts;
+}

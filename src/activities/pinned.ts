@@ -1,0 +1,71 @@
+import { triggerLevel } from "../core/compaction/trigger.ts";
+import type { LoopDigest, ToolFacts } from "../core/digest.ts";
+import { type AgentDefinition, type Continuation, RevertSettings } from "../schema/definition.ts";
+import type { Tool } from "../tools/tool.ts";
+import { REVERT_TOOL } from "../tools/view/revert-to-state.ts";
+import { hookedPoints } from "./ask-hooks.ts";
+
+/** What a loop runs with, of all that its digest says. */
+type Pinned = Omit<
+  LoopDigest,
+  | "loopId"
+  | "parentLoopId"
+  | "kind"
+  | "branch"
+  | "from"
+  | "tokensBefore"
+  | "entries"
+  | "warnings"
+  | "rejected"
+>;
+
+/** The part of a definition that the machine decides by. */
+export function pinned(
+  definition: AgentDefinition,
+  definitionHash: string,
+  tools: readonly Tool[],
+  continuation?: Continuation,
+): Pinned {
+  const { context, nudges } = definition;
+  const hooks = hookedPoints(definition);
+  return {
+    definitionHash,
+    agentName: definition.name,
+    model: definition.model.id,
+    limits: { ...definition.limits, ...continuation?.limits } as Pinned["limits"],
+    toolStrategy: definition.toolStrategy,
+    steeringMode: definition.steeringMode,
+    followUpMode: definition.followUpMode,
+    maxRetries: definition.retry.maxRetries,
+    permissions: definition.permissions,
+    ...(context === null ? {} : { context: { compactAbove: triggerLevel(context) } }),
+    approvals: definition.approvals,
+    ...(nudges.enabled ? { nudges: nudges.max } : {}),
+    ...(tools.some(({ name }) => name === REVERT_TOOL)
+      ? { revert: definition.revert ?? RevertSettings.parse({}) }
+      : {}),
+    ...(hooks === undefined ? {} : { hooks }),
+    ...(definition.inputFilters.length > 0 ? { filters: true } : {}),
+    tools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(tool, definition)])),
+  };
+}
+
+function factsOf(tool: Tool, definition: AgentDefinition): ToolFacts {
+  const { replay, quick, confirm, view } = tool;
+  const timeoutMs = timeLimitOf(tool, definition);
+  return {
+    replay,
+    quick,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(confirm ? { confirm } : {}),
+    ...(view === undefined ? {} : { view: true as const }),
+  };
+}
+
+/** PHI-06: a tool's own limit, else the definition's, else none. */
+export function timeLimitOf(
+  { timeoutMs }: Pick<Tool, "timeoutMs">,
+  { toolTimeoutMs }: Pick<AgentDefinition, "toolTimeoutMs">,
+): number | undefined {
+  return timeoutMs ?? toolTimeoutMs ?? undefined;
+}

@@ -1,0 +1,117 @@
+import type { CompactCommand } from "../core/command.ts";
+import type { Section } from "../core/compaction/block.ts";
+import type { CompactDigest } from "../core/digest.ts";
+import { COMPACTION_KIND, rangesOf, type Span } from "../core/view.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { Entry } from "../schema/record.ts";
+import type { NewEntry } from "../transcript/transcript.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { ApplicationError } from "./failure.ts";
+import { withMemos } from "./kept-memos.ts";
+import { isText, planCompaction } from "./plan-compaction.ts";
+
+export type Compaction = Pick<CompactCommand, "view" | "position" | "tokens" | "why">;
+type Helpers = Pick<Dependencies, "providers" | "secrets" | "compactions" | "log">;
+
+/**
+ * A smaller view of these entries, and the entry that holds its texts; neither when nothing can be made smaller.
+ *
+ * A plan that is refused leaves the view as it is, except one that does not fit: that is an error.
+ */
+export async function smaller(
+  entries: readonly Entry[],
+  definition: AgentDefinition,
+  input: Compaction,
+  atMs: number,
+  helpers: Helpers,
+  signal: AbortSignal,
+): Promise<{ readonly digest: CompactDigest; readonly entry: NewEntry | undefined }> {
+  const planned = await planCompaction(entries, definition, input, helpers, signal);
+  const { sections, refused, usage, costUsd } = planned;
+  if (refused !== undefined) {
+    helpers.log.warn({ agent: definition.name }, refused);
+    if (input.why.type === "overflow") throw new ApplicationError("compaction", refused);
+    return { digest: { ...unchanged(entries, input), refused, usage, costUsd }, entry: undefined };
+  }
+  const digest = { ...digestOf(sections, entries, input), usage, costUsd };
+  return {
+    digest,
+    entry: digest.spans === undefined ? undefined : entryOf(sections, digest.spans, input, atMs),
+  };
+}
+
+function unchanged(entries: readonly Entry[], { tokens }: Compaction): CompactDigest {
+  const messages = entries.length;
+  return {
+    branch: "",
+    messagesBefore: messages,
+    messagesAfter: messages,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    loopsCompacted: 0,
+  };
+}
+
+/** A plan that shows everything as it is changes nothing. */
+function digestOf(
+  sections: readonly Section[],
+  entries: readonly Entry[],
+  { view, position, tokens }: Compaction,
+): CompactDigest {
+  const before = entries.length;
+  const spans = withMemos(spansOf(sections, position), view);
+  const same = view.ranges.every(({ cut, instead }) => cut === undefined && instead === undefined);
+  const isWhole = sections.every(({ as }) => as === "whole");
+  const after = sections.reduce((sum, { as, from, to }) => sum + (isText(as) ? 1 : to - from), 0);
+  const counts = {
+    branch: "",
+    messagesBefore: before,
+    messagesAfter: after,
+    tokensBefore: tokens,
+    tokensAfter: spans.reduce((sum, span) => sum + span.tokens, 0),
+    loopsCompacted: new Set(
+      sections.flatMap(({ as, from, to }) => (as === "whole" ? [] : loopsIn(entries, from, to))),
+    ).size,
+  };
+  return same && isWhole && after === before ? counts : { ...counts, spans };
+}
+
+function loopsIn(entries: readonly Entry[], from: number, to: number): readonly string[] {
+  return entries.flatMap(({ position, message }) =>
+    position >= from && position < to && message.role !== "extension" && message.turnId !== undefined
+      ? [message.turnId.loopId]
+      : [],
+  );
+}
+
+function spansOf(sections: readonly Section[], position: number): readonly Span[] {
+  let section = 0;
+  return sections.map(({ from, to, turns, tokens, as }) => ({
+    from,
+    to,
+    turns,
+    tokens,
+    ...(isText(as) ? { instead: { position, section: section++ } } : {}),
+    ...(as !== "whole" && !isText(as) ? { cut: as.cut } : {}),
+  }));
+}
+
+/** With the ranges of the new view, so that what the model saw behind it can be made again. */
+function entryOf(
+  sections: readonly Section[],
+  spans: readonly Span[],
+  { position, why }: Compaction,
+  atMs: number,
+): NewEntry {
+  const texts = sections.flatMap(({ from, to, as }) => (isText(as) ? [{ from, to, text: as.summary }] : []));
+  return {
+    position,
+    origin: "machine" as const,
+    message: {
+      role: "extension" as const,
+      kind: COMPACTION_KIND,
+      data: { why: why.type, sections: texts, ranges: rangesOf({ branch: "", spans }).ranges },
+      timestamp: atMs,
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { HookPoint } from "../schema/hooks.ts";
+import { failed, type HookVerdict } from "./verdict.ts";
+
+/** True or nothing is yes, false is no; a reason can be given. */
+export type PlainAnswer =
+  | boolean
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is a hook too.
+  | void
+  | { readonly type: "yes" }
+  | { readonly type: "no"; readonly reason: string };
+
+/** What may be answered at one point only (IRON-03, IRON-04, IRON-07). */
+type AnswersOf = {
+  "before-turn":
+    | { readonly type: "inject"; readonly text: string }
+    | { readonly type: "end"; readonly text: string };
+  "on-text": { readonly type: "go-on"; readonly text?: string };
+};
+
+export type HookAnswer<P extends HookPoint = HookPoint> =
+  | PlainAnswer
+  | (P extends keyof AnswersOf ? AnswersOf[P] : never);
+
+/** Of words for the model, in bytes. */
+const MAX_TEXT_BYTES = 2048;
+
+/** What a function of the application has answered, or the failure that its answer is. */
+export function verdictOf(name: string, point: HookPoint, answer: unknown): HookVerdict {
+  if (answer === undefined || answer === true) return { type: "yes" };
+  if (answer === false) return { type: "no", reason: `Hook "${name}" said no` };
+  if (typeof answer === "object" && answer !== null && "type" in answer) {
+    const { type, reason, text } = answer as { type: unknown; reason?: unknown; text?: unknown };
+    if (type === "yes") return { type };
+    if (type === "no" && typeof reason === "string") return { type, reason };
+    if (point === "before-turn" && (type === "inject" || type === "end") && typeof text === "string") {
+      return type === "end" ? { type, text } : bounded(name, { type, text });
+    }
+    if (point === "on-text" && type === "go-on" && (text === undefined || typeof text === "string")) {
+      return bounded(name, { type, ...(text === undefined ? {} : { text }) });
+    }
+    if (typeof type === "string") {
+      return failed("wrong-answer", `Hook "${name}" answered "${type}", which is no answer at ${point}`);
+    }
+  }
+  return failed("wrong-answer", `Hook "${name}" answered ${typeof answer}, which is neither yes nor no`);
+}
+
+function bounded(name: string, verdict: Extract<HookVerdict, { type: "inject" | "go-on" }>): HookVerdict {
+  const bytes = Buffer.byteLength(verdict.text ?? "");
+  if (bytes <= MAX_TEXT_BYTES) return verdict;
+  return failed(
+    "wrong-answer",
+    `Hook "${name}" gave a text of ${bytes} bytes; use at most ${MAX_TEXT_BYTES}`,
+  );
+}

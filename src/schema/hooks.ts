@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { nearestName } from "../core/nearest-name.ts";
+
+// Where an application is asked or told while an agent works, and whom it has put there (CB-01, CB-09). The meaning of
+// each point is written in docs/hooks.md.
+
+/** `asks`: what is about to happen hangs on the answer. `tells`: it has happened. */
+const KINDS = {
+  "before-task": "asks",
+  "after-task": "tells",
+  "before-loop": "asks",
+  "after-loop": "tells",
+  "on-error": "tells",
+  "before-turn": "asks",
+  "after-turn": "tells",
+  "on-text": "asks",
+  "before-tool": "asks",
+  "after-tool": "tells",
+  "before-tool-update": "asks",
+  "after-tool-update": "tells",
+  "before-compaction": "asks",
+  "after-compaction": "tells",
+} as const;
+
+export type HookPoint = keyof typeof KINDS;
+
+/** Points at which an answer must come without waiting: a stream of output passes there (CB-03). */
+export type UpdatePoint = "before-tool-update" | "after-tool-update";
+
+export const HOOK_POINTS = Object.keys(KINDS) as readonly HookPoint[];
+
+export function asks(point: HookPoint): boolean {
+  return KINDS[point] === "asks";
+}
+
+export function isUpdatePoint(point: HookPoint): point is UpdatePoint {
+  return point === "before-tool-update" || point === "after-tool-update";
+}
+
+/** Of one point. */
+const MAX_HOOKS = 16;
+
+const policy = {
+  timeoutMs: z.number().int().positive().max(600_000).optional(),
+  /** What a failure means: `stop` before something happens and `go-on` after it, unless said. */
+  onFailure: z.enum(["stop", "go-on"]).optional(),
+};
+
+const SETTINGS = '"timeoutMs" (1 to 600000) and "onFailure" ("stop" or "go-on")';
+
+const HookName = z.string().min(1).max(128);
+
+const NamedHook = z.strictObject({ name: HookName, ...policy });
+
+/** No shell reads it: one line that is cut into words, or the words. */
+const CommandHook = z.strictObject({
+  command: z.union([z.string().min(1).max(2048), z.array(z.string()).min(1).max(64)]),
+  ...policy,
+});
+
+/** A name that the worker has registered, such as `audit` or `plug::audit`, or a command. */
+export const HookUse = z.union([HookName, NamedHook, CommandHook], {
+  error: `must be the name of a hook, {"name": …} or {"command": …}, both perhaps with ${SETTINGS}`,
+});
+export type HookUse = z.infer<typeof HookUse>;
+
+const UpdateHookUse = z.union([HookName, NamedHook], {
+  error:
+    'must be the name of a hook or {"name": …}: output passes here, and a command\'s answer takes too long',
+});
+
+const uses = (point: HookPoint) =>
+  z
+    .array(isUpdatePoint(point) ? UpdateHookUse : HookUse)
+    .max(MAX_HOOKS)
+    .optional();
+
+type HookShape = { [P in HookPoint]: z.ZodOptional<z.ZodArray<typeof HookUse>> };
+
+/** Asked or told in the order given. */
+export const Hooks = z.strictObject(
+  Object.fromEntries(HOOK_POINTS.map((point) => [point, uses(point)])) as HookShape,
+  {
+    error: (issue) =>
+      issue.code === "unrecognized_keys" ? unknownPoints(issue["keys"] as string[]) : undefined,
+  },
+);
+export type Hooks = z.infer<typeof Hooks>;
+
+function unknownPoints(names: readonly string[]): string {
+  const told = names.map((name) => {
+    const near = nearestName(name, HOOK_POINTS);
+    return `there is no hook point "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
+  });
+  return `${told.join(", ")} (the points are ${HOOK_POINTS.join(", ")})`;
+}

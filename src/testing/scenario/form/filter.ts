@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { exactlyOne } from "./exactly-one.ts";
+
+/** What a filter says of a text: one of `pass`, `warn`, `reject`, `throws`. */
+export const FilterRule = z
+  .strictObject({
+    /** A part of the text; every text when absent. */
+    contains: z.string().min(1).optional(),
+    pass: z.literal(true).optional(),
+    warn: z.string().optional(),
+    reject: z.string().optional(),
+    /** The filter's code throws an error with this message. */
+    throws: z.string().optional(),
+  })
+  .superRefine((rule, context) => exactlyOne(rule, ["pass", "warn", "reject", "throws"], context));
+export type FilterRule = z.infer<typeof FilterRule>;
+
+/** An input filter: the first rule that fits decides; a text that none fits passes. */
+export const ScenarioFilter = z.strictObject({ name: z.string().min(1), rules: z.array(FilterRule) });
+export type ScenarioFilter = z.infer<typeof ScenarioFilter>;

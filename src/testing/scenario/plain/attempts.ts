@@ -1,0 +1,43 @@
+import { backoff, MAX_MESSAGE_BYTES, VENDOR_MAY_RECOVER } from "../../../activities/failure.ts";
+import { truncateForPreview } from "../../../core/preview.ts";
+import type { Setback } from "../../../core/run-event.ts";
+import { ProviderError } from "../../../providers/provider-error.ts";
+import { Interrupted } from "./interrupted.ts";
+import type { Stage } from "./stage.ts";
+
+/** In the middle of its range: the plain driver throws no dice. */
+const NO_JITTER = 0.5;
+
+/** Does a step that asks a vendor, again where Temporal would, until it is done or will not be. */
+export async function withAttempts<Done>(
+  stage: Stage,
+  maxAttempts: number,
+  work: (attempt: number) => Promise<Done>,
+): Promise<{ readonly done: Done } | { readonly setback: Setback }> {
+  const before = stage.vendor.requests;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return { done: await work(attempt) };
+    } catch (error) {
+      if (error instanceof Interrupted) {
+        const attempts = stage.vendor.requests - before;
+        return { setback: error.how === "lost" ? { type: "lost", attempts } : { type: "cancelled" } };
+      }
+      if (!(error instanceof ProviderError)) throw error;
+      const { fault, retryAfterMs } = error;
+      if (!VENDOR_MAY_RECOVER[fault] || attempt >= maxAttempts) {
+        const message = truncateForPreview(error.message, MAX_MESSAGE_BYTES);
+        return { setback: { type: "failed", failure: { fault, message } } };
+      }
+      if (stoppedBeforeNext(stage, attempt)) return { setback: { type: "cancelled" } };
+      stage.machine.pass(retryAfterMs ?? backoff(stage.definition.retry, attempt, NO_JITTER));
+    }
+  }
+}
+
+function stoppedBeforeNext({ people, machine, notes }: Stage, attempt: number): boolean {
+  const { sent } = people.due("backoff");
+  if (sent.length > 0) notes.schedule.push({ type: "backs-off", attempt });
+  people.arrive(sent);
+  return machine.isStopped;
+}

@@ -1,0 +1,133 @@
+import { verdictsOn } from "../../../activities/filter-input.ts";
+import { closedDigest } from "../../../activities/write-steps.ts";
+import { pendingApprovals } from "../../../core/approvals.ts";
+import type { CloseLoopCommand, Command, FilterInputCommand, RecordCommand } from "../../../core/command.ts";
+import type { Outcome } from "../../../schema/record.ts";
+import { timelessValue } from "../events.ts";
+import type { RunStart } from "../played.ts";
+import { ScenarioError } from "../scenario-error.ts";
+import { callModel, compact } from "./call-model.ts";
+import { callTools } from "./call-tools.ts";
+import type { Happening } from "./machine.ts";
+import { openLoop } from "./open-loop.ts";
+import { continuationOf } from "./run-start.ts";
+import { SESSION, type Stage } from "./stage.ts";
+
+/** Commands that one run may take: more is a loop without an end. */
+const MAX_COMMANDS = 5_000;
+
+/** Drives the machine through one run of the session: asks `next`, has it carried out, tells what happened. */
+export async function driveRun(stage: Stage, run: RunStart): Promise<Outcome> {
+  const { machine, people, scenario } = stage;
+  const continuation = continuationOf(stage.transcript, run);
+  stage.note({ type: "start", ...run });
+  machine.begin({
+    session: SESSION,
+    mode: run.mode,
+    idleTimeoutMs: scenario.idleTimeoutMs ?? null,
+    localSteps: true,
+    asked: { definition: stage.definition },
+    prompts: run.prompt === undefined ? [] : [{ ...run.prompt, atMs: machine.nowMs }],
+    ...(continuation === undefined ? {} : { continuation }),
+  });
+  if (run.with !== undefined) people.take(run.with);
+  machine.tell({ type: "begun" });
+  for (let commands = 0; commands <= MAX_COMMANDS; commands++) {
+    const command = machine.next();
+    if (command.type === "finish") {
+      stage.note({ type: "over" });
+      return timelessValue(command.last.outcome);
+    }
+    await carryOut(stage, command);
+  }
+  throw new ScenarioError([`model: the run does not come to an end within ${MAX_COMMANDS} commands`]);
+}
+
+async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish" }>): Promise<void> {
+  const { machine } = stage;
+  switch (command.type) {
+    case "open-loop":
+      held(stage, "open");
+      return machine.tell(await openLoop(stage, command));
+    case "call-model":
+      return machine.tell(await callModel(stage, command));
+    case "compact":
+      return machine.tell(await compact(stage, command));
+    case "filter-input":
+      return machine.tell(await filterInput(stage, command));
+    case "call-tools":
+      return await callTools(stage, command.calls);
+    case "close-loop":
+      return closeLoop(stage, command);
+    case "record":
+      return record(stage, command);
+    case "wait":
+      return wait(stage, command.untilMs);
+    case "rotate":
+      stage.notes.continuedAsNew += 1;
+      return machine.rotate();
+    default:
+      throw new Error(`The plain driver does not know the command "${(command as Command).type}"`);
+  }
+}
+
+function closeLoop(stage: Stage, command: CloseLoopCommand): void {
+  const { transcript, machine, definition } = stage;
+  const { outbox, branch, loopId, answer, definitionHash } = command;
+  transcript.write(outbox, branch, loopId);
+  transcript.closeLoop(command);
+  held(stage, "close");
+  const message = answer === undefined ? undefined : transcript.message(branch, answer);
+  const output = definitionHash === undefined ? undefined : definition.output;
+  machine.tell({ type: "loop-closed", digest: { ...closedDigest(message, answer, output), branch } });
+}
+
+async function filterInput(
+  { transcript, definition, filters, log }: Stage,
+  { outbox, branch, loopId, messages }: FilterInputCommand,
+): Promise<Happening> {
+  transcript.write(outbox, branch, loopId);
+  const words = messages.map(({ id, text = "" }) => ({ id, text }));
+  const { signal } = new AbortController();
+  const verdicts = await verdictsOn(words, definition.inputFilters, { filters, log }, signal);
+  return { type: "input-filtered", digest: { branch, verdicts } };
+}
+
+function record({ transcript, machine }: Stage, { outbox, branch, loopId = "", inbox }: RecordCommand): void {
+  transcript.write(outbox, branch, loopId);
+  transcript.putInbox(inbox);
+  machine.tell({ type: "recorded", digest: { branch } });
+}
+
+/** A step that only writes: held up where something arrives meanwhile. */
+function held(stage: Stage, step: "open" | "close"): void {
+  const { nth, sent } = stage.people.due(step);
+  if (sent.length === 0) return;
+  stage.note({ type: "held", step, nth });
+  stage.people.arrive(sent);
+  stage.note({ type: "let-go", step, nth });
+}
+
+function wait(stage: Stage, untilMs: number | undefined): void {
+  const { machine, people } = stage;
+  const asks = machine.state.phase.type === "calling-tools";
+  const { nth, sent } = people.due(asks ? "approval" : "wait");
+  stage.note({ type: asks ? "asks-people" : "waits" });
+  people.arrive(sent);
+  if (sent.length > 0 || machine.next().type !== "wait") return;
+  if (untilMs !== undefined) {
+    machine.passUntil(untilMs);
+    machine.tell({ type: "time-passed" });
+    return;
+  }
+  if (asks) throw new ScenarioError([forEver(stage, nth)]);
+  people.arrive([
+    { do: "stop", reason: "nothing more arrives", messageId: "", when: { during: "wait", nth: 0 } },
+  ]);
+}
+
+function forEver({ machine }: Stage, nth: number): string {
+  const calls = pendingApprovals(machine.state).map(({ toolCallId, tool }) => `${toolCallId} (${tool})`);
+  const moment = `{"during": "approval"${nth === 0 ? "" : `, "nth": ${nth}`}}`;
+  return `arrives: ${calls.join(", ")} would wait for a person for ever: answer at ${moment}, or set agent.approvals.timeoutMs`;
+}

@@ -1,0 +1,22 @@
+import type { Continuation } from "../../../schema/definition.ts";
+import type { MemoryTranscript } from "../memory-transcript.ts";
+import { type ContinuedFrom, continuationAt, type RunStart } from "../played.ts";
+import { ScenarioError } from "../scenario-error.ts";
+
+/** Where a run goes on, in the words of the transcript. */
+export function continuationOf(
+  transcript: MemoryTranscript,
+  { continued }: RunStart,
+): Continuation | undefined {
+  if (continued === undefined) return undefined;
+  return continuationAt(continued, placeOf(transcript, continued));
+}
+
+function placeOf(transcript: MemoryTranscript, { at, loop }: ContinuedFrom) {
+  if (at === undefined && loop === undefined) return undefined;
+  const branch = transcript.branchOf(loop);
+  if (branch === undefined) {
+    throw new ScenarioError([`arrives: there is no loop ${loop}: there are ${transcript.loops.length}`]);
+  }
+  return { branch, position: at ?? transcript.entries(branch).length };
+}

@@ -1,0 +1,29 @@
+import type { Client, WorkflowHandle } from "@temporalio/client";
+import { clearQueuesSignal, statusQuery } from "../../../workflows/messages.ts";
+
+// A run continues as new when its history is long enough. The driver makes it long, with signals that say nothing.
+
+/** More than a scenario needs by itself. */
+export const LONG_HISTORY = 150;
+
+export async function lengthenHistory(handle: WorkflowHandle): Promise<void> {
+  const { historyLength } = await handle.describe();
+  const nothing = Array.from({ length: Math.max(1, LONG_HISTORY - historyLength) });
+  await Promise.all(nothing.map(() => handle.signal(clearQueuesSignal, "nothing" as "all")));
+  await handle.query(statusQuery);
+}
+
+/** How often a run went on as a new one. */
+export async function continuations(client: Client, session: string, firstRun: string): Promise<number> {
+  let count = 0;
+  for (let run = await runAfter(client, session, firstRun); run !== undefined; count++) {
+    run = await runAfter(client, session, run);
+  }
+  return count;
+}
+
+async function runAfter(client: Client, session: string, run: string): Promise<string | undefined> {
+  const { events } = await client.workflow.getHandle(session, run).fetchHistory();
+  const last = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes;
+  return last?.newExecutionRunId ?? undefined;
+}

@@ -1,0 +1,22 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { JsonSchema } from "./schema-type.ts";
+
+const MAX_REASON_CHARS = 300;
+
+/** Why a JSON Schema (2020-12) cannot be used; `undefined` when it can. */
+export function schemaProblem(schema: JsonSchema): string | undefined {
+  const { $schema: _, $id: __, ...bare } = schema;
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
+  try {
+    if (ajv.validateSchema(bare) !== true)
+      return shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }));
+    ajv.compile(bare);
+    return undefined;
+  } catch (error) {
+    return shortened(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function shortened(reason: string): string {
+  return reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS)}...` : reason;
+}

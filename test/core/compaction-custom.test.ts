@@ -1,0 +1,182 @@
+import fc, { array, constant, nat, oneof, property, record } from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Section, SectionForm } from "../../src/core/compaction/block.ts";
+import { type CheckedPlan, checkPlan, entriesToPlan } from "../../src/core/compaction/custom.ts";
+import { orphanIn } from "../../src/core/orphans.ts";
+import { COMPACTION_KIND, materialise } from "../../src/core/view.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
+import {
+  answer,
+  entriesOf,
+  extension,
+  lines,
+  result,
+  soundMessages,
+  totalOf,
+  user,
+} from "./compaction-messages.ts";
+
+const RUNS = Number(process.env["FC_RUNS"] ?? 5000);
+const ROOMY = { budget: 1_000_000, maxTextTokens: 1000 };
+const notes = (summary = "what was said"): SectionForm => ({ summary });
+
+/** prompt 0, answer 1 with calls a and b, results 2 and 3, answer 4. */
+const TALK = entriesOf([
+  user("go"),
+  answer("", ["a", "b"]),
+  result("a", "A"),
+  result("b", "B"),
+  answer("done"),
+]);
+
+function sectionsOf(plan: CheckedPlan): readonly Section[] {
+  if (!plan.ok) throw new Error(plan.problem);
+  return plan.sections;
+}
+
+const problemOf = (plan: CheckedPlan) => (plan.ok ? "nothing" : plan.problem);
+
+describe("what a strategy wants", () => {
+  test("is taken when each entry is in one section, and counted anew [CMP-10]", () => {
+    const long = entriesOf([user("go"), answer("", ["a"]), result("a", lines(100)), user("and now")]);
+    const plan = checkPlan(
+      [
+        { from: 0, to: 1, as: notes() },
+        { from: 1, to: 3, as: { cut: 4 } },
+        { from: 3, to: 4, as: "whole" },
+      ],
+      long,
+      ROOMY,
+    );
+    expect(sectionsOf(plan)).toMatchObject([
+      { from: 0, to: 1, turns: 1, as: { summary: "what was said" } },
+      { from: 1, to: 3, turns: 1, as: { cut: 4 } },
+      { from: 3, to: 4, turns: 1, as: "whole" },
+    ]);
+    expect(sectionsOf(plan)[1]?.tokens).toBeLessThan(100);
+    expect(sectionsOf(plan)[2]?.tokens).toBe(totalOf([user("and now")]));
+  });
+
+  test("is divided where entries are missing, so that none of them comes back [CMP-10]", () => {
+    const entries = [...entriesOf([user("a")], 3), ...entriesOf([user("b"), user("c")], 6)];
+    const plan = checkPlan([{ from: 0, to: 10, as: "whole" }], entries, ROOMY);
+    expect(sectionsOf(plan).map(({ from, to }) => [from, to])).toEqual([
+      [3, 4],
+      [6, 8],
+    ]);
+    const text = checkPlan([{ from: 0, to: 10, as: notes() }], entries, ROOMY);
+    expect(sectionsOf(text).map(({ from, to }) => [from, to])).toEqual([[3, 8]]);
+  });
+
+  test("does not hold what the machine keeps for people [CMP-10]", () => {
+    const kept: AgentMessage = { role: "extension", kind: COMPACTION_KIND, data: {}, timestamp: 0 };
+    const entries = entriesOf([user("a"), kept, extension("own"), user("b")]);
+    expect(entriesToPlan(entries).map(({ position }) => position)).toEqual([0, 2, 3]);
+  });
+
+  test.each([
+    [[], "leaves out the entry at 0"],
+    [[{ from: 0, to: 4, as: "whole" }], "leaves out the entry at 4"],
+    [[{ from: 1, to: 5, as: "whole" }], "leaves out the entry at 0"],
+    [
+      [
+        { from: 0, to: 5, as: "whole" },
+        { from: 4, to: 5, as: "whole" },
+      ],
+      "overlaps the one before",
+    ],
+    [
+      [
+        { from: 0, to: 0, as: "whole" },
+        { from: 0, to: 5, as: "whole" },
+      ],
+      "is empty",
+    ],
+    [
+      [
+        { from: 0, to: 5, as: "whole" },
+        { from: 5, to: 9, as: "whole" },
+      ],
+      "from 5 to 9 holds no entry",
+    ],
+    [
+      [
+        { from: 0, to: 3, as: notes() },
+        { from: 3, to: 5, as: "whole" },
+      ],
+      "from 3 to 5 begins between a call and its result",
+    ],
+    [
+      [
+        { from: 0, to: 2, as: notes() },
+        { from: 2, to: 5, as: "whole" },
+      ],
+      "from 2 to 5 begins between a call and its result",
+    ],
+    [[{ from: 0, to: 5, as: notes(" ") }], "a text without words"],
+    [[{ from: 0, to: 5, as: notes("x".repeat(5000)) }], "has a text of 1254 tokens; 1000 are the most"],
+  ] as const)("is refused, with what is wrong: %j [CMP-10, CMP-08]", (wanted, problem) => {
+    expect(problemOf(checkPlan(wanted, TALK, ROOMY))).toContain(problem);
+  });
+
+  test("is refused over its budget, or in too many pieces [CMP-10, CTX-15]", () => {
+    expect(problemOf(checkPlan([{ from: 0, to: 5, as: "whole" }], TALK, { ...ROOMY, budget: 10 }))).toMatch(
+      /has \d+ tokens; the budget is 10/,
+    );
+    const many = entriesOf(Array.from({ length: 40 }, (_, n) => user(`${n}`)));
+    const each = many.map(({ position }) => ({ from: position, to: position + 1, as: "whole" as const }));
+    expect(problemOf(checkPlan(each, many, ROOMY))).toContain("has 40 sections; 32 are the most");
+  });
+});
+
+test("whatever is wanted: a plan that is taken keeps every entry once, no orphan, no token too many [CMP-10, CMP-08, CTX-15, PHI-13g]", () => {
+  const forms = oneof(
+    constant<SectionForm>("whole"),
+    nat(5).map((cut): SectionForm => ({ cut })),
+    nat(80).map((length): SectionForm => notes("y".repeat(length))),
+  );
+  let taken = 0;
+  fc.assert(
+    property(
+      soundMessages,
+      array(record({ length: nat(9), as: forms }), { maxLength: 8 }),
+      nat(3000),
+      (messages, pieces, budget) => {
+        const entries = entriesOf(messages);
+        let at = 0;
+        const wanted = pieces.map(({ length, as }) => {
+          const from = at;
+          at += length;
+          return { from, to: at, as };
+        });
+        const plan = checkPlan(wanted, entries, { budget, maxTextTokens: 20 });
+        if (!plan.ok) return;
+        taken += 1;
+        const covered = plan.sections.flatMap(({ from, to }) =>
+          entries.filter((e) => e.position >= from && e.position < to),
+        );
+        expect(covered).toEqual(entries);
+        const texts = plan.sections.flatMap(({ as }) =>
+          typeof as === "object" && "summary" in as ? [{ text: as.summary }] : [],
+        );
+        const position = entries.length;
+        const kept = entriesOf(
+          [{ role: "extension", kind: COMPACTION_KIND, data: { sections: texts }, timestamp: 0 }],
+          position,
+        );
+        let section = 0;
+        const ranges = plan.sections.map(({ from, to, as }) => ({
+          from,
+          to,
+          ...(typeof as === "object" && "cut" in as ? { cut: as.cut } : {}),
+          ...(typeof as === "object" && "summary" in as ? { instead: { position, section: section++ } } : {}),
+        }));
+        const seen = materialise({ branch: "main", ranges }, [...entries, ...kept]);
+        expect(orphanIn(seen)).toBeUndefined();
+        expect(totalOf(seen)).toBeLessThanOrEqual(budget);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+  expect(taken).toBeGreaterThan(RUNS / 50);
+}, 60_000);

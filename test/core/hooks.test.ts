@@ -1,0 +1,429 @@
+import { describe, expect, test } from "vitest";
+import type { RunHookCommand } from "../../src/core/command.ts";
+import type { HookWord } from "../../src/core/digest.ts";
+import { GO_ON_TEXT } from "../../src/core/hooked.ts";
+import { HOOK_POINTS } from "../../src/schema/hooks.ts";
+import { calls, play, says, usageOf } from "./play.ts";
+
+const ALL = HOOK_POINTS;
+const YES: HookWord = { type: "yes" };
+const no = (reason = "not now"): HookWord => ({ type: "no", hook: "guard", reason });
+/** This word at this point, yes at all others. */
+const saying =
+  (point: string, ...words: readonly HookWord[]) =>
+  ({ ask }: RunHookCommand): readonly HookWord[] =>
+    ask.point === point ? words : "calls" in ask ? ask.calls.map(() => YES) : [YES];
+const askedAt = (run: ReturnType<typeof play>) => run.hooked.map(({ line }) => line);
+const big = (text: string) => says(text, { usage: usageOf(500, 1) });
+
+describe("the order of hooks and events", () => {
+  test("is that of the sources, with every hook [CB-04, EVT-13, EVT-14, X-02, X-03, LOOP-13]", () => {
+    const run = play({
+      hooks: ALL,
+      prompts: ["hi", "there"],
+      replies: [{ ...calls("bash", "edit"), usage: usageOf(500, 1) }, says("done")],
+      compactAbove: 100,
+    });
+    run.settle();
+    expect(run.story()).toEqual([
+      "AgentStart initial",
+      "before-turn 0",
+      "TurnStart 0 user",
+      "MessageStart 0",
+      "MessageEnd 0",
+      "MessageStart 1",
+      "MessageEnd 1",
+      "MessageStart 2",
+      "MessageEnd 2",
+      "before-tool bash edit",
+      "ToolExecutionStart bash",
+      "ToolExecutionStart edit",
+      "ToolExecutionEnd bash ok",
+      "ToolExecutionEnd edit ok",
+      "after-tool bash edit",
+      "MessageStart 3",
+      "MessageEnd 3",
+      "MessageStart 4",
+      "MessageEnd 4",
+      "TurnEnd 0 at 2 with 2",
+      "after-turn 0",
+      "before-turn 1",
+      "TurnStart 1 continuation",
+      "before-compaction",
+      "CompactionStarted",
+      "CompactionEnded",
+      "after-compaction",
+      "MessageStart 6",
+      "MessageEnd 6",
+      "TurnEnd 1 at 6 with 0",
+      "after-turn 1",
+      "on-text",
+      "AgentEnd answered 0..7",
+    ]);
+    expect(askedAt(run).at(-1)).toBe("after-task");
+  });
+
+  test("puts on-error before the TurnEnd of an answer that failed, and after-turn behind it [LOOP-16, CB-06, X-03]", () => {
+    const run = play({ hooks: ALL });
+    run.until("call-model").fail("api").settle();
+    expect(run.story().slice(-5)).toEqual([
+      "MessageEnd 1",
+      "on-error",
+      "TurnEnd 0 at 1 with 0",
+      "after-turn 0",
+      "AgentEnd failed 0..2",
+    ]);
+  });
+
+  test("asks no on-error behind an abort, and after-turn all the same, once [LOOP-16, CB-06]", () => {
+    const run = play({ hooks: ALL });
+    run.until("call-model").stop().setBack({ type: "cancelled" });
+    expect(run.command).toMatchObject({ type: "run-hook", brief: true });
+    run.settle();
+    expect(askedAt(run)).toEqual(["before-turn 0", "after-turn 0", "after-task"]);
+    expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
+  });
+
+  test("does not ask before a turn that a limit forbids [LOOP-12, X-02]", () => {
+    const run = play({ hooks: ["before-turn"], limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
+    expect(askedAt(run)).toEqual(["before-turn 0"]);
+    expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
+  });
+
+  test("of one call at a time has both hooks around each [EVT-14]", () => {
+    const run = play({
+      hooks: ["before-tool", "after-tool"],
+      replies: [calls("bash", "edit")],
+      strategy: { type: "sequential" },
+    }).settle();
+    expect(askedAt(run)).toEqual([
+      "before-tool bash",
+      "after-tool bash",
+      "before-tool edit",
+      "after-tool edit",
+    ]);
+  });
+});
+
+describe("without hooks", () => {
+  test("no command is given for them, and the loop's close says nothing of them", () => {
+    const run = play({ replies: [calls("bash"), says("done")], compactAbove: 10 }).settle();
+    expect(run.commands.map(({ type }) => type)).not.toContain("run-hook");
+    expect(run.commands.find(({ type }) => type === "close-loop")).not.toHaveProperty("definitionHash");
+  });
+});
+
+describe("before-turn", () => {
+  test("no ends the loop without a turn; what is queued goes to the inbox [CB-05, LOOP-13, X-02, PHI-13b]", () => {
+    const run = play({ hooks: ["before-turn", "after-turn"], words: saying("before-turn", no()) });
+    run.until("run-hook").steer("wait").followUp("and then").settle();
+    expect(run.story()).toEqual(["AgentStart initial", "before-turn 0", "AgentEnd ended 0..1"]);
+    expect(run.inboxTexts).toEqual(["wait", "and then"]);
+    expect(run.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "not now" });
+  });
+
+  test("end ends it with an outcome of its own [IRON-03, IRON-04]", () => {
+    const words = saying("before-turn", { type: "end", hook: "budget", text: "the month is over" });
+    const run = play({ hooks: ["before-turn"], words }).settle();
+    expect(run.state.last?.outcome).toEqual({ type: "ended", by: "budget", reason: "the month is over" });
+    expect(run.asked).toEqual([]);
+  });
+
+  test("injects words into the turn that begins, behind those of people [IRON-03, IRON-04]", () => {
+    const run = play({
+      hooks: ["before-turn"],
+      words: ({ turn }) => [turn === 1 ? { type: "yes", notices: ["look out"] } : YES],
+      replies: [calls("bash"), says("done")],
+    });
+    run.until("call-tools").steer("hurry").settle();
+    expect(run.lines).toEqual([
+      "prompt: hi",
+      "model: calling +bash",
+      "bash: bash ok",
+      "steering: hurry",
+      "machine: look out",
+      "model: done",
+    ]);
+  });
+
+  test("is asked again when a message came that its turn was not for, and a cleared one begins no turn", () => {
+    const run = play({ hooks: ["before-turn"], replies: [says("one"), says("two")] });
+    run.until("call-model").followUp("more").step();
+    expect(run.command).toMatchObject({ type: "run-hook", turn: 1 });
+    run.clear("all").settle();
+    expect(run.lines).toEqual(["prompt: hi", "model: one"]);
+    expect(run.state.last?.outcome).toMatchObject({ type: "answered" });
+  });
+});
+
+describe("before-tool", () => {
+  const lineOf = (run: ReturnType<typeof play>, name: string) =>
+    run.lines.filter((line) => line.startsWith(name));
+
+  test("no gives one error End without a Start, and the call never runs [CB-05, X-04, PHI-13k, IRON-08]", () => {
+    const words = saying("before-tool", no("closed"), YES);
+    const run = play({ hooks: ["before-tool", "after-tool"], words, replies: [calls("bash", "edit")] });
+    run.settle();
+    expect(run.executed.map(({ toolName }) => toolName)).toEqual(["edit"]);
+    expect(lineOf(run, "bash")).toEqual(['bash!: Refused by hook "guard": closed']);
+    expect(run.story().filter((line) => line.includes("bash"))).toEqual([
+      "before-tool bash edit",
+      "ToolExecutionEnd bash error",
+    ]);
+    expect(askedAt(run)).toContain("after-tool edit");
+  });
+
+  test("is not asked about calls that are denied, unknown or invalid [PHI-13k]", () => {
+    const run = play({
+      hooks: ["before-tool"],
+      permissions: { rules: [{ tool: "edit", outcome: "deny" }] },
+      replies: [calls("edit", "unknown", { name: "read", invalid: "no path" }, "bash")],
+    }).settle();
+    expect(askedAt(run)).toEqual(["before-tool bash"]);
+  });
+
+  test("is asked before a person is, who is not asked about what it has refused", () => {
+    const ask = { rules: [{ tool: "bash", outcome: "ask" as const }] };
+    const refused = play({
+      hooks: ["before-tool"],
+      words: saying("before-tool", no()),
+      permissions: ask,
+      replies: [calls("bash")],
+    });
+    expect(refused.settle().command.type).toBe("finish");
+    const asked = play({ hooks: ["before-tool"], permissions: ask, replies: [calls("bash")] });
+    asked.until("wait").answer("c0.0").settle();
+    expect(askedAt(asked)).toEqual(["before-tool bash"]);
+    expect(lineOf(asked, "bash")).toEqual(["bash: bash ok"]);
+  });
+
+  test("gives way to steering that comes meanwhile: the next unit does not begin", () => {
+    const run = play({
+      hooks: ["before-tool"],
+      replies: [calls("bash", "edit")],
+      strategy: { type: "sequential" },
+    });
+    run.until("call-tools").step();
+    expect(run.command).toMatchObject({ type: "run-hook" });
+    run.steer("no, stop").settle();
+    expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash"]);
+    expect(lineOf(run, "edit")).toEqual(["edit!: Skipped due to queued user message."]);
+  });
+});
+
+describe("before-compaction", () => {
+  test("no skips this cycle: the model is asked with the context as it is, once [CB-05]", () => {
+    const run = play({
+      hooks: ["before-compaction", "after-compaction"],
+      words: saying("before-compaction", no()),
+      replies: [big("one"), says("two")],
+      compactAbove: 100,
+    });
+    run.until("call-model").followUp("more").settle();
+    expect(askedAt(run)).toEqual(["before-compaction"]);
+    expect(run.commands.map(({ type }) => type)).not.toContain("compact");
+    expect(run.lines.at(-1)).toBe("model: two");
+  });
+
+  test("no behind an overflow ends the run with the overflow, which names the hook [CB-05]", () => {
+    const run = play({
+      hooks: ["before-compaction"],
+      words: saying("before-compaction", no()),
+      compactAbove: 9999,
+    });
+    run.until("call-model").fail("overflow", "too long").settle();
+    expect(run.state.last?.outcome).toMatchObject({
+      type: "failed",
+      fault: "overflow",
+      message: expect.stringContaining('refused by hook "guard": not now'),
+    });
+  });
+});
+
+describe("on-text", () => {
+  test("yes lets the loop end; it is not asked where words or calls go on anyhow [IRON-07]", () => {
+    const run = play({ hooks: ["on-text"], replies: [calls("bash"), says("one"), says("two")] });
+    run.until("call-tools").followUp("more").settle();
+    expect(run.lines.at(-1)).toBe("model: two");
+    expect(askedAt(run)).toEqual(["on-text"]);
+  });
+
+  test("go-on is another turn, with its words or with ours [IRON-07]", () => {
+    const run = play({
+      hooks: ["on-text"],
+      words: ({ turn }) => [
+        turn === 1
+          ? { type: "go-on", hook: "judge", text: "test it" }
+          : turn === 2
+            ? { type: "go-on", hook: "judge" }
+            : YES,
+      ],
+      replies: [says("one"), says("two"), says("three")],
+    }).settle();
+    expect(run.lines).toEqual([
+      "prompt: hi",
+      "model: one",
+      "machine: test it",
+      "model: two",
+      `machine: ${GO_ON_TEXT}`,
+      "model: three",
+    ]);
+  });
+
+  test("three texts that are sent on with a limit of three turns leave three answers and the limit [IRON-13]", () => {
+    const run = play({
+      hooks: ["on-text"],
+      words: saying("on-text", { type: "go-on", hook: "judge" }),
+      replies: [says("one"), says("two"), says("three"), says("four")],
+      limits: { maxTurns: 3 },
+    }).settle();
+    expect(run.lines.filter((line) => line.startsWith("model"))).toHaveLength(3);
+    expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (3/3)]");
+    expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
+  });
+
+  test("a person's word that comes meanwhile is read before the hook's, and with it", () => {
+    const words = saying("on-text", { type: "go-on", hook: "judge", text: "test it" });
+    const run = play({ hooks: ["on-text"], words, replies: [says("one")], limits: { maxTurns: 2 } });
+    run.until("run-hook").steer("wait").step();
+    run.until("call-model").step();
+    expect(run.lines.slice(2, 4)).toEqual(["steering: wait", "machine: test it"]);
+  });
+});
+
+describe("a loop that a hook refuses", () => {
+  test("has one AgentEnd and no AgentStart; what was steered before it is in the inbox [LOOP-02, CB-05]", () => {
+    const run = play({ hooks: ALL, rejects: "bomb", rejectedBy: "guard", prompts: ["a bomb"], held: true });
+    run.steer("a shelter, I mean").tell({ type: "begun" }).settle();
+    expect(run.story()).toEqual(["AgentEnd rejected 0..0"]);
+    expect(run.inboxTexts).toEqual(["a shelter, I mean"]);
+    expect(run.state.last?.outcome).toEqual({ type: "rejected", reason: 'not "bomb"', by: "guard" });
+    expect(askedAt(run)).toEqual([]);
+    expect(run.commands.find(({ type }) => type === "close-loop")).not.toHaveProperty("definitionHash");
+  });
+
+  test("leaves an interactive run waiting for another prompt", () => {
+    const run = play({
+      hooks: ["after-task"],
+      rejects: "bomb",
+      rejectedBy: "guard",
+      prompts: ["a bomb"],
+      mode: "interactive",
+    }).settle();
+    expect(run.phase).toBe("waiting");
+    run.prompt("hello").settle();
+    expect(run.lines).toEqual(["prompt: hello", "model: done"]);
+  });
+});
+
+describe("after-task", () => {
+  test("is told once, when the run ends at rest: not while an interactive run waits [CB-07]", () => {
+    const run = play({ hooks: ["after-task"], mode: "interactive" }).settle();
+    expect(run.phase).toBe("waiting");
+    run.prompt("again").settle();
+    expect(askedAt(run)).toEqual([]);
+    run.stop();
+    expect(run.command).toMatchObject({ type: "run-hook", loopId: "" });
+    run.steer("too late").step().settle();
+    expect(askedAt(run)).toEqual(["after-task"]);
+    expect(run.inboxTexts).toEqual(["too late"]);
+  });
+});
+
+describe("a stop while hooks are asked", () => {
+  const stopAt = (point: string) => {
+    const run = play({ hooks: ALL, replies: [calls("bash"), big("one")], compactAbove: 100 });
+    for (let steps = 0; steps < 100; steps++) {
+      const { command } = run;
+      if (command.type === "run-hook" && command.ask.point === point) break;
+      if (point === "on-error" && command.type === "call-model") run.fail("api");
+      else run.step();
+    }
+    expect(run.command).toMatchObject({ type: "run-hook", ask: { point } });
+    return run.stop().setBack({ type: "cancelled" }, "claimed");
+  };
+
+  test.each(["before-turn", "before-tool", "after-tool", "after-turn", "on-text"])(
+    "at %s ends the run as stopped, and starts nothing any more [PHI-10]",
+    (point) => {
+      const run = stopAt(point);
+      const before = run.asked.length + run.executed.length;
+      run.settle();
+      expect(run.asked.length + run.executed.length).toBe(before);
+      expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
+    },
+  );
+
+  test("at before-compaction aborts the turn, and its end is told", () => {
+    const run = play({
+      hooks: ALL,
+      replies: [{ ...calls("bash"), usage: usageOf(500, 1) }],
+      compactAbove: 100,
+    });
+    while (!(run.command.type === "run-hook" && run.command.ask.point === "before-compaction")) run.step();
+    run.stop().setBack({ type: "cancelled" }).settle();
+    expect(run.story().slice(-5)).toEqual([
+      "MessageStart 3",
+      "MessageEnd 3",
+      "TurnEnd 1 at 3 with 0",
+      "after-turn 1",
+      "AgentEnd stopped 0..4",
+    ]);
+  });
+
+  test("asks no more what it had asked before, and tells again what it tells behind the stop [CB-06]", () => {
+    const run = play({ hooks: ["before-turn", "after-turn"] })
+      .until("run-hook")
+      .stop()
+      .lose("claimed");
+    expect(run.state.phase.type).toBe("closing");
+    const told = play({ hooks: ["before-turn", "after-turn"] })
+      .until("call-model")
+      .stop();
+    told.setBack({ type: "cancelled" }).lose("claimed").settle();
+    expect(askedAt(told)).toEqual(["before-turn 0", "after-turn 0", "after-turn 0"]);
+  });
+
+  test("at on-error leaves the failure as it was", () => {
+    expect(stopAt("on-error").settle().state.last?.outcome).toMatchObject({ type: "failed", fault: "api" });
+  });
+});
+
+describe("hooks that cannot be asked", () => {
+  test("are asked again when their worker died; what was decided and stored counts [PHI-10]", () => {
+    const run = play({ hooks: ["before-turn"] }).until("run-hook");
+    run.lose("claimed").lose("stored").settle();
+    expect(askedAt(run)).toEqual(["before-turn 0", "before-turn 0"]);
+    expect(run.lines.at(-1)).toBe("model: done");
+  });
+
+  test("three times in a row end the loop before something happens, with words", () => {
+    const run = play({ hooks: ["before-turn"] })
+      .until("run-hook")
+      .lose()
+      .lose()
+      .lose()
+      .settle();
+    expect(run.state.last?.outcome).toMatchObject({
+      type: "ended",
+      reason: expect.stringContaining("3 workers"),
+    });
+    const failed = play({ hooks: ["before-tool"], replies: [calls("bash", "edit")] }).until("run-hook");
+    failed.fail("store").settle();
+    expect(failed.executed).toEqual([]);
+    expect(failed.lines[2]).toContain("could not be asked");
+  });
+
+  test("behind something change nothing; one that is to stop the agent ends the loop behind its turn", () => {
+    const open = play({ hooks: ["after-turn", "after-tool"], replies: [calls("bash")] });
+    open.until("run-hook").fail("store").until("run-hook").fail("store").settle();
+    expect(open.lines.at(-1)).toBe("model: done");
+    const closed = play({
+      hooks: ["after-tool"],
+      words: saying("after-tool", no("no ledger")),
+      replies: [calls("bash")],
+    }).settle();
+    expect(closed.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "no ledger" });
+    expect(closed.lines.at(-1)).toBe("bash: bash ok");
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { orphanIn } from "../../src/core/orphans.ts";
+import { COMPACTION_KIND, materialiseAll } from "../../src/core/view.ts";
+import type { AgentMessage, AssistantMessage } from "../../src/schema/message.ts";
+import { usageOf, userMessage } from "./play.ts";
+
+const user = userMessage("hi", 0);
+const own = (kind: string): AgentMessage => ({ role: "extension", kind, data: {}, timestamp: 0 });
+const result = (id: string): AgentMessage => ({
+  role: "toolResult",
+  toolCallId: id,
+  toolName: "bash",
+  content: [],
+  isError: false,
+  timestamp: 0,
+});
+const answer = (...ids: string[]): AssistantMessage => ({
+  role: "assistant",
+  content: ids.map((id) => ({ type: "toolCall", id, name: "bash", arguments: {} })),
+  stopReason: "toolUse",
+  model: "m",
+  provider: "p",
+  usage: usageOf(1, 1),
+  timestamp: 0,
+});
+
+test("calls with their results behind them, in any order, are whole; an application's messages are overlooked [CB-10]", () => {
+  expect(orphanIn([user, answer("a", "b"), result("b"), own("note"), result("a"), user])).toBeUndefined();
+});
+
+test("a call without a result, at the end or in the middle, is named [CB-10]", () => {
+  expect(orphanIn([answer("a")])).toContain("call a");
+  expect(orphanIn([answer("a", "b"), result("a"), user, result("b")])).toContain("call b");
+});
+
+test("a result that follows no such call is named [CB-10]", () => {
+  expect(orphanIn([user, result("a")])).toContain("call a");
+  expect(orphanIn([answer("a"), result("a"), result("a")])).toContain("call a");
+});
+
+test("an application sees its own messages, and not those of the machine [LOOP-22]", () => {
+  const messages = [user, own("note"), own(COMPACTION_KIND), own("rejected-input")];
+  const entries = messages.map((message, position) => ({
+    position,
+    origin: "prompt" as const,
+    message,
+    tokens: 1,
+  }));
+  const view = { branch: "main", ranges: [{ from: 0, to: 4 }] };
+  expect(materialiseAll(view, entries)).toEqual([user, own("note")]);
+});

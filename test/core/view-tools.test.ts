@@ -1,0 +1,235 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ToolFacts } from "../../src/core/digest.ts";
+import { labelled, positionNamed } from "../../src/core/labels.ts";
+import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
+import { materialise, rangesOf, viewTokens } from "../../src/core/view.ts";
+import { act, anyActions, finish, settings } from "./actions.ts";
+import { type CallScript, calls, play, says, TOOLS, throughJson } from "./play.ts";
+
+// play.ts checks before every answer: no orphan, words of people in the view, events that replay to the view.
+
+const OF_VIEW: ToolFacts = { replay: "pure", quick: true, view: true };
+const tools = { ...TOOLS, prun: OF_VIEW, prun_with_memo: OF_VIEW, revert_to_state: OF_VIEW };
+const prun = (tokens: number): CallScript => ({ name: "prun", arguments: { tokens } });
+const memo = (tokens: number, words: string): CallScript => ({
+  name: "prun_with_memo",
+  arguments: { tokens, memo: words },
+});
+const back = (step: string): CallScript => ({ name: "revert_to_state", arguments: { step } });
+
+const script = fc.oneof(
+  fc.integer({ min: 1, max: 400 }).map(prun),
+  fc.integer({ min: 1, max: 400 }).map((tokens) => memo(tokens, "remember")),
+  fc.integer({ min: 0, max: 25 }).map((position) => back(`n${position}`)),
+  fc.constantFrom<CallScript>({ name: "bash" }, { name: "read" }, { name: "unknown" }),
+);
+const replies = fc.array(
+  fc.oneof(
+    { arbitrary: fc.array(script, { minLength: 1, maxLength: 3 }).map((all) => calls(...all)), weight: 5 },
+    { arbitrary: fc.constant(says("words")), weight: 1 },
+  ),
+  { maxLength: 14 },
+);
+/** A fake compaction and a foreign run know nothing of pruned spans. */
+const actions = anyActions.map((all) => all.filter(({ type }) => type !== "compact" && type !== "intrude"));
+
+const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+
+describe("whatever a model prunes and wherever it goes back", () => {
+  test(
+    "no view has an orphan or lacks a word of a person, and events replay to it [PRUN-01, PRUN-05, PRUN-07, PRUN-11, PHI-05, PHI-13i, PHI-13j]",
+    () => {
+      let pruned = 0;
+      let reverted = 0;
+      fc.assert(
+        fc.property(settings, replies, actions, (setting, given, all) => {
+          const limits = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null, maxDurationMs: null };
+          const run = play({ ...setting, replies: given, tools, compactAbove: undefined, limits });
+          for (const action of all) act(run, action);
+          finish(run);
+          const bodies = run.transcript.loops.flatMap(({ loopId }) => run.transcript.eventsOf(loopId));
+          pruned += bodies.filter(({ body }) => body.type === "PrunApplied").length;
+          reverted += bodies.filter(({ body }) => body.type === "RevertApplied" && body.applied).length;
+          expect(run.largestState).toBeLessThan(64 * 1024);
+        }),
+        { numRuns: RUNS },
+      );
+      expect(pruned).toBeGreaterThan(RUNS / 10);
+      expect(reverted).toBeGreaterThan(RUNS / 50);
+    },
+    120_000 + RUNS * 100,
+  );
+});
+
+describe("pruning", () => {
+  test("takes from the view what it reports, and drops the vendor's count [PRUN-02, PRUN-04, PHI-13i]", () => {
+    const run = play({ replies: [calls("bash"), calls("bash"), calls(prun(1)), says("done")], tools });
+    run.until("call-tools").step().until("call-tools").step().until("call-tools");
+    const before = viewTokens(run.state.view);
+    run.step();
+    const [event] = run.transcript
+      .eventsOf(run.transcript.loops[0]?.loopId ?? "")
+      .concat(run.state.outbox.events)
+      .flatMap(({ body }) => (body.type === "PrunApplied" ? [body] : []));
+    const result = run.state.view.spans.at(-1);
+    expect(event).toMatchObject({ pruned: [{ from: 1, to: 3 }], messagesRemoved: 2 });
+    expect(run.state.counted).toBeUndefined();
+    const own = run.transcript.entryAt("main", 6)?.tokens ?? 0;
+    expect(viewTokens(run.state.view)).toBe(before + own - (event?.tokensRemoved ?? 0));
+    expect(result?.to).toBe(7);
+    run.settle();
+  });
+
+  test("a hundred times leaves a few spans; words in between stay [PRUN-01, LOOP-11]", () => {
+    const given = Array.from({ length: 100 }, () => calls("bash", prun(5000)));
+    const run = play({ replies: [...given, says("done")], tools, strategy: { type: "sequential" } });
+    for (let steps = 0; run.command.type !== "finish"; steps++) {
+      if (steps % 9 === 0 && steps < 300) run.steer("words");
+      run.step();
+    }
+    expect(run.state.view.spans.length).toBeLessThan(8);
+    expect(run.largestState).toBeLessThan(32 * 1024);
+  });
+
+  test("what a compaction has left is not pruned; what comes after it is [PRUN-09]", () => {
+    const given = [...Array.from({ length: 6 }, () => calls("bash")), calls(prun(100_000)), says("done")];
+    const run = play({ replies: given, tools, light: true, compactAbove: 1_000_000 });
+    run.until("call-tools").step().step().step().step().step();
+    run.compact();
+    run.settle();
+    const { liveFrom = 0, spans } = run.state.view;
+    expect(liveFrom).toBeGreaterThan(0);
+    const words = spans.filter((span) => span.words === true);
+    expect(words.length).toBeGreaterThan(0);
+    expect(words.every(({ from }) => from >= liveFrom)).toBe(true);
+  });
+
+  test("the record stays whole [PRUN-06]", () => {
+    const run = play({ replies: [calls("bash"), calls(prun(9999)), says("done")], tools }).settle();
+    expect(run.lines).toEqual([
+      "prompt: hi",
+      "model: calling +bash",
+      "bash: bash ok",
+      "model: calling +prun",
+      "prun: prun ok",
+      "model: done",
+    ]);
+  });
+});
+
+describe("going back", () => {
+  const lesson = (count: number) => Array.from({ length: count }, () => calls(back("n0")));
+  const shownTags = (run: ReturnType<typeof play>) =>
+    materialise(rangesOf(run.state.view), run.transcript.entries(run.state.branch), {
+      elsewhere: (branch, position) => run.transcript.entryAt(branch, position)?.message,
+    }).filter(({ content }) => content[0]?.type === "text" && content[0].text.startsWith("[Back at")).length;
+
+  test("lessons fade after five turns, but the newest three stay [PHI-02]", () => {
+    const run = play({
+      replies: [
+        ...lesson(8),
+        calls("bash"),
+        calls("bash"),
+        calls("bash"),
+        calls("bash"),
+        calls("bash"),
+        calls("bash"),
+        says("done"),
+      ],
+      tools,
+    });
+    run.settle();
+    expect(shownTags(run)).toBe(3);
+    const few = play({ replies: [...lesson(8), says("done")], tools }).settle();
+    expect(shownTags(few)).toBe(5);
+  });
+
+  test("to one place twice keeps both lessons; a memo made behind it keeps its words [PHI-02, PHI-05]", () => {
+    const run = play({
+      replies: [
+        calls("bash"),
+        calls("bash"),
+        calls(memo(1, "first")),
+        calls(back("n4")),
+        calls(back("n4")),
+        says("done"),
+      ],
+      tools,
+    }).settle();
+    expect(shownTags(run)).toBe(2);
+    const [, words] = materialise(rangesOf(run.state.view), run.transcript.entries(run.state.branch), {
+      elsewhere: (branch, position) => run.transcript.entryAt(branch, position)?.message,
+    });
+    expect(words).toMatchObject({
+      role: "user",
+      content: [{ text: "[Memo on what was pruned here] first" }],
+    });
+    expect(run.left).toHaveLength(2);
+    const events = run.transcript.eventsOf(run.transcript.loops[0]?.loopId ?? "").map(({ body }) => body);
+    const { memos } = replayPruned(events, run.left);
+    expect(memos).toEqual(prunedStateOf(run.state.view.spans).memos);
+    expect(memos[0]?.branch).toBe("main");
+  });
+
+  test("to an answer with calls is to behind their results [PHI-05, PHI-13j]", () => {
+    const run = play({ replies: [calls("bash", "read"), calls(back("n1")), says("done")], tools }).settle();
+    expect(run.lines).toEqual([
+      "prompt: hi",
+      "model: calling +bash +read",
+      "bash: bash ok",
+      "read: read ok",
+      "machine: [Back at n3 · lesson] a lesson",
+      "model: done",
+    ]);
+  });
+
+  test("results that waited to be written stay on the branch that is left [PHI-01]", () => {
+    const run = play({ replies: [calls(back("n0"), "unknown"), says("done")], tools }).settle();
+    const left = run.transcript.entries("main").map(({ message }) => message.role);
+    expect(left).toEqual(["user", "assistant", "toolResult", "toolResult"]);
+  });
+
+  test("behind a steering message is refused to places before it [PHI-03]", () => {
+    const run = play({ replies: [calls("bash"), calls(back("n0")), says("done")], tools });
+    run.until("call-tools").steer("look here").settle();
+    const events = run.transcript.eventsOf(run.transcript.loops[0]?.loopId ?? "").map(({ body }) => body);
+    expect(events.find(({ type }) => type === "RevertApplied")).toMatchObject({
+      applied: false,
+      reason: expect.stringContaining("a person has spoken since (n3)"),
+    });
+    expect(run.left).toEqual([]);
+  });
+
+  test("takes the names that labels give, with and without the n [PHI-01]", () => {
+    expect([
+      positionNamed("n12"),
+      positionNamed("12"),
+      positionNamed(" N3 "),
+      positionNamed("last"),
+      positionNamed("n-1"),
+    ]).toEqual([12, 12, 3, undefined, undefined]);
+  });
+
+  test("labels of what was sent once never change, and without them views are as before [PHI-04, PHI-05]", () => {
+    const run = play({
+      replies: [calls("bash"), calls("read", "bash"), says("a"), calls("bash"), says("done")],
+    });
+    run.followUp("more").settle();
+    const entries = run.transcript.entries("main");
+    const sent = run.asked.map(({ view, position }) =>
+      materialise(view, entries.slice(0, position), { labels: true }).map((message) =>
+        JSON.stringify(message),
+      ),
+    );
+    sent.slice(1).forEach((later, index) => {
+      const earlier = sent[index] ?? [];
+      expect(later.slice(0, earlier.length)).toEqual(earlier);
+    });
+    const last = run.asked.at(-1);
+    if (last === undefined) throw new Error("nothing was asked");
+    const plain = materialise(last.view, entries.slice(0, last.position));
+    expect(plain).toEqual(entries.slice(0, last.position).map(({ message }) => message));
+    expect(throughJson(labelled([], new Map()))).toEqual([]);
+  });
+});

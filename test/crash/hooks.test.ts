@@ -1,0 +1,72 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { readProcess } from "../../src/tools/process/process-table.ts";
+import { startProxy } from "./support/proxy.ts";
+import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+
+let stage: CrashStage;
+
+beforeAll(async () => {
+  stage = await openCrashStage();
+});
+afterAll(() => stage.close());
+
+const lines = (file: string): string[] => {
+  try {
+    return readFileSync(join(stage.home, file), "utf8").trim().split("\n");
+  } catch {
+    return [];
+  }
+};
+
+/** A command that writes down its process and its id, and answers when it is let go. */
+function waitingHook(label: string): { command: string } {
+  const script = `echo "$$ $HOLDFAST_HOOK_ID" >> ${label}.asked\nwhile [ ! -e ${label}.go ]; do sleep 0.05; done\n`;
+  writeFileSync(join(stage.home, `${label}.sh`), script);
+  return { command: `./${label}.sh` };
+}
+
+test("killed in a hook: its processes are gone, it is asked again under the same id, and the run goes on [CB-08, PHI-10]", async () => {
+  const session = stage.session({
+    replies: [{ text: "Fine." }],
+    agent: { hooks: { "before-turn": [waitingHook("killed")] } },
+  });
+  const first = await stage.worker();
+  await session.start("Go");
+  await eventually(() => lines("killed.asked").length === 1);
+  const [pid, id] = lines("killed.asked")[0]?.split(" ") ?? [];
+  await first.kill("SIGKILL");
+  await eventually(async () => (await readProcess(Number(pid))) === undefined);
+  await stage.worker();
+  await eventually(() => lines("killed.asked").length === 2, { timeoutMs: 15_000 });
+  stage.go("killed");
+  expect(await session.result()).toMatchObject({ text: "Fine." });
+  expect(lines("killed.asked")[1]?.split(" ")[1]).toBe(id);
+  await expectWhole(stage, session);
+}, 40_000);
+
+test("killed after a hook's answer was stored and before Temporal knows: it is not asked again [PHI-10]", async () => {
+  const proxy = await startProxy(stage.address);
+  const session = stage.session({
+    replies: [{ text: "Fine." }],
+    agent: { hooks: { "before-turn": [waitingHook("stored")] } },
+  });
+  const first = await stage.worker({ address: proxy.address });
+  await session.start("Go");
+  await eventually(() => lines("stored.asked").length === 1);
+  proxy.stall();
+  stage.go("stored");
+  await eventually(async () =>
+    (await stage.transcript.steps(session.id)).some(
+      ({ kind, storedAtMs }) => kind === "run-hook" && storedAtMs,
+    ),
+  );
+  await first.kill("SIGKILL");
+  await proxy.close();
+  await stage.worker();
+  expect(await session.result()).toMatchObject({ text: "Fine." });
+  expect(lines("stored.asked")).toHaveLength(1);
+  await expectWhole(stage, session);
+}, 40_000);

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { lockAfterClaim } from "./support/lock.ts";
+import { type CrashStage, executed, openCrashStage } from "./support/temporal.ts";
+
+let stage: CrashStage;
+
+beforeAll(async () => {
+  stage = await openCrashStage();
+});
+afterAll(() => stage.close());
+
+test("killed in going back: the call is answered again, and there is one branch, one event, one tag [PHI-01, PHI-04]", async () => {
+  const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
+  const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+  const back = { category: "failure", step: "n0", summary: "nothing there" };
+  const own = ({ conversation }: { conversation: string }) => conversation === session.id;
+  stage.model.script({
+    conversations: [
+      {
+        match: (question) => own(question) && JSON.stringify(question.body).includes("Back at n0"),
+        replies: [{ text: "Done." }],
+      },
+      { match: own, replies: [look, { toolCalls: [{ name: "revert_to_state", arguments: back }] }] },
+    ],
+  });
+  const first = await stage.worker();
+  await session.start("Go", { settings: { localSteps: false } });
+  await eventually(() => session.requests()[1]?.outcome === "answered", { everyMs: 1 });
+  const unlock = lockAfterClaim(stage.home, session.id, "revert_to_state", false);
+  await first.kill("SIGKILL");
+  unlock();
+  await stage.worker();
+  expect(await session.result()).toMatchObject({ text: "Done." });
+  await executed(stage, session, "revert_to_state", 2);
+  expect(session.seen(2)).toEqual([
+    "user: Go",
+    "user: [n0 is this message]",
+    "user: [Back at n0 · lesson] nothing there",
+  ]);
+  const branches = await stage.transcript.branches(session.id);
+  expect(branches).toHaveLength(2);
+  const events = (await session.eventTypes()).filter((type) => type === "RevertApplied");
+  expect(events).toHaveLength(1);
+  expect(await session.entries("main")).toHaveLength(5);
+  expect(await session.entries(branches[1]?.id)).toHaveLength(3);
+}, 40_000);

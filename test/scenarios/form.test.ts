@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { jsonLines } from "../../src/testing/scenario/json-lines.ts";
+import { playPlain } from "../../src/testing/scenario/plain.ts";
+import { runScenario } from "../../src/testing/scenario/run.ts";
+import { readScenarios, type Scenario } from "../../src/testing/scenario/schema.ts";
+
+function refusal(scenario: unknown): string {
+  try {
+    readScenarios(scenario);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+}
+
+const one = (scenario: unknown): Scenario => readScenarios(scenario)[0] as Scenario;
+
+describe("a scenario that cannot be used says where and why", () => {
+  test.each([
+    [{ name: "s", promt: "hi" }, '"s": there is no field "promt" here. Did you mean "prompt"?'],
+    [
+      { name: "s", prompt: "hi", tools: [{ name: "a", does: [{ give: "x" }] }] },
+      '"s": tools.0.does.0: there is no field "give" here. Did you mean "gives"?',
+    ],
+    [
+      { name: "s", prompt: "hi", agent: { limits: { maxTurn: 3 } } },
+      '"s": agent.limits: there is no field "maxTurn" here. Did you mean "maxTurns"?',
+    ],
+    [
+      { name: "s", prompt: "hi", arrives: [{ when: { during: "model" }, do: "steer", txt: "x" }] },
+      '"s": arrives.0: there is no field "txt" here. Did you mean "text"? There are when, do, text, id.',
+    ],
+    [
+      { name: "s", prompt: "hi", arrives: [{ when: { during: "model" }, do: "aprove" }] },
+      '"s": arrives.0.do: there is no value "aprove" here. Did you mean "approve"?',
+    ],
+    [{ name: "s", arrives: [{ when: { after: "end" }, do: "run" }] }, '"s": arrives.0.text: is missing'],
+    [
+      { name: "s", prompt: "hi", arrives: [{ when: { during: "close" }, do: "crash" }] },
+      '"s": arrives.0.when: "crash" comes {"during": "model"} or {"during": "tool"}',
+    ],
+  ])("%j", (scenario, message) => {
+    expect(refusal(scenario)).toContain(message);
+  });
+
+  test("a question that nobody answers", async () => {
+    const agent = { permissions: { otherwise: "ask" } };
+    const model = [{ toolCalls: [{ name: "a" }] }];
+    const playing = playPlain(one({ name: "s", prompt: "hi", agent, tools: [{ name: "a" }], model }));
+    await expect(playing).rejects.toThrow(
+      'call_0_0 (a) would wait for a person for ever: answer at {"during": "approval"}',
+    );
+  });
+
+  test("a place that a branch does not have", async () => {
+    const arrives = [{ when: { after: "end" }, do: "continue", kind: "rerun", at: 9 }];
+    const playing = playPlain(one({ name: "s", prompt: "hi", arrives }));
+    await expect(playing).rejects.toThrow('"at" is 9, but that branch has 2 messages only');
+  });
+});
+
+test("the lines of a scenario: events with hook calls between them, requests, runs of tools, the result", async () => {
+  const model = [{ toolCalls: [{ name: "a", arguments: { n: 1 } }] }];
+  const tools = [{ name: "a", parameters: { n: "number" } }];
+  const report = await runScenario(one({ name: "s", prompt: "hi", tools, model }));
+  const hooks = [
+    { hook: "before_loop", behind: 0 },
+    { hook: "before_turn", behind: 1 },
+  ];
+  const lines = jsonLines({ ...report, played: { ...report.played, hooks } }).map((line) => JSON.parse(line));
+  expect(lines.slice(0, 4)).toMatchObject([
+    { type: "hook", hook: "before_loop" },
+    { type: "event", event: "AgentStart", scenario: "s" },
+    { type: "hook", hook: "before_turn" },
+    { type: "event", event: "TurnStart" },
+  ]);
+  expect(lines.filter(({ type }) => type === "sent")).toMatchObject([
+    { nth: 0, turn: 0, for: "answer", tools: ["a"] },
+    { nth: 1, turn: 1, for: "answer" },
+  ]);
+  expect(lines.filter(({ type }) => type === "ran")).toMatchObject([
+    { call: "call_0_0", tool: "a", arguments: { n: 1 } },
+  ]);
+  expect(lines.at(-1)).toMatchObject({ type: "result", executed: ["call_0_0"], ok: true });
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { CompactionRequest, CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
+import { spoken } from "./support/session.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+/** What strategies were asked. */
+let asked: CompactionRequest[] = [];
+
+const bounds = ({ entries }: CompactionRequest) => {
+  const positions = entries.map(({ position }) => position);
+  return { from: positions[0] ?? 0, to: (positions.at(-1) ?? 0) + 1 };
+};
+
+const compactions: Record<string, CompactionStrategy> = {
+  headline: (request) => {
+    asked.push(request);
+    return [{ ...bounds(request), as: { summary: `Headline of ${request.entries.length} entries` } }];
+  },
+  asks: async (request) => {
+    asked.push(request);
+    const { focus = "nothing" } = request;
+    const summary = await request.ask({
+      instructions: "Be brief.",
+      text: `Dwell on ${focus}.`,
+      maxTokens: 50,
+    });
+    return [{ ...bounds(request), as: { summary } }];
+  },
+  forgets: (request) => {
+    asked.push(request);
+    return [{ from: 0, to: 1, as: "whole" }];
+  },
+  throws: async (request) => {
+    asked.push(request);
+    await request.ask({ instructions: "Be brief.", text: "Anything." });
+    throw new Error("out of ideas");
+  },
+};
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ registered: { compactions } });
+});
+afterAll(() => stage.close());
+beforeEach(() => {
+  asked = [];
+});
+
+const LONG = "All work and no play makes a long day. ".repeat(60);
+const usage = { input: 0, output: 0 };
+const turn = { text: LONG, toolCalls: [{ name: "list_files", arguments: { path: "." } }], usage };
+
+function growing(strategy: string, faults: { fault: "overflow"; onTurn: number }[] = [], turns = 5) {
+  return stage.session({
+    replies: [...Array.from({ length: turns - 1 }, () => turn), { text: "Done.", usage }],
+    faults,
+    agent: {
+      tools: ["list_files"],
+      context: {
+        maxContextTokens: 3000,
+        systemPromptTokens: 100,
+        compaction: { maxSummaryTokens: 700, strategy, focusMessage: "the prices" },
+      },
+      model: { cost: { input: 1000, output: 1000 } },
+      limits: { maxTurns: 8 },
+    },
+  });
+}
+
+const requestsWithText = (session: ReturnType<typeof growing>, text: string) =>
+  session.requests().filter(({ body }) => JSON.stringify(body).includes(text));
+
+test("a strategy of the application by its name: the model sees its text, the record stays whole [CMP-10, TMP-10]", async () => {
+  const session = growing("headline");
+  // The scripted model counts the answers that it is shown, and so begins anew behind each headline.
+  await session.run("Go");
+  expect(asked[0]).toMatchObject({ why: "grown", focus: "the prices", maxTextTokens: 700 });
+  expect(asked[0]?.budget).toBeGreaterThan(1000);
+  const [first] = requestsWithText(session, "Headline of");
+  expect(spoken(first)[0]).toBe(`user: Headline of ${asked[0]?.entries.length} entries`);
+  expect(JSON.stringify(first?.body)).not.toContain("All work");
+  expect(await session.eventTypes()).toContain("CompactionEnded");
+  const answers = (await session.conversation()).filter((line) => line.startsWith("assistant: All work"));
+  expect(answers).toHaveLength(session.requests().length);
+});
+
+test("it may ask the agent's model for words, which count [CMP-10, CMP-14]", async () => {
+  const session = growing("asks");
+  await session.run("Go");
+  const [first] = requestsWithText(session, "Dwell on the prices.");
+  expect(JSON.stringify(first?.body?.["system"])).toContain("Be brief.");
+  expect(first?.body).toMatchObject({ max_tokens: 50 });
+  expect(await session.eventTypes()).toContain("CompactionEnded");
+});
+
+test.each([
+  ["forgets", 'The compaction strategy "forgets" leaves out the entry at 1'],
+  ["throws", 'The compaction strategy "throws" failed: out of ideas'],
+])("what %s gives is refused: the view stays as it is, and history says why [CMP-10]", async (name, why) => {
+  const session = growing(name);
+  expect(await session.run("Go")).toMatchObject({ text: "Done." });
+  expect(asked.length).toBeGreaterThan(0);
+  expect(await session.eventTypes()).not.toContain("CompactionStarted");
+  const last = session.requests().at(-1);
+  expect(spoken(last).filter((line) => line.startsWith("assistant: All work"))).toHaveLength(4);
+  const { events } = await session.handle.fetchHistory();
+  const results = (events ?? []).flatMap(
+    (event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [],
+  );
+  expect(results.map(({ data }) => Buffer.from(data ?? []).toString()).join("\n")).toContain(
+    JSON.stringify(why).slice(1, -1),
+  );
+});
+
+test("where the vendor says that it does not fit, the loop ends with what is wrong [CMP-10, OVF-05]", async () => {
+  const session = growing("forgets", [{ fault: "overflow", onTurn: 1 }]);
+  await session.start("Go");
+  const { result } = await session.failure();
+  expect(result?.outcome).toMatchObject({ type: "failed", fault: "compaction" });
+  expect(result?.outcome.type === "failed" && result.outcome.message).toContain(
+    'The compaction strategy "forgets" leaves out the entry at 1',
+  );
+});
+
+test("a name that the worker does not have is an error that lists those that there are [TMP-10]", async () => {
+  const session = growing("headlines");
+  await session.start("Go");
+  const { message } = await session.failure();
+  expect(message).toContain(
+    'no compaction strategy "headlines"; it has block, summary, asks, forgets, headline, throws',
+  );
+  expect(await stage.transcript.loops(session.id)).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ContextConverter, ContextTransform } from "../../src/hooks/context-functions.ts";
+import type { Message } from "../../src/schema/message.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
+
+const transforms: Record<string, ContextTransform> = {
+  "rag::inject": (messages, { turn }) => [user(`Facts for turn ${turn}`), ...messages],
+  vandal: (messages, { turn }) => {
+    if (turn > 0) return messages;
+    for (const message of messages) if (message.role === "user") message.content.length = 0;
+    return [user("Nothing is left.")];
+  },
+  keepsLast: (messages) => messages.slice(-1),
+  note: (messages) => [...messages, { role: "extension", kind: "mood", data: "cheerful", timestamp: 0 }],
+  throws: () => {
+    throw new Error("the index is gone");
+  },
+};
+const converters: Record<string, ContextConverter> = {
+  moods: (messages) =>
+    messages.map((message) => (message.role === "extension" ? user(`Mood: ${message.data}`) : message)),
+};
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ registered: { transforms, converters } });
+});
+afterAll(() => stage.close());
+
+const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+
+test("a transform's messages are sent with each request and stored with none [CB-09, CB-10, LOOP-22]", async () => {
+  const session = stage.session({
+    replies: [look, { text: "Done." }],
+    agent: { tools: ["list_files"], transformContext: ["rag::inject"] },
+  });
+  expect(await session.run("Hello")).toMatchObject({ text: "Done." });
+  expect(session.seen(0)).toEqual(["user: Facts for turn 0", "user: Hello"]);
+  expect(session.seen(1).slice(0, 3)).toEqual([
+    "user: Facts for turn 1",
+    "user: Hello",
+    "assistant: calls list_files",
+  ]);
+  expect((await session.conversation()).join()).not.toContain("Facts");
+});
+
+test("what it does to its copy harms no record and no later request [CB-10]", async () => {
+  const session = stage.session({
+    replies: [look, { text: "Done." }],
+    agent: { tools: ["list_files"], transformContext: ["vandal"] },
+  });
+  await session.run("Hello");
+  expect(session.seen(0)).toEqual(["user: Nothing is left."]);
+  expect(session.seen(1)[0]).toBe("user: Hello");
+  expect((await session.conversation())[0]).toBe("user: Hello");
+});
+
+test("an application's own messages are converted by name, and dropped otherwise [CB-10, LOOP-22, TMP-10]", async () => {
+  const told = stage.session({ agent: { transformContext: ["note"], convertToLlm: "moods" } });
+  await told.run("Hello");
+  expect(told.seen(0)).toEqual(["user: Hello", "user: Mood: cheerful"]);
+  const dropped = stage.session({ agent: { transformContext: ["note"] } });
+  await dropped.run("Hello");
+  expect(dropped.seen(0)).toEqual(["user: Hello"]);
+});
+
+test("one that throws ends the loop with an error that names it; nobody is paid, nothing is lost [CB-10]", async () => {
+  const session = stage.session({ agent: { transformContext: ["rag::inject", "throws"] } });
+  await session.start("Hello");
+  const { result } = await session.failure();
+  const message = 'The context transform "throws" failed: the index is gone';
+  expect(result?.outcome).toEqual({ type: "failed", fault: "context", message });
+  expect(session.requests()).toEqual([]);
+  expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
+  expect((await session.entries()).at(-1)?.message).toMatchObject({
+    stopReason: "error",
+    errorMessage: message,
+  });
+});
+
+test("one that tears a call from its result is told so, and the vendor is not asked [CB-10]", async () => {
+  const session = stage.session({
+    replies: [look, { text: "Done." }],
+    agent: { tools: ["list_files"], transformContext: ["keepsLast"] },
+  });
+  await session.start("Hello");
+  const { message } = await session.failure();
+  expect(message).toContain('"keepsLast" tore a call from its result');
+  expect(session.requests()).toHaveLength(1);
+});
+
+test.each([
+  [
+    { transformContext: ["rag:inject"] },
+    /no context transform "rag:inject"; it has keepsLast, note, rag::inject/,
+  ],
+  [{ convertToLlm: "mood" }, /no context converter "mood"; it has moods/],
+])(
+  "a name that the worker does not have is an error before anything is written [CB-09, TMP-10]",
+  async (agent, said) => {
+    const session = stage.session({ agent });
+    await session.start("Hello");
+    const { message } = await session.failure();
+    expect(message).toMatch(said);
+    expect(await stage.transcript.loops(session.id)).toEqual([]);
+  },
+);

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Entry } from "../../src/schema/record.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+const call = (name: string, args: object) => ({ name, arguments: args });
+/** The script chooses a reply by the answers that a request carries; these are given once it carries these words. */
+function then(session: ReturnType<Stage["session"]>, words: string, before: Reply[], replies: Reply[]): void {
+  const own = ({ conversation }: { conversation: string }) => conversation === session.id;
+  stage.model.script({
+    conversations: [
+      { match: (question) => own(question) && JSON.stringify(question.body).includes(words), replies },
+      { match: own, replies: before },
+    ],
+  });
+}
+type Reply = { text?: string; toolCalls?: { name: string; arguments: object }[] };
+const textOf = ({ message }: Entry) =>
+  message.role === "extension"
+    ? ""
+    : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+const eventsOf = async (session: ReturnType<Stage["session"]>, type: string) =>
+  (await session.events()).map(({ body }) => body).filter((body) => body.type === type);
+
+describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-13i, LOOP-18, EVT-10]", () => {
+  test("is not sent what it pruned from the next answer on; the record keeps it", async () => {
+    const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
+    const replies = [
+      { text: "First look", ...look },
+      { text: "Second look", ...look },
+      { text: "Too much", toolCalls: [call("prun", { tokens: 1 })] },
+    ];
+    then(session, "Reclaimed", replies, [{}, {}, { text: "Done." }]);
+    await session.run("Go");
+    const before = session.seen(2).join("\n");
+    expect(before).toContain("First look");
+    const after = session.seen(3);
+    expect(after[0]).toBe("user: Go");
+    expect(after.join("\n")).not.toContain("First look");
+    expect(after.join("\n")).toContain("Second look");
+    expect(after.at(-1)).toMatch(/Reclaimed \d+ tokens: 2 messages/);
+    expect((await session.entries()).map(textOf)).toContain("First look");
+    const [applied] = await eventsOf(session, "PrunApplied");
+    const tokens = Number(/Reclaimed (\d+)/.exec(after.at(-1) ?? "")?.[1]);
+    expect(applied).toEqual({
+      type: "PrunApplied",
+      pruned: [{ from: 1, to: 3 }],
+      tokensRemoved: tokens,
+      messagesRemoved: 2,
+    });
+    const types = await session.eventTypes();
+    expect(types.indexOf("PrunApplied")).toBeGreaterThan(types.lastIndexOf("ToolExecutionEnd"));
+  });
+
+  test("twice in one answer: in call order, the second from what the first left; a memo stands at its place [PRUN-03, PRUN-10, X-18]", async () => {
+    const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
+    const replies = [
+      { text: "First look", ...look },
+      { text: "Second look", ...look },
+      {
+        text: "Too much",
+        toolCalls: [
+          call("prun_with_memo", { tokens: 1, memo: "the folder is small" }),
+          call("prun", { tokens: 1 }),
+          call("prun", { tokens: 1 }),
+        ],
+      },
+    ];
+    then(session, "Reclaimed", replies, [{}, { text: "Done." }]);
+    await session.run("Go");
+    expect(session.seen(3)).toEqual([
+      "user: Go",
+      "user: [Memo on what was pruned here] the folder is small",
+      "assistant: Too much",
+      "assistant: calls prun_with_memo",
+      "assistant: calls prun",
+      "assistant: calls prun",
+      expect.stringMatching(/Reclaimed \d+ tokens: 2 messages .* Your memo stands/),
+      expect.stringMatching(/Reclaimed \d+ tokens: 2 messages/),
+      expect.stringMatching(/Reclaimed 0 tokens/),
+    ]);
+    expect(await eventsOf(session, "PrunApplied")).toMatchObject([
+      { pruned: [{ from: 1, to: 3 }], memo: { position: 5, call: 0 } },
+      { pruned: [{ from: 3, to: 5 }] },
+    ]);
+    const { events: history = [] } = await session.handle.fetchHistory();
+    expect(JSON.stringify(history)).not.toContain("the folder is small");
+  });
+
+  test("is not sent it in a later run of the session either [PRUN-07, PHI-13g]", async () => {
+    const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
+    const pruning = { toolCalls: [call("prun_with_memo", { tokens: 1, memo: "seen it" })] };
+    then(
+      session,
+      "Reclaimed",
+      [{ text: "First look", ...look }, pruning],
+      [{}, { text: "Done." }, { text: "Still." }],
+    );
+    await session.run("Go");
+    await session.run("More");
+    expect(session.seen(3)).toEqual([
+      "user: Go",
+      "user: [Memo on what was pruned here] seen it",
+      "assistant: calls prun_with_memo",
+      expect.stringContaining("Reclaimed"),
+      "assistant: Done.",
+      "user: More",
+    ]);
+  });
+
+  test("is not offered the tools without opting in [PRUN-10]", async () => {
+    const session = stage.session({ replies: [{ text: "Hi." }], agent: { tools: ["list_files"] } });
+    await session.run("Go");
+    const [request] = session.requests();
+    const body = JSON.stringify(request?.body);
+    for (const name of ["prun", "revert_to_state", "n0"]) expect(body).not.toContain(name);
+  });
+});
+
+describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () => {
+  test("is sent the conversation up to there with its lesson; the old branch keeps what was left", async () => {
+    const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
+    const replies = [
+      { text: "First look", ...look },
+      { text: "Wrong way", ...look },
+      {
+        text: "Back",
+        toolCalls: [
+          call("revert_to_state", { category: "failure", step: "n1", summary: "that way is closed" }),
+          call("nothing", {}),
+        ],
+      },
+    ];
+    then(session, "Back at n2", replies, [{}, { text: "Another way", ...look }, { text: "Done." }]);
+    expect(await session.run("Go")).toMatchObject({ text: "Done." });
+    expect(session.seen(1)).toEqual([
+      "user: Go",
+      "user: [n0 is this message]",
+      "assistant: First look",
+      "assistant: calls list_files",
+      expect.stringMatching(/\[n1 is your answer before, n2 is this message\]$/),
+    ]);
+    expect(session.seen(2).slice(0, 5)).toEqual(session.seen(1));
+    expect(session.seen(3)).toEqual([...session.seen(1), "user: [Back at n2 · lesson] that way is closed"]);
+    const main = (await session.entries("main")).map(textOf);
+    expect(main.slice(3)).toEqual([
+      "Wrong way",
+      expect.any(String),
+      "Back",
+      "You go on from n2 with your next answer.",
+      "Tool nothing not found",
+    ]);
+    const branches = await stage.transcript.branches(session.id);
+    expect(branches).toMatchObject([{ id: "main" }, { parent: { branch: "main", position: 3 } }]);
+    const [applied] = await eventsOf(session, "RevertApplied");
+    expect(applied).toEqual({
+      type: "RevertApplied",
+      category: "failure",
+      target: 2,
+      abandoned: { from: 3, to: 8 },
+      summary: "that way is closed",
+      applied: true,
+    });
+    const record = await stage.transcript.session(session.id);
+    expect(record?.headBranch).toBe(branches[1]?.id);
+    const head = (await session.entries(record?.headBranch)).map(textOf);
+    expect(head.slice(3)).toEqual([
+      "[Back at n2 · lesson] that way is closed",
+      "Another way",
+      expect.any(String),
+      "Done.",
+    ]);
+  });
+
+  test("is refused an unknown place and a span in which a person has spoken [PHI-03]", async () => {
+    const session = stage.session({
+      replies: [
+        { text: "Hello." },
+        { text: "Hm", toolCalls: [call("revert_to_state", { category: "tangent", step: "n77" })] },
+        { text: "Hm", toolCalls: [call("revert_to_state", { category: "tangent", step: "1" })] },
+        { text: "Done." },
+      ],
+      agent: { tools: ["revert_to_state"] },
+    });
+    await session.run("Go");
+    await session.run("More");
+    expect(session.seen(2).at(-1)).toMatch(/Not reverted: there is no entry n77/);
+    expect(session.seen(3).at(-1)).toMatch(/Not reverted: a person has spoken since \(n2\)/);
+    const events = (await session.events(1)).map(({ body }) => body);
+    expect(events.filter(({ type }) => type === "RevertApplied")).toEqual([
+      { type: "RevertApplied", category: "tangent", applied: false, reason: expect.any(String) },
+      { type: "RevertApplied", category: "tangent", target: 1, applied: false, reason: expect.any(String) },
+    ]);
+    expect(await stage.transcript.branches(session.id)).toHaveLength(1);
+  });
+});
