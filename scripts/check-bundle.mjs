@@ -6,7 +6,7 @@ import { join } from "node:path";
 /**
  * Largest workflow bundle, in bytes of JavaScript without its source map.
  *
- * The bare SDK has about 522 kB, the machine and its driver 195 kB with their comments. Every worker thread compiles all
+ * The bare SDK has about 522 kB, the machine and its driver 276 kB with their comments. Every worker thread compiles all
  * of it, so growth is a decision; zod alone would
  * add 300 to 480 kB.
  */

@@ -132,7 +132,7 @@ describe("what a conversation is made of", () => {
     expect(Message.options[2].shape).toHaveProperty("childLoopId");
   });
 
-  test("eleven stop reasons, camelCase, and six counters [TYP-06, X-14]", () => {
+  test("eleven stop reasons, camelCase, and six counters [TYP-06, X-14, HITL-05]", () => {
     expect(StopReason.options).toEqual([
       "stop",
       "length",
