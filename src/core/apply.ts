@@ -114,7 +114,7 @@ function begin(state: State): State {
   }
   if (phase.type === "rotating") return resume({ ...state, rules: RULES, rotate: false }, phase.resume);
   if (phase.type !== "starting") throw new ProtocolError(`"begun" while ${phase.type}`);
-  if (phase.continuation !== undefined) return goOnFrom(state, phase.continuation);
+  if (phase.continuation !== undefined) return goOnFrom(state, phase.continuation, phase.prompts);
   if (phase.prompts.length === 0) return { ...state, phase: LOOP_OVER };
   return openWith(state, phase.prompts);
 }
@@ -130,11 +130,18 @@ function resume(state: State, point: Resume): State {
     : { ...state, phase: LOOP_OVER };
 }
 
-/** What was queued comes behind what is there; the loop that goes on reads it with its first request. */
-function goOnFrom(state: State, continuation: Continuation): State {
-  if (continuation.kind.type === "compaction") return openCompactionLoop(state, continuation.focus);
+/**
+ * What was queued comes behind what is there, and prompts behind that; the loop that goes on reads all of it with its
+ * first request. The continuation is as it was sent: `open-loop` is the one to check it.
+ */
+function goOnFrom(state: State, continuation: Continuation, prompts: readonly PersonMessage[]): State {
+  if (continuation?.kind?.type === "compaction") {
+    const followUps = [...state.queues.followUps, ...prompts];
+    return openCompactionLoop({ ...state, queues: { ...state.queues, followUps } }, continuation);
+  }
   const polled = poll(state, "steering");
-  return openLoop(polled.state, polled.taken, continuation);
+  const asked = prompts.map((message) => ({ ...message, origin: "prompt" as const }));
+  return openLoop(polled.state, [...polled.taken, ...asked], continuation);
 }
 
 /** What was queued before a prompt comes before it (LOOP-08). */
