@@ -41,7 +41,8 @@ export async function sendMessage(
   for (let tried = 0; tried < TRIES; tried++) {
     const as = await wayIn(link, session);
     try {
-      const { runId } = await promptSession(link, session, text, { ...options, messageId });
+      const goesOn = as === "continued" ? { continuation: { kind: { type: "default" as const } } } : {};
+      const { runId } = await promptSession(link, session, text, { ...options, ...goesOn, messageId });
       return { session, messageId, as, ...(runId === undefined ? {} : { runId }) };
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== "session-busy") throw error;

@@ -72,6 +72,10 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     expect(await holdfast.send(session.id, "Please")).toMatchObject({ as: "continued" });
     await session.result();
     expect(session.seen(1)).toEqual(["user: First", "user: Please"]);
+    expect((await stage.transcript.loops(session.id)).map(({ kind }) => kind.type)).toEqual([
+      "initial",
+      "default",
+    ]);
   });
 
   test("it ends with a tool's result: the model reads it with the message behind it", async () => {
