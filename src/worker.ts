@@ -27,7 +27,7 @@ import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
 import { LocalHub } from "./stream/local-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
-import { defaultTools } from "./tools/default-tools.ts";
+import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import type { Tool } from "./tools/tool.ts";
 import { viewTools } from "./tools/view/view-tools.ts";
@@ -41,6 +41,7 @@ export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export type { HookContexts } from "./hooks/hook-point.ts";
 export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.ts";
 export type { HookPoint } from "./schema/hooks.ts";
+export type { DefaultToolOptions } from "./tools/default-tools.ts";
 export { defineTool } from "./tools/tool.ts";
 
 export type HoldfastWorkerOptions = {
@@ -53,8 +54,11 @@ export type HoldfastWorkerOptions = {
   readonly home?: string;
   /** Your own tools, beside the six that are built in. */
   readonly tools?: readonly Tool[];
-  /** Off leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state. */
-  readonly builtInTools?: boolean;
+  /**
+   * Off leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state; an object
+   * changes time limits, bounds and restrictions of the first six.
+   */
+  readonly builtInTools?: boolean | DefaultToolOptions;
   /**
    * Input filters, by the names that definitions use in `inputFilters`. One that throws, or that gives no answer
    * within 10 seconds, rejects.
@@ -167,6 +171,10 @@ function readConfig(): ReturnType<typeof loadClientConnectConfig> {
   return loadClientConnectConfig({ disableFile: process.env["TEMPORAL_CONFIG_FILE"] === "" });
 }
 
+function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
+  return wanted === false ? [] : [...defaultTools(wanted === true ? {} : wanted), ...viewTools()];
+}
+
 type Parts = {
   readonly connection: NativeConnection;
   readonly address: string;
@@ -205,10 +213,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry([
-        ...(options.builtInTools === false ? [] : [...defaultTools(), ...viewTools()]),
-        ...(options.tools ?? []),
-      ]),
+      tools: new ToolRegistry([...builtIn(options.builtInTools), ...(options.tools ?? [])]),
       filters,
       hooks,
       transforms: new Named("context transform", options.transforms),

@@ -1,3 +1,5 @@
+import type { OutboxEntry } from "../core/outbox.ts";
+import { TOOL_INTENT_NUDGE } from "../core/tool-intent.ts";
 import type { Claimed, Place, Step } from "../transcript/transcript.ts";
 import type { ModelInput } from "./activities.ts";
 import { unload } from "./cargo.ts";
@@ -23,5 +25,15 @@ export async function claimStep(
   const written = await unload(outbox, loopId, transcript);
   const claimed = await patiently(() => transcript.claim(step, place, written, Date.now()), signal, log);
   announceEvents(hub, step, loopId, turn, written.events);
+  if (claimed.type === "claimed" && outbox.entries.some(isNudge)) {
+    log.info(
+      { session: step.session, loopId, turn },
+      "The model announced a tool call and made none: nudged",
+    );
+  }
   return claimed;
+}
+
+function isNudge({ body }: OutboxEntry): boolean {
+  return body.type === "notice" && body.text === TOOL_INTENT_NUDGE;
 }

@@ -6,6 +6,7 @@ import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
+import { logRetry } from "./log-retry.ts";
 import { patiently } from "./patience.ts";
 import { smaller } from "./smaller-view.ts";
 import { currentStep } from "./step.ts";
@@ -52,6 +53,8 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
     );
   } catch (error) {
     if (error instanceof ProviderError) await transcript.release(step).catch(() => undefined);
-    throw asFailure(error, definition.retry);
+    const failure = asFailure(error, definition.retry);
+    logRetry(failure, definition.retry.maxRetries, log);
+    throw failure;
   }
 }

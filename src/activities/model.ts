@@ -14,6 +14,8 @@ import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError, asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
+import { logAnswer } from "./log-answer.ts";
+import { logRetry } from "./log-retry.ts";
 import { patiently } from "./patience.ts";
 import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
@@ -43,6 +45,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         const { branch } = claimed;
         executions = claimed.executions;
         const message = await ask(input, branch, definition, dependencies, step, signal);
+        logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
         const digest = await answerDigest(message, definition, dependencies, info.attempt);
         const stored = await patiently(
           () =>
@@ -63,7 +66,9 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
       } catch (error) {
         const isOver = error instanceof ProviderError || error instanceof ApplicationError;
         if (isOver) await transcript.release(step).catch(() => undefined);
-        throw asFailure(error, definition.retry);
+        const failure = asFailure(error, definition.retry);
+        logRetry(failure, definition.retry.maxRetries, log);
+        throw failure;
       }
     },
   );

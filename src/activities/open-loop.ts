@@ -4,7 +4,8 @@ import type { LoopDigest } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
 import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
-import { type AgentDefinition, Continuation } from "../schema/definition.ts";
+import { type AgentDefinition, Continuation, type Limits } from "../schema/definition.ts";
+import { toolDefinition } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { checkHooks, hookedPoints } from "./ask-hooks.ts";
@@ -61,6 +62,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
         ? await filterPrompts(inputFilters, prompts, inbox, dependencies, cancellationSignal)
         : { prompts, ...refused };
     // An earlier execution of this step may have heard something else of hooks and filters: what it has stored counts.
+    const limits = { ...definition.limits, ...continuation?.limits } as Limits;
     const opened = await transcript.openLoop({
       step,
       atMs: Date.now(),
@@ -71,6 +73,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       kind: continuation?.kind ?? { type: "initial" },
       ...(continuation?.at === undefined ? {} : { at: continuation.at }),
       ...filtered,
+      terms: { tools: tools.map(toolDefinition), limits },
     });
     const changesViews = tools.some(({ view }) => view !== undefined);
     const before =

@@ -8,6 +8,9 @@ import type { ToolOutput } from "../tools/tool.ts";
  */
 export const MAX_RESULT_BYTES = 1024 * 1024;
 
+/** It goes through history; our own are at most half as long. */
+const MAX_LOOP_ID_BYTES = 512;
+
 /** As bash says it (BIT-05). */
 const TRUNCATED = "\n... (output truncated)";
 
@@ -21,5 +24,7 @@ export function presentable(output: ToolOutput, mask: Mask): ToolOutput {
     left = Math.max(0, left - Buffer.byteLength(cut));
     return cut === text ? { ...part, text } : { ...part, text: cut.slice(0, -"...".length) + TRUNCATED };
   });
-  return { ...output, content };
+  const { childLoopId, ...rest } = output;
+  const names = childLoopId !== undefined && Buffer.byteLength(childLoopId) <= MAX_LOOP_ID_BYTES;
+  return { ...rest, content, ...(names ? { childLoopId } : {}) };
 }

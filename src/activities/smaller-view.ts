@@ -1,7 +1,7 @@
 import type { CompactCommand } from "../core/command.ts";
 import type { Section } from "../core/compaction/block.ts";
 import type { CompactDigest } from "../core/digest.ts";
-import { COMPACTION_KIND, type Span } from "../core/view.ts";
+import { COMPACTION_KIND, rangesOf, type Span } from "../core/view.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { NewEntry } from "../transcript/transcript.ts";
@@ -34,7 +34,10 @@ export async function smaller(
     return { digest: { ...unchanged(entries, input), refused, usage, costUsd }, entry: undefined };
   }
   const digest = { ...digestOf(sections, entries, input), usage, costUsd };
-  return { digest, entry: digest.spans === undefined ? undefined : entryOf(sections, input, atMs) };
+  return {
+    digest,
+    entry: digest.spans === undefined ? undefined : entryOf(sections, digest.spans, input, atMs),
+  };
 }
 
 function unchanged(entries: readonly Entry[], { tokens }: Compaction): CompactDigest {
@@ -93,7 +96,13 @@ function spansOf(sections: readonly Section[], position: number): readonly Span[
   }));
 }
 
-function entryOf(sections: readonly Section[], { position, why }: Compaction, atMs: number): NewEntry {
+/** With the ranges of the new view, so that what the model saw behind it can be made again. */
+function entryOf(
+  sections: readonly Section[],
+  spans: readonly Span[],
+  { position, why }: Compaction,
+  atMs: number,
+): NewEntry {
   const texts = sections.flatMap(({ from, to, as }) => (isText(as) ? [{ from, to, text: as.summary }] : []));
   return {
     position,
@@ -101,7 +110,7 @@ function entryOf(sections: readonly Section[], { position, why }: Compaction, at
     message: {
       role: "extension" as const,
       kind: COMPACTION_KIND,
-      data: { why: why.type, sections: texts },
+      data: { why: why.type, sections: texts, ranges: rangesOf({ branch: "", spans }).ranges },
       timestamp: atMs,
     },
   };

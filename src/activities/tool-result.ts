@@ -16,6 +16,7 @@ export function toolResult(
   { turnId, mask, atMs }: { turnId: TurnId; mask: Mask; atMs: number },
 ): { readonly message: ToolResultMessage; readonly digest: ToolDigest } {
   const output = presentable(said, mask);
+  const child = output.childLoopId === undefined ? {} : { childLoopId: output.childLoopId };
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
@@ -23,6 +24,7 @@ export function toolResult(
     content: [...output.content],
     isError,
     ...(output.details === undefined ? {} : { details: output.details }),
+    ...child,
     timestamp: atMs,
     turnId,
   };
@@ -33,6 +35,7 @@ export function toolResult(
     tokens: estimateMessage(message),
     preview: truncateForPreview(redact(truncateForPreview(shown, 4 * PREVIEW_BYTES)), PREVIEW_BYTES),
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
+    ...child,
   };
   return { message, digest };
 }

@@ -8,6 +8,7 @@ import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/con
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { listCommand } from "./commands/list.ts";
+import { sendCommand } from "./commands/message.ts";
 import { runCommand } from "./commands/run.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
 import { showCommand } from "./commands/show.ts";
@@ -27,6 +28,7 @@ const COMMANDS = [
   listCommand,
   statusCommand,
   showCommand,
+  sendCommand,
   steerCommand,
   followUpCommand,
   approveCommand,

@@ -1,4 +1,5 @@
 import type { ZodType, z } from "zod";
+import type { AgentEvent } from "../schema/agent-event.ts";
 import type { QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
@@ -10,7 +11,9 @@ import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
 import type { SessionResult } from "./output.ts";
 import type { Prompted, PromptOptions } from "./prompt.ts";
 import type { LoopHistory, MessagesOptions } from "./read.ts";
+import type { RequestOptions, TurnRequest } from "./request.ts";
 import type { SendOptions, Sent } from "./send.ts";
+import type { MessageSent, SendMessageOptions } from "./send-message.ts";
 import { Session } from "./session.ts";
 import { sessionId } from "./session-id.ts";
 import { type StartOptions, startRun } from "./start.ts";
@@ -48,13 +51,17 @@ export class Holdfast {
   /** A handle; asks nobody whether the session is there. @param options.output - What its results are read as. */
   session<Output = unknown>(
     id: string,
-    options: { readonly output?: ZodType<Output> } = {},
+    options: { readonly output?: ZodType<Output>; readonly runId?: string } = {},
   ): Session<Output> {
-    return new Session(this.#link, sessionId(id), undefined, options.output);
+    return new Session(this.#link, sessionId(id), options.runId, options.output);
   }
 
   prompt(session: string, text: string, options?: PromptOptions): Promise<Prompted> {
     return this.session(session).prompt(text, options);
+  }
+
+  send(session: string, text: string, options?: SendMessageOptions): Promise<MessageSent> {
+    return this.session(session).send(text, options);
   }
 
   steer(session: string, text: string, options?: SendOptions): Promise<Sent> {
@@ -105,8 +112,16 @@ export class Holdfast {
     return this.session(session).events();
   }
 
+  request(session: string, options?: RequestOptions): Promise<TurnRequest> {
+    return this.session(session).request(options);
+  }
+
   watch(session: string, options?: WatchOptions): AsyncIterable<WatchItem> {
     return this.session(session).watch(options);
+  }
+
+  agentEvents(session: string, options?: WatchOptions): AsyncIterable<AgentEvent> {
+    return this.session(session).agentEvents(options);
   }
 
   setQueueMode(session: string, queue: "steering" | "follow-up", mode: QueueMode): Promise<void> {

@@ -7,8 +7,12 @@ export {
   openrouter,
   parseModel,
 } from "../config/model-names.ts";
+export { withoutContextManagement } from "../config/unbounded.ts";
+export { isContextOverflow, modelMessage, turnIdOf, userMessage, withTurnId } from "../core/agent-message.ts";
 export type { PendingApproval } from "../core/approvals.ts";
+export type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 export type { StatusWord } from "../core/status.ts";
+export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { AgentMessage } from "../schema/message.ts";
 export type { OutputFormat } from "../schema/output.ts";
@@ -31,7 +35,9 @@ export type { SessionResult } from "./output.ts";
 export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
+export type { RequestOptions, TurnRequest } from "./request.ts";
 export type { SendOptions, Sent } from "./send.ts";
+export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts";
 export { Session } from "./session.ts";
 export type { RunMode, StartOptions } from "./start.ts";
 export type { SessionStatus } from "./status.ts";

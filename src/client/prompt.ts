@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AgentDefinitionInput } from "../schema/definition.ts";
+import type { AgentDefinitionInput, Continuation } from "../schema/definition.ts";
 import { promptUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import { endedMeanwhile, translated } from "./failures.ts";
@@ -17,6 +17,9 @@ export type PromptOptions = {
   readonly messageId?: string;
 };
 
+/** How a run of a session at rest goes on behind what is there; a new loop of its own unless said. */
+type GoingOn = { readonly continuation?: Continuation };
+
 export type Prompted = { readonly session: string; readonly messageId: string; readonly runId?: string };
 
 /** The next prompt of a session: to the run that waits for one, else to a new run of the session. */
@@ -24,7 +27,7 @@ export async function promptSession(
   link: Link,
   session: string,
   text: string,
-  options: PromptOptions = {},
+  options: PromptOptions & GoingOn = {},
 ): Promise<Prompted> {
   const messageId = options.messageId ?? randomUUID();
   const message = await pack(link, text, "prompt", messageId);
@@ -46,7 +49,7 @@ async function startAgain(
   link: Link,
   session: string,
   prompt: string,
-  { agent, mode, idleTimeoutMs, messageId }: PromptOptions & { messageId: string },
+  { agent, mode, idleTimeoutMs, messageId, continuation }: PromptOptions & GoingOn & { messageId: string },
 ): Promise<Started> {
   const options = {
     session,
@@ -54,6 +57,7 @@ async function startAgain(
     messageId,
     ...(mode === undefined ? {} : { mode }),
     ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    ...(continuation === undefined ? {} : { continuation }),
   };
   if (agent !== undefined) return startRun(link, { ...options, agent });
   const known = await (await link.storage.existing())?.session(session);

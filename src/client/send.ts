@@ -61,7 +61,8 @@ export async function sendWords(
   }
 }
 
-async function acknowledged(
+/** `undefined` when no run is open any more. */
+export async function acknowledged(
   link: Link,
   way: keyof typeof WAYS,
   session: string,

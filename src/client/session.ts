@@ -1,7 +1,9 @@
 import type { ZodType } from "zod";
+import type { AgentEvent } from "../schema/agent-event.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
+import { agentEvents } from "./agent-events.ts";
 import { type ApproveOptions, approveCall, type RefuseOptions, refuseCall } from "./approve.ts";
 import { type Compacting, compactSession } from "./compact.ts";
 import {
@@ -15,8 +17,10 @@ import type { Link } from "./link.ts";
 import { type SessionResult, withOutput } from "./output.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
+import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
 import { awaitResult } from "./result.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
+import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
 import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
@@ -38,6 +42,11 @@ export class Session<Output = unknown> {
 
   prompt(text: string, options?: PromptOptions): Promise<Prompted> {
     return promptSession(this.#link, this.id, text, options);
+  }
+
+  /** One message, whatever the session is doing: it opens, continues or prompts it; a running one is steered if you say so. */
+  send(text: string, options?: SendMessageOptions): Promise<MessageSent> {
+    return sendMessage(this.#link, this.id, text, options);
   }
 
   /** Words that the agent reads before its next answer. */
@@ -109,8 +118,21 @@ export class Session<Output = unknown> {
     return readEvents(this.#link, this.id);
   }
 
+  /** What the model was sent for one answer, with where every block of it came from. */
+  request(options?: RequestOptions): Promise<TurnRequest> {
+    return turnRequest(this.#link, this.id, options);
+  }
+
   watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
     return watchSession(this.#link, this.id, {
+      ...(this.runId === undefined ? {} : { runId: this.runId }),
+      ...options,
+    });
+  }
+
+  /** What `watch` gives, as events that say all by themselves, answers in the making among them. */
+  agentEvents(options: WatchOptions = {}): AsyncIterable<AgentEvent> {
+    return agentEvents(this.#link, this.id, {
       ...(this.runId === undefined ? {} : { runId: this.runId }),
       ...options,
     });

@@ -31,21 +31,22 @@ export type StartOptions = {
   readonly messageId?: string;
 };
 
+type Launch = Omit<StartOptions, "agent"> & { readonly continuation?: Continuation };
+
 export type Started = { readonly session: string; readonly runId: string; readonly messageId?: string };
 
 /** All that can be known to be wrong is found before anything is written or started. */
-export async function startRun(link: Link, options: StartOptions): Promise<Started> {
+export async function startRun(
+  link: Link,
+  options: StartOptions & Pick<Launch, "continuation">,
+): Promise<Started> {
   const definition = validDefinition(options.agent);
   await checkWorkspace(definition);
   return launch(link, options, definition, () => pinDefinition(link, definition));
 }
 
 /** Goes on with a definition that is stored already. */
-export async function startByHash(
-  link: Link,
-  options: Omit<StartOptions, "agent">,
-  definitionHash: string,
-): Promise<Started> {
+export async function startByHash(link: Link, options: Launch, definitionHash: string): Promise<Started> {
   const definition = await (await link.storage.transcript()).definition(definitionHash);
   return launch(link, options, definition, async () => ({ definitionHash }));
 }
@@ -63,7 +64,7 @@ export async function continueByHash(
 
 async function launch(
   link: Link,
-  options: Omit<StartOptions, "agent"> & { readonly continuation?: Continuation },
+  options: Launch,
   definition: AgentDefinition | undefined,
   pin: () => Promise<PinnedDefinition>,
 ): Promise<Started> {

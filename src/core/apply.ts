@@ -21,6 +21,41 @@ import { waitedSince, withTimeWaited } from "./time-waited.ts";
 import { compacted, compactSetBack, filtered, modelReplied, overflowed } from "./turn.ts";
 import { abort, endWithoutAnswer, goOn } from "./turn-end.ts";
 
+// What happens in a phase, and the phases that it can lead to; a test compares this with the code.
+//
+//   starting       begun              opening recording waiting ended
+//   opening        loop-opened        calling-model compacting hooking recording rotating closing
+//   opening        open-set-back      opening recording waiting ended hooking
+//   calling-model  model-replied      calling-model calling-tools compacting filtering hooking recording rotating closing
+//   calling-model  model-set-back     calling-model compacting hooking closing
+//   compacting     compacted          calling-model hooking closing
+//   compacting     compact-set-back   compacting calling-model hooking closing
+//   filtering      input-filtered     calling-model compacting filtering hooking recording rotating closing
+//   filtering      filter-set-back    filtering closing
+//   calling-tools  tool-finished      calling-tools calling-model compacting filtering hooking recording rotating closing
+//   calling-tools  tool-set-back      calling-tools calling-model compacting filtering hooking recording rotating closing
+//   calling-tools  approval-answered  calling-tools calling-model compacting filtering hooking recording rotating closing
+//   calling-tools  recorded           calling-tools calling-model compacting filtering hooking recording rotating closing
+//   calling-tools  record-set-back    calling-tools calling-model compacting filtering hooking recording rotating closing
+//   calling-tools  time-passed        calling-tools calling-model compacting filtering hooking recording rotating closing
+//   calling-tools  stop-requested     calling-tools hooking closing
+//   hooking        hooks-answered     calling-model calling-tools compacting filtering hooking recording rotating closing waiting ended
+//   hooking        hook-set-back      calling-model calling-tools compacting filtering hooking recording rotating closing waiting ended
+//   closing        loop-closed        opening recording hooking waiting rotating ended
+//   closing        close-set-back     closing opening recording hooking waiting rotating ended
+//   recording      recorded           recording hooking rotating waiting ended
+//   recording      record-set-back    recording closing hooking ended
+//   waiting        prompted           opening
+//   waiting        compaction-asked   opening waiting
+//   waiting        rotation-due       rotating recording
+//   waiting        time-passed        waiting recording hooking ended
+//   waiting        stop-requested     recording hooking ended
+//   rotating       begun              calling-model compacting filtering hooking recording waiting closing ended
+//   ended          steered            ended recording
+//   ended          followed-up        ended recording
+//
+// Everything else that people send, and the passing of time, leaves a phase as it is.
+
 /**
  * Folds what happened into the state. Total over what can happen: a second answer to a call that has its result
  * changes nothing, and an answer in a phase that did not ask for it is a `ProtocolError`.
@@ -114,7 +149,7 @@ function begin(state: State): State {
   }
   if (phase.type === "rotating") return resume({ ...state, rules: RULES, rotate: false }, phase.resume);
   if (phase.type !== "starting") throw new ProtocolError(`"begun" while ${phase.type}`);
-  if (phase.continuation !== undefined) return goOnFrom(state, phase.continuation);
+  if (phase.continuation !== undefined) return goOnFrom(state, phase.continuation, phase.prompts);
   if (phase.prompts.length === 0) return { ...state, phase: LOOP_OVER };
   return openWith(state, phase.prompts);
 }
@@ -130,11 +165,18 @@ function resume(state: State, point: Resume): State {
     : { ...state, phase: LOOP_OVER };
 }
 
-/** What was queued comes behind what is there; the loop that goes on reads it with its first request. */
-function goOnFrom(state: State, continuation: Continuation): State {
-  if (continuation.kind.type === "compaction") return openCompactionLoop(state, continuation.focus);
+/**
+ * What was queued comes behind what is there, and prompts behind that; the loop that goes on reads all of it with its
+ * first request. The continuation is as it was sent: `open-loop` is the one to check it.
+ */
+function goOnFrom(state: State, continuation: Continuation, prompts: readonly PersonMessage[]): State {
+  if (continuation?.kind?.type === "compaction") {
+    const followUps = [...state.queues.followUps, ...prompts];
+    return openCompactionLoop({ ...state, queues: { ...state.queues, followUps } }, continuation);
+  }
   const polled = poll(state, "steering");
-  return openLoop(polled.state, polled.taken, continuation);
+  const asked = prompts.map((message) => ({ ...message, origin: "prompt" as const }));
+  return openLoop(polled.state, [...polled.taken, ...asked], continuation);
 }
 
 /** What was queued before a prompt comes before it (LOOP-08). */

@@ -1,3 +1,4 @@
+import type { Continuation } from "../schema/definition.ts";
 import { closeLoop } from "./close.ts";
 import type { Failure } from "./digest.ts";
 import { openLoop } from "./open.ts";
@@ -9,12 +10,16 @@ import type { CompactionReason, State } from "./state.ts";
 /** Somebody asks for a smaller context: now, when the session is at rest; else before the next answer. */
 export function compactionAsked(state: State, focus: string | undefined): State {
   const isAtRest = state.phase.type === "waiting" && state.pinned?.context !== undefined;
-  return isAtRest ? openCompactionLoop(state, focus) : withWish(state, focus);
+  if (!isAtRest) return withWish(state, focus);
+  return openCompactionLoop(state, {
+    kind: { type: "compaction" },
+    ...(focus === undefined ? {} : { focus }),
+  });
 }
 
 /** Messages that wait stay where they are. */
-export function openCompactionLoop(state: State, focus: string | undefined): State {
-  return openLoop(withWish(state, focus), [], { kind: { type: "compaction" } });
+export function openCompactionLoop(state: State, continuation: Continuation): State {
+  return openLoop(withWish(state, continuation.focus), [], continuation);
 }
 
 function withWish(state: State, focus: string | undefined): State {

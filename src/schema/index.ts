@@ -1,3 +1,4 @@
+export { AgentEvent, ConfigSnapshot, StreamDelta } from "./agent-event.ts";
 export { AgentDefinition, type AgentDefinitionInput, Limits, QueueMode, RetryConfig } from "./definition.ts";
 export {
   AgentMessage,

@@ -62,7 +62,8 @@ export type StopReason = z.infer<typeof StopReason>;
 export const Usage = z.object({
   input: z.number().int().nonnegative(),
   output: z.number().int().nonnegative(),
-  reasoning: z.number().int().nonnegative(),
+  /** 0 where the vendor does not say. */
+  reasoning: z.number().int().nonnegative().default(0),
   cacheRead: z.number().int().nonnegative(),
   cacheWrite: z.number().int().nonnegative(),
   /** As the vendor says, or the sum of the parts where it says nothing. */
@@ -123,7 +124,7 @@ export const ExtensionMessage = z.object({
   role: z.literal("extension"),
   kind: z.string(),
   data: z.unknown(),
-  timestamp,
+  timestamp: timestamp.optional(),
 });
 export type ExtensionMessage = z.infer<typeof ExtensionMessage>;
 

@@ -34,7 +34,11 @@ export const OpenAiCompat = z.strictObject({
 });
 export type OpenAiCompat = z.infer<typeof OpenAiCompat>;
 
-export const ThinkingLevel = z.enum(["off", "minimal", "low", "medium", "high"]);
+/** In any letter case. */
+export const ThinkingLevel = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(["off", "minimal", "low", "medium", "high"]));
 export type ThinkingLevel = z.infer<typeof ThinkingLevel>;
 
 /** A reference to a secret, such as `${ANTHROPIC_API_KEY}`: resolved in the activity, at the moment of use. */

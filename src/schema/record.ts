@@ -64,7 +64,10 @@ export const RevertCategory = z.enum(["failure", "tangent", "completion", "step-
 export type RevertCategory = z.infer<typeof RevertCategory>;
 
 /** Positions from `from` up to, not including, `to`. */
-const Positions = z.object({ from: z.number().int().nonnegative(), to: z.number().int().nonnegative() });
+export const Positions = z.object({
+  from: z.number().int().nonnegative(),
+  to: z.number().int().nonnegative(),
+});
 
 /**
  * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.

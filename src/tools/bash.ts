@@ -14,6 +14,8 @@ export type BashOptions = {
   readonly maxOutputBytes?: number;
   /** A command that contains one of these is not run. A help against slips, not against malice. */
   readonly denyPatterns?: readonly string[];
+  /** A person is asked before each command, unless a rule of the policy allows it. */
+  readonly confirm?: boolean;
   /** Names of variables of the worker that the command may see besides PATH, HOME and the like. */
   readonly allowEnvironment?: readonly string[];
   /** From SIGTERM to SIGKILL when the command is cancelled or runs out of time. */
@@ -84,6 +86,7 @@ export function bashTool(options: BashOptions = {}): Tool {
     timeoutMs: timeoutMs + graceMs + SPARE_MS,
     touches: ({ command }) => ({ command, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) }),
     summarise: ({ command }) => command,
+    confirm: options.confirm ?? false,
     async execute({ command }, context) {
       const denied = denyPatterns.find((pattern) => command.includes(pattern));
       if (denied !== undefined) {

@@ -64,6 +64,10 @@ export function searchTool(options: SearchOptions = {}): Tool {
         });
         // What may not be read is passed over in silence: the exit code is 2 and stderr empty.
         if (exitCode > 0 && stderr !== "") throw new ToolError("failed", stderr);
+        if (exitCode > 1 && total === 0) {
+          const why = `the search ended with exit code ${exitCode} and without a message`;
+          throw new ToolError("failed", `Nothing was found, and some files may not be readable: ${why}`);
+        }
         const prefix = isFile ? `${path}:` : prefixOf(path);
         const matches = lines.map((line) => prefix + (isFile ? line : line.replace(/^\.\//, "")));
         const notice = total > maxResults ? `\n... (truncated at ${maxResults} matches)` : "";

@@ -14,6 +14,8 @@ export type ToolOutput = {
   readonly content: readonly (TextContent | ImageContent)[];
   /** For people and programs; never sent to a model. */
   readonly details?: unknown;
+  /** Of a tool that has run another agent: the loop in which it did so. At most 512 bytes. */
+  readonly childLoopId?: string;
 };
 
 export type ToolContext = {

@@ -1,6 +1,6 @@
 import type { Grant } from "../core/approvals.ts";
 import type { LeftView } from "../core/view.ts";
-import type { AgentDefinition } from "../schema/definition.ts";
+import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 import type {
   ContinuationKind,
@@ -11,6 +11,7 @@ import type {
   LoopStatus,
   Outcome,
 } from "../schema/record.ts";
+import type { ToolDefinition } from "../schema/tool.ts";
 
 // The transcript: a tree of branches that are only appended to.
 //
@@ -128,11 +129,16 @@ export type LoopOpening = {
   readonly prompts: readonly NewMessage[];
   /** Why nothing may join the conversation: the inbox stays as it is. */
   readonly rejected?: string | undefined;
+  /** Kept as a text that the note of the opening step names by its hash. */
+  readonly terms?: LoopTerms | undefined;
   /** The hook that refused it; a filter when absent. */
   readonly rejectedBy?: string | undefined;
   /** Messages that this reason is about: they leave the inbox, and are kept where no model sees them. */
   readonly refused?: readonly NewMessage[] | undefined;
 };
+
+/** What a loop was opened with and its definition does not say: its tools as a model is told of them, and its limits. */
+export type LoopTerms = { readonly tools: readonly ToolDefinition[]; readonly limits: Limits };
 
 export type LoopOpened = {
   readonly loopId: string;

@@ -24,6 +24,7 @@ test("pin: the commands", () => {
     "list",
     "status",
     "show",
+    "send",
     "steer",
     "follow-up",
     "approve",

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parsedDefinition } from "../../src/activities/definitions.ts";
 import { HoldfastError } from "../../src/client/error.ts";
 import { checkWorkspace, validDefinition } from "../../src/client/pinned-definition.ts";
 import { anthropic } from "../../src/config/model-names.ts";
@@ -40,6 +41,18 @@ test("all problems are told at once, misspelt keys with the name that was meant"
     ]),
   );
   for (const problem of facts.problems ?? []) expect(message).toContain(problem);
+});
+
+test("a batch of no calls is refused at every door, by its field's name [PHI-13l]", () => {
+  for (const size of [0, -1, 1.5]) {
+    const definition = { model, toolStrategy: { type: "batched" as const, size } };
+    const { code, facts } = refusal(() => validDefinition(definition));
+    expect(code).toBe("definition-invalid");
+    expect(facts.problems).toEqual([expect.stringMatching(/^toolStrategy\.size: /)]);
+    expect(() => parsedDefinition(definition)).toThrow(/The definition is not valid: toolStrategy\.size: /);
+  }
+  const one = { model, toolStrategy: { type: "batched" as const, size: 1 } };
+  expect(validDefinition(one).toolStrategy).toEqual(one.toolStrategy);
 });
 
 test("a key in the place of its reference is refused without being repeated", () => {

@@ -31,10 +31,16 @@ test("pin: the values that the package exports", () => {
     "anthropic",
     "connect",
     "extractJson",
+    "isContextOverflow",
     "local",
+    "modelMessage",
     "openai",
     "openrouter",
     "parseModel",
+    "turnIdOf",
+    "userMessage",
+    "withTurnId",
+    "withoutContextManagement",
     "zodOutput",
   ]);
 });

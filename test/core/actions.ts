@@ -227,7 +227,7 @@ export const settings: Arbitrary<Setting> = record({
       ],
     },
   ),
-  compactAbove: option(integer({ min: 20, max: 300 }), { freq: 1, nil: undefined }),
+  compactAbove: option(integer({ min: 20, max: 300 }), { freq: 2, nil: undefined }),
   judges: constantFrom<Judge | undefined>(undefined, undefined, easygoing, picky),
   prompts: constantFrom(["hi"], ["hi", "there"], []),
   held: boolean(),

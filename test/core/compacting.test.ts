@@ -41,6 +41,13 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     ]);
   });
 
+  test("is looked for before each call of the model, and never where the definition has switched it off [LOOP-14]", () => {
+    const replies = [calls("edit"), calls("edit"), says("done")];
+    const each = ["compact", "call-model"];
+    expect(kinds(play({ replies, compactAbove: 1 }).settle())).toEqual([...each, ...each, ...each]);
+    expect(kinds(play({ replies }).settle())).toEqual(["call-model", "call-model", "call-model"]);
+  });
+
   test("never without a bound: the definition has switched it off", () => {
     const replies = [{ ...calls("edit"), usage: usageOf(1_000_000, 0) }, says("done")];
     expect(kinds(play({ replies }).settle())).toEqual(["call-model", "call-model"]);

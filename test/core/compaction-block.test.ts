@@ -159,6 +159,33 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
   });
 
+  test("is of sections, each a range of turns with both ends and what stands for it [CMP-02]", () => {
+    const entries = entriesOf(loop("L.1", 20, lines(60)));
+    const turns = turnsOf(entries);
+    const sections = planBlock(entries, config(), ROOMY, WINDOW);
+    const ranges = [
+      { start: 0, end: 1 },
+      { start: 2, end: 9 },
+      { start: 10, end: 19 },
+    ];
+    expect(sections.map(({ from, to }) => ({ from, to }))).toEqual(
+      ranges.map((range) => positionsOfTurns(turns, range)),
+    );
+    expect(sections.map(({ turns: count }) => count)).toEqual(
+      ranges.map(({ start, end }) => end - start + 1),
+    );
+    const messages = shown(sections, entries);
+    const [first = [], middle = [], recent = []] = ranges.map((range) => entriesOfTurns(turns, range));
+    expect(messages.slice(0, first.length)).toEqual(first.map(({ message }) => message));
+    const as = sections[1]?.as;
+    expect(messages[first.length]).toMatchObject({
+      role: "user",
+      content: [{ type: "text", text: typeof as === "object" && "summary" in as ? as.summary : "" }],
+    });
+    expect(messages).toHaveLength(first.length + 1 + recent.length);
+    expect(middle).toHaveLength(16);
+  });
+
   test("leaves a loop without a middle as it is [CMP-08, X-15]", () => {
     const entries = entriesOf(loop("L.1", 12, lines(60)));
     expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 25, "whole"]]);

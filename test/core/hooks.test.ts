@@ -63,7 +63,7 @@ describe("the order of hooks and events", () => {
     expect(askedAt(run).at(-1)).toBe("after-task");
   });
 
-  test("puts on-error before the TurnEnd of an answer that failed, and after-turn behind it [LOOP-16, CB-06, X-03]", () => {
+  test("puts on-error before the TurnEnd of an answer that failed, and after-turn behind it [LOOP-16, CB-06, X-03, EVT-17]", () => {
     const run = play({ hooks: ALL });
     run.until("call-model").fail("api").settle();
     expect(run.story().slice(-5)).toEqual([
@@ -160,7 +160,7 @@ describe("before-tool", () => {
   const lineOf = (run: ReturnType<typeof play>, name: string) =>
     run.lines.filter((line) => line.startsWith(name));
 
-  test("no gives one error End without a Start, and the call never runs [CB-05, X-04, PHI-13k, IRON-08]", () => {
+  test("no gives one error End without a Start, and the call never runs [CB-05, X-04, PHI-13k, IRON-08, TOOL-13]", () => {
     const words = saying("before-tool", no("closed"), YES);
     const run = play({ hooks: ["before-tool", "after-tool"], words, replies: [calls("bash", "edit")] });
     run.settle();
@@ -212,6 +212,32 @@ describe("before-tool", () => {
 });
 
 describe("before-compaction", () => {
+  test("is told how large the context is, and after-compaction what became of it: as the events say [CMP-15, EVT-09]", () => {
+    const run = play({
+      hooks: ["before-compaction", "after-compaction"],
+      replies: [calls("bash"), calls("bash"), calls("bash"), says("end")],
+      compactAbove: 40,
+    }).settle();
+    const asks = run.commands.flatMap((command) => (command.type === "run-hook" ? [command.ask] : []));
+    // One that changes nothing has no event, and nobody is told of it.
+    const before = asks.findIndex(({ point }) => point === "after-compaction") - 1;
+    const events = run.transcript.eventsOf("s.test.1").map(({ body }) => body);
+    const started = events.find(({ type }) => type === "CompactionStarted");
+    const ended = events.find(({ type }) => type === "CompactionEnded");
+    if (started?.type !== "CompactionStarted" || ended?.type !== "CompactionEnded") {
+      throw new Error("nothing was compacted");
+    }
+    const { estimatedTokens, messageCount } = started;
+    expect(asks[before]).toEqual({ point: "before-compaction", estimatedTokens, messageCount });
+    expect(asks[before + 1]).toEqual({
+      point: "after-compaction",
+      messagesBefore: ended.messagesBefore,
+      messagesAfter: ended.messagesAfter,
+      tokensBefore: ended.estimatedTokensBefore,
+      tokensAfter: ended.estimatedTokensAfter,
+    });
+  });
+
   test("no skips this cycle: the model is asked with the context as it is, once [CB-05]", () => {
     const run = play({
       hooks: ["before-compaction", "after-compaction"],

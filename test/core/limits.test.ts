@@ -140,7 +140,7 @@ describe("limits", () => {
   });
 });
 
-test("the words of limits, in order of importance [LIM-03]", () => {
+test("the words of limits, in order of importance [LIM-03, X-20]", () => {
   const spent = { turns: 50, tokens: 7, durationMs: 61_999, costUsd: 0.12345 };
   const reason = (limits: object) => limitReached({ ...NO_LIMITS, ...limits }, spent);
   expect(reason({})).toBeUndefined();

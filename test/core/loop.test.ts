@@ -127,7 +127,7 @@ describe("turns", () => {
 });
 
 describe("events", () => {
-  test("three turns are told in this order and in no other [EVT-12, EVT-13, EVT-14, EVT-04, EVT-05, EVT-06]", () => {
+  test("three turns are told in this order and in no other [EVT-12, EVT-13, EVT-14]", () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit"), calls("nothing"), says("end")],
@@ -166,7 +166,7 @@ describe("events", () => {
     ]);
   });
 
-  test("the first turn says what began the loop [LOOP-07, EVT-02]", () => {
+  test("the first turn says what began the loop [LOOP-07]", () => {
     const trigger = (type: "initial" | "default" | "branch" | "rerun") => {
       const tag = "2026-01-01T00:00:00Z";
       const kind = type === "branch" || type === "rerun" ? { type, tag } : { type };
@@ -179,7 +179,7 @@ describe("events", () => {
     expect(trigger("branch")[0]).toBe("TurnStart 0 branch");
   });
 
-  test("a later loop names its parent [ID-05, EVT-02]", () => {
+  test("a later loop names its parent [ID-05]", () => {
     const run = play({ mode: "interactive" }).settle().prompt("more").settle();
     expect(run.transcript.eventsOf("s.test.1")[0]?.body).toEqual({
       type: "AgentStart",
@@ -192,7 +192,7 @@ describe("events", () => {
     });
   });
 
-  test("every prompt has its pair inside the first turn, and only there [LOOP-03]", () => {
+  test("every prompt has its pair inside the first turn, behind its one TurnStart, and only there [LOOP-03, X-05]", () => {
     const run = play({ prompts: ["a", "b"], replies: [calls("bash")] }).settle();
     expect(run.eventLines().slice(0, 6)).toEqual([
       "AgentStart initial",
@@ -204,6 +204,7 @@ describe("events", () => {
     ]);
     const starts = run.eventLines().filter((line) => line === "MessageStart 0");
     expect(starts).toHaveLength(1);
+    expect(run.eventLines().filter((line) => line.startsWith("TurnStart 0"))).toHaveLength(1);
   });
 
   test("a parallel tool's events stand together, whichever ends first [EVT-14]", () => {
@@ -246,7 +247,7 @@ describe("events", () => {
 });
 
 describe("model failures", () => {
-  test("a failure becomes an answer without words, its events are closed, the loop fails [LOOP-16, LOOP-24, PHI-13d]", () => {
+  test("a failure becomes an answer without words, its events are closed, the loop fails [LOOP-16, LOOP-24, PHI-13d, TYP-21, IRON-05]", () => {
     const run = play().until("call-model").fail("auth", "401: no such key").settle();
     expect(run.lines).toEqual(["prompt: hi", "error: 401: no such key"]);
     expect(run.eventLines().slice(-5)).toEqual([
@@ -289,7 +290,7 @@ describe("model failures", () => {
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 
-  test("an answer that says of itself that it failed ends the loop; its calls are not run [LOOP-16]", () => {
+  test("an answer that says of itself that it failed ends the loop and stays; its calls are not run [LOOP-16, TYP-21]", () => {
     for (const stopReason of ["error", "aborted"] as const) {
       const run = play({ replies: [{ ...calls("bash"), stopReason }] })
         .until("call-model")
@@ -297,6 +298,7 @@ describe("model failures", () => {
       expect(run.phase).toBe("closing");
       run.settle();
       expect(run.executed).toEqual([]);
+      expect(run.transcript.entries("main")[1]?.message).toMatchObject({ role: "assistant", stopReason });
       expect(run.state.last?.outcome.type).toBe(stopReason === "error" ? "failed" : "stopped");
     }
   });

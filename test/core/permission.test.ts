@@ -1,5 +1,5 @@
 import { array, assert, boolean, constant, constantFrom, option, property, record, string } from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   boundFacts,
   type CallFacts,
@@ -13,6 +13,7 @@ import { decide } from "../../src/core/permission.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
 
 const inside = (relative: string): PathFact => ({ path: `/work/${relative}`, inside: true, relative });

@@ -185,6 +185,8 @@ export class Play {
   readonly accepted: Accepted[] = [];
   readonly forgotten = new Set<string>();
   readonly commands: Command[] = [];
+  /** Phase, event, phase behind it. */
+  readonly moves = new Set<string>();
   /** Each asking of hooks, behind so many events of its loop. */
   readonly hooked: { readonly loopId: string; readonly behind: number; readonly line: string }[] = [];
   largestState = 0;
@@ -820,6 +822,7 @@ export class Play {
     const before = this.state;
     this.#note(before, event);
     const after = apply(before, event);
+    this.moves.add(`${before.phase.type} ${event.type} ${after.phase.type}`);
     if (after.fork !== undefined && before.fork === undefined) this.left.push(after.branch);
     this.state = this.setting.throughJson === true ? throughJson(after) : deepFreeze(after);
     if (this.setting.light !== true) {

@@ -1,5 +1,5 @@
 import { array, assert, boolean, constantFrom, integer, nat, property, record, string } from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { estimateBody } from "../../src/core/append.ts";
 import { assertNever } from "../../src/core/assert-never.ts";
 import { estimateContent, estimateMessage, estimateText, utf8Length } from "../../src/core/estimate.ts";
@@ -19,6 +19,7 @@ import type { Entry } from "../../src/schema/record.ts";
 import { expectNoOrphans, usageOf, userMessage } from "./play.ts";
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 
 describe("previews", () => {
   test("five ways to cut [IRON-14]", () => {
@@ -58,7 +59,7 @@ describe("previews", () => {
 });
 
 describe("estimates", () => {
-  test("four bytes a token, rounded up [CTX-01]", () => {
+  test("four bytes a token, rounded up [CTX-01, X-12]", () => {
     expect(estimateText("hello")).toBe(2);
     expect(estimateText("")).toBe(0);
     expect(estimateText("four")).toBe(1);
@@ -312,7 +313,7 @@ describe("materialise", () => {
     expect(seen).toEqual([entries[0]?.message, entries[1]?.message, entries[3]?.message]);
   });
 
-  test("leaves out failed and aborted answers and what applications keep [X-09]", () => {
+  test("leaves out failed and aborted answers and what applications keep [X-09, TYP-11]", () => {
     const extension: AgentMessage = { role: "extension", kind: "k", data: 1, timestamp: 0 };
     const messages = [
       userMessage("a", 0),

@@ -21,6 +21,21 @@ const worker = await createWorker({
   namespace,
   home,
   transcript,
+  hooks: {
+    watch: {
+      "before-loop": () => true,
+      "before-turn": () => true,
+      "before-tool": ({ arguments: given }) => given.command !== "echo forbidden",
+      "after-tool": () => undefined,
+      "after-turn": () => undefined,
+      "on-text": ({ text }) => (text === "Done?" ? { type: "go-on", text: "Say it once more." } : true),
+      "after-loop": () => undefined,
+      "after-task": () => undefined,
+    },
+  },
+  filters: {
+    words: (text) => (text.includes("bomb") ? { type: "reject", reason: "no bombs" } : { type: "pass" }),
+  },
   secrets: (name) => (name === TEST_KEY_NAME ? "sk-recorded-0123456789" : undefined),
   defaultWorkspace: home,
 });
@@ -156,6 +171,78 @@ await record("limit-continued", {
   agent: { tools },
   start: { prompt: undefined, continuation: { kind: { type: "default" }, limits: { maxTurns: 5 } } },
   replies: [{ toolCalls: [list] }, { text: "Now it is done." }],
+});
+
+const watched = [
+  "before-loop",
+  "before-turn",
+  "before-tool",
+  "after-tool",
+  "after-turn",
+  "on-text",
+  "after-loop",
+  "after-task",
+];
+await record("hooked", {
+  agent: { tools, hooks: Object.fromEntries(watched.map((point) => [point, ["watch"]])) },
+  replies: [{ toolCalls: [bash("echo one"), bash("echo forbidden")] }, { text: "Done?" }, { text: "Done." }],
+});
+await record("filtered", {
+  agent: { tools, inputFilters: ["words"] },
+  replies: [
+    { text: "One.", holdUntil: "filter" },
+    { text: "Two.", holdUntil: "filter-again" },
+  ],
+  meanwhile: async (handle) => {
+    await model.waitForHold("filter");
+    await handle.signal("steer", { id: "s1", text: "Go on" });
+    model.release("filter");
+    await model.waitForHold("filter-again");
+    await handle.signal("steer", { id: "s2", text: "a bomb" });
+    model.release("filter-again");
+  },
+});
+await record("pruned", {
+  agent: { tools: [...tools, "prun"], limits: { maxTurns: 4 } },
+  replies: [
+    { toolCalls: [list] },
+    { toolCalls: [{ name: "prun_with_memo", arguments: { tokens: 1, memo: "There was nothing." } }] },
+    { text: "Done." },
+    { text: "Done." },
+  ],
+});
+await record("reverted", {
+  agent: { tools: [...tools, "revert_to_state"], limits: { maxTurns: 4 } },
+  replies: [
+    { toolCalls: [list] },
+    {
+      toolCalls: [
+        { name: "revert_to_state", arguments: { category: "failure", step: "n0", summary: "No." } },
+      ],
+    },
+    { text: "Done." },
+  ],
+});
+await record("structured", {
+  agent: {
+    output: {
+      type: "json-schema",
+      schema: {
+        type: "object",
+        properties: { answer: { type: "number" } },
+        required: ["answer"],
+        additionalProperties: false,
+      },
+    },
+  },
+  replies: [
+    { toolCalls: [{ name: "final_answer", arguments: { answer: "many" } }] },
+    { toolCalls: [{ name: "final_answer", arguments: { answer: 42 } }] },
+  ],
+});
+await record("compacted-at-rest", {
+  session: "compacted",
+  start: { prompt: undefined, continuation: { kind: { type: "compaction" }, focus: "the prices" } },
 });
 
 worker.shutdown();

@@ -52,6 +52,12 @@ test("the recordings hold every shape of run, and stay small", () => {
     "overflowed",
     "limits-raised",
     "limit-continued",
+    "hooked",
+    "filtered",
+    "pruned",
+    "reverted",
+    "structured",
+    "compacted-at-rest",
   ]) {
     expect(files).toContain(`${shape}.json`);
   }

@@ -69,6 +69,42 @@ const CLAUDE = [
 const text = (message: Awaited<ReturnType<typeof askAnthropic>>) =>
   message.content.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("");
 
+describe("a stream", () => {
+  const PIECES = [
+    chunk({ reasoning: "hm" }),
+    chunk({ content: "Hi" }),
+    chunk({ tool_calls: [{ index: 0, id: "c", function: { name: "read", arguments: "{}" } }] }),
+  ];
+  const watched = async (bytes: Buffer) => {
+    const server = await serve((response) => response.writeHead(200, STREAM).end(bytes));
+    const pool = http();
+    cleanup.push(async () => await pool.close());
+    const seen: string[] = [];
+    const provider = new OpenAiCompletions({ http: pool, retryServerErrors: false });
+    const answered = provider.stream(question(local(server.url, "m")), {
+      signal: new AbortController().signal,
+      onDelta: ({ type, delta }) => seen.push(`${type}: ${delta}`),
+    });
+    await answered.then(
+      ({ stopReason }) => seen.push(`done: ${stopReason}`),
+      (error: { fault: string }) => seen.push(`error: ${error.fault}`),
+    );
+    return seen;
+  };
+  const deltas = ["thinking: hm", "text: Hi", "toolCall: {}"];
+
+  test("starts, brings deltas of three kinds, and ends with one message or one error, behind all of them [TYP-16]", async () => {
+    expect(await watched(sse([...PIECES, chunk({}, "tool_calls"), "[DONE]"], false))).toEqual([
+      ...deltas,
+      "done: toolUse",
+    ]);
+    expect(await watched(sse(PIECES, false))).toEqual([...deltas, "error: network"]);
+    expect(await watched(sse([{ error: { message: "overloaded", code: 529 } }], false))).toEqual([
+      expect.stringMatching(/^error: /),
+    ]);
+  });
+});
+
 describe("a stream that is cut", () => {
   const cuts = {
     "in the middle of a character": COMPLETE.indexOf(Buffer.from("🌍")) + 2,

@@ -144,7 +144,38 @@ describe("answers of chat completions", () => {
     expect(answer([chunk({}, reason)]).stopReason).toBe(stopReason),
   );
 
-  test("reasoning under each of its names, once", () => {
+  test("an answer is a text, or calls with a text or without, and says what it used [IRON-06]", () => {
+    const used = {
+      usage: {
+        prompt_tokens: 100,
+        completion_tokens: 10,
+        prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+      },
+      choices: [],
+    };
+    const made = { index: 0, id: "c", function: { name: "read", arguments: '{"n":1}' } };
+    const call = { type: "toolCall", id: "c", name: "read", arguments: { n: 1 } };
+    const texts = answer([chunk({ content: "Hi" }, "stop"), used]);
+    const calls = answer([chunk({ tool_calls: [made] }, "tool_calls"), used]);
+    const both = answer([
+      chunk({ reasoning: "hm" }),
+      chunk({ content: "I look." }),
+      chunk({ tool_calls: [made] }, "tool_calls"),
+      used,
+    ]);
+    expect(texts.content).toEqual([{ type: "text", text: "Hi" }]);
+    expect(calls.content).toEqual([call]);
+    expect(both.content).toEqual([
+      { type: "thinking", thinking: "hm" },
+      { type: "text", text: "I look." },
+      call,
+    ]);
+    for (const { usage } of [texts, calls, both]) {
+      expect(usage).toMatchObject({ input: 10, output: 10, cacheRead: 60, cacheWrite: 30 });
+    }
+  });
+
+  test("reasoning under each of its names, once [THK-04]", () => {
     const thought = (delta: object) => answer([chunk(delta), chunk({ content: "x" }, "stop")]).content[0];
     const hm = { type: "thinking", thinking: "hm" };
     expect(thought({ reasoning_content: "hm" })).toEqual(hm);
@@ -228,8 +259,47 @@ describe("answers of chat completions", () => {
     [{ prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 }, [5, 1, 0, 4, 0, 10]],
     [{ prompt_tokens: 9, completion_tokens: 1, cached_tokens: 40 }, [0, 1, 0, 9, 0, 10]],
     [{ prompt_tokens: -1, completion_tokens: "many", total_tokens: null }, [0, 0, 0, 0, 0, 0]],
-  ])("usage %j", (reported, [input, output, reasoning, cacheRead, cacheWrite, totalTokens]) => {
+  ])("usage %j [CACHE-04]", (reported, [input, output, reasoning, cacheRead, cacheWrite, totalTokens]) => {
     expect(usageOf(reported)).toEqual({ input, output, reasoning, cacheRead, cacheWrite, totalTokens });
+  });
+});
+
+test("Claude's thinking and its signature arrive in pieces, the usage with its cache counters at both ends [THK-04, CACHE-04]", () => {
+  const delta = (piece: object) => ({ type: "content_block_delta", index: 0, delta: piece });
+  const events = [
+    {
+      type: "message_start",
+      message: {
+        id: "m",
+        usage: { input_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 40 },
+      },
+    },
+    { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
+    delta({ type: "thinking_delta", thinking: "h" }),
+    delta({ type: "thinking_delta", thinking: "m" }),
+    delta({ type: "signature_delta", signature: "s==" }),
+    { type: "content_block_start", index: 1, content_block: { type: "text", text: "" } },
+    { ...delta({ type: "text_delta", text: "x" }), index: 1 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 7 } },
+    { type: "message_stop" },
+  ];
+  const { message, deltas } = play((context) => new AnthropicAssembler(context), [sse(events)]);
+  expect(deltas).toEqual([
+    { type: "thinking", index: 0, delta: "h" },
+    { type: "thinking", index: 0, delta: "m" },
+    { type: "text", index: 1, delta: "x" },
+  ]);
+  expect(message.content).toEqual([
+    { type: "thinking", thinking: "hm", signature: "s==" },
+    { type: "text", text: "x" },
+  ]);
+  expect(message.usage).toEqual({
+    input: 5,
+    output: 7,
+    reasoning: 0,
+    cacheRead: 100,
+    cacheWrite: 40,
+    totalTokens: 152,
   });
 });
 
@@ -349,7 +419,7 @@ describe("overflow (OVF-02, OVF-03)", () => {
 });
 
 describe("models by name", () => {
-  test("the factories", () => {
+  test("the factories [X-25]", () => {
     expect(anthropic("claude-opus-5-5")).toMatchObject({
       api: "anthropic_messages",
       provider: "anthropic",
@@ -416,6 +486,8 @@ describe("models by name", () => {
 });
 
 test.each([
+  // The default of the factory.
+  [openai("m").baseUrl, "https://api.openai.com/v1/chat/completions"],
   ["https://api.openai.com", "https://api.openai.com/v1/chat/completions"],
   ["https://api.openai.com/v1", "https://api.openai.com/v1/chat/completions"],
   ["https://api.openai.com/v1/", "https://api.openai.com/v1/chat/completions"],
@@ -424,7 +496,7 @@ test.each([
   ["https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/chat/completions"],
   ["https://api.z.ai/api/paas/v4", "https://api.z.ai/api/paas/v4/chat/completions"],
   ["https://g.com/v1beta/openai?x=1", "https://g.com/v1beta/openai/chat/completions?x=1"],
-])("completions of %s are at %s", (base, url) =>
+])("completions of %s are at %s [X-25]", (base, url) =>
   expect(endpoint(base, "/chat/completions", "/v1", false)).toBe(url),
 );
 

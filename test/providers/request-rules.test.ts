@@ -11,8 +11,12 @@ import {
 } from "../../src/providers/anthropic-messages/thinking.ts";
 import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
 import { OpenAiCompat, type ThinkingLevel } from "../../src/schema/model.ts";
+import { defaultTools } from "../../src/tools/default-tools.ts";
+import { ToolRegistry } from "../../src/tools/registry.ts";
+import { toolDefinition } from "../../src/tools/tool.ts";
 import { question } from "./play.ts";
 
 const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
@@ -49,7 +53,9 @@ const shape = (messages: Message[], more: Partial<ModelRequest> = {}) =>
   );
 
 describe("thinking on Claude's wire", () => {
-  test("the table of budgets, clamped to what the API takes", () => {
+  test("the table of budgets, clamped to what the API takes; off is the default and sends none [THK-01, X-23]", () => {
+    expect(AgentDefinition.parse({ model: anthropic("claude-sonnet-4-5") }).thinking).toBe("off");
+    expect(toClaude([user("hi")], { thinking: "off" })).not.toHaveProperty("thinking");
     expect(THINKING_BUDGETS).toEqual({ minimal: 128, low: 512, medium: 2048, high: 8192 });
     const budget = (level: ThinkingLevel) =>
       thinkingFields("claude-sonnet-4-5", level, 16_000, 64_000).thinking;
@@ -58,6 +64,9 @@ describe("thinking on Claude's wire", () => {
     expect(budget("low")).toEqual({ type: "enabled", budget_tokens: 1024 });
     expect(budget("medium")).toEqual({ type: "enabled", budget_tokens: 2048 });
     expect(budget("high")).toEqual({ type: "enabled", budget_tokens: 8192 });
+    expect(toClaude([user("hi")], { thinking: "medium" })).toMatchObject({
+      thinking: { type: "enabled", budget_tokens: 2048 },
+    });
   });
 
   test("an answer has room: the limit rises as far as the model allows, then the budget falls", () => {
@@ -71,7 +80,7 @@ describe("thinking on Claude's wire", () => {
     expect(thinkingFields("claude-sonnet-4-5", "high", 1500, 1500)).toEqual({ max_tokens: 1500 });
   });
 
-  test("property: the API's two rules hold for every level and limit", () => {
+  test("property: the API's two rules hold for every level and limit [X-23]", () => {
     const levels = fc.constantFrom<ThinkingLevel>("off", "minimal", "low", "medium", "high");
     fc.assert(
       fc.property(
@@ -111,7 +120,7 @@ describe("thinking on Claude's wire", () => {
     ["claude-mythos-preview", "adaptive"],
   ])("%s takes the %s kind", (id, kind) => expect(claudeModel(id).thinking).toBe(kind));
 
-  test("newer models get an effort, and never a temperature", () => {
+  test("newer models get an effort, and never a temperature [THK-01]", () => {
     const body = toClaude([user("hi")], { thinking: "minimal", temperature: 0.5 }, "claude-opus-5-5");
     expect(body).toMatchObject({
       thinking: { type: "adaptive" },
@@ -151,45 +160,105 @@ describe("thinking on Claude's wire", () => {
   });
 });
 
+describe("what a vendor has signed", () => {
+  const anySignature = fc.string({ minLength: 1, unit: "grapheme" });
+
+  test("goes back to it unmodified, on every later turn, and to no other [TYP-02, X-35]", () => {
+    fc.assert(
+      fc.property(anySignature, anySignature, (signature, blob) => {
+        const signed: Content[] = [
+          { type: "thinking", thinking: "hm", signature },
+          { type: "thinking", thinking: "", signature: blob, redacted: true },
+          { type: "text", text: "x" },
+        ];
+        const later = [user("a"), said(signed), user("b"), said([{ type: "text", text: "y" }]), user("c")];
+        expect(toClaude(later).messages[1]?.content.slice(0, 2)).toEqual([
+          { type: "thinking", thinking: "hm", signature },
+          { type: "redacted_thinking", data: blob },
+        ]);
+        const elsewhere = (provider: string) => said(signed, { provider });
+        expect(toClaude([user("a"), elsewhere("openrouter")]).messages[1]?.content).toEqual([
+          { type: "text", text: "x" },
+        ]);
+        for (const model of [openai("gpt-4.1"), openrouter("a/b"), local("http://h", "m")]) {
+          const chat = completionsRequest(question(model, { messages: [user("a"), said(signed)] }));
+          expect(chat.messages[1]).toEqual({ role: "assistant", content: "[Reasoning] hm\n\nx" });
+        }
+      }),
+    );
+  });
+
+  test("is kept with OpenRouter's thinking as it came, and goes back as it came [TYP-02, X-35]", () => {
+    fc.assert(
+      fc.property(anySignature, (signature) => {
+        const details = [{ type: "reasoning.encrypted", data: signature, format: "f" }];
+        const own = said(
+          [{ type: "thinking", thinking: "", signature: JSON.stringify(details) }, call("c")],
+          {
+            provider: "openrouter",
+          },
+        );
+        const chat = completionsRequest(
+          question(openrouter("a/b"), { messages: [user("a"), own, result("c")] }),
+        );
+        expect(chat.messages[1]).toMatchObject({ reasoning_details: details });
+      }),
+    );
+  });
+});
+
 describe("cache breakpoints", () => {
   const marks = (
     cache: ModelRequest["cache"],
     messages: Message[] = [user("a"), said([call("x"), thought("s")]), result("x")],
   ) => {
-    const tools = [{ name: "t", description: "", parameters: { type: "object" } }];
+    const tools = ["t", "u"].map((name) => ({ name, description: "", parameters: { type: "object" } }));
     const body = toClaude(messages, { cache, tools, systemPrompt: "S" });
     const marked = (items: readonly object[] | undefined) =>
       (items ?? []).map((item) => "cache_control" in item);
     return [marked(body.system), marked(body.tools), ...body.messages.map(({ content }) => marked(content))];
   };
 
-  test("auto: three; never on a block of thinking", () => {
+  test("auto: three, on the last of system, tools and the second-to-last message; never on a block of thinking [CACHE-02, X-22]", () => {
     expect(marks({ enabled: true, strategy: "auto" })).toEqual([
       [true],
-      [true],
+      [false, true],
       [false],
       [true, false],
       [false],
     ]);
+    const twoBlocks = said([
+      { type: "text", text: "one" },
+      { type: "text", text: "two" },
+    ]);
+    expect(marks({ enabled: true, strategy: "auto" }, [user("a"), twoBlocks, user("b")])).toEqual([
+      [true],
+      [false, true],
+      [false],
+      [false, true],
+      [false],
+    ]);
+    const body = toClaude([user("a")], { cache: { enabled: true, strategy: "auto" }, systemPrompt: "S" });
+    expect(body.system?.[0]).toHaveProperty("cache_control", { type: "ephemeral" });
   });
 
   test("none when there is no second-to-last message", () => {
-    expect(marks({ enabled: true, strategy: "auto" }, [user("a")])).toEqual([[true], [true], [false]]);
+    expect(marks({ enabled: true, strategy: "auto" }, [user("a")])).toEqual([[true], [false, true], [false]]);
   });
 
   test.each([
     [{ enabled: false, strategy: "auto" }],
     [{ enabled: true, strategy: "disabled" }],
     [{ enabled: false, strategy: { cacheSystem: true, cacheTools: true, cacheMessages: true } }],
-  ] as const)("%j: none", (cache) => expect(marks(cache).flat()).not.toContain(true));
+  ] as const)("%j: none [CACHE-03]", (cache) => expect(marks(cache).flat()).not.toContain(true));
 
-  test("flags place each by itself", () => {
+  test("flags place each by itself [CACHE-03]", () => {
     const strategy = { cacheSystem: false, cacheTools: false, cacheMessages: false };
     const at = (flag: keyof typeof strategy) =>
       marks({ enabled: true, strategy: { ...strategy, [flag]: true } });
-    expect(at("cacheSystem")).toEqual([[true], [false], [false], [false, false], [false]]);
-    expect(at("cacheTools")).toEqual([[false], [true], [false], [false, false], [false]]);
-    expect(at("cacheMessages")).toEqual([[false], [false], [false], [true, false], [false]]);
+    expect(at("cacheSystem")).toEqual([[true], [false, false], [false], [false, false], [false]]);
+    expect(at("cacheTools")).toEqual([[false], [false, true], [false], [false, false], [false]]);
+    expect(at("cacheMessages")).toEqual([[false], [false, false], [false], [true, false], [false]]);
   });
 });
 
@@ -318,7 +387,30 @@ describe("conversations as vendors accept them", () => {
     );
   });
 
-  test("property: appending whole turns appends to the request (caches depend on it)", () => {
+  test("system prompt and tools are the same in every turn, in the definition's order [CACHE-06]", () => {
+    const names = ["write_file", "bash", "read_file"];
+    const registry = new ToolRegistry(defaultTools());
+    const asked = (messages: Message[]) => {
+      const resolved = registry.resolve(names);
+      if (!resolved.ok) throw new Error(resolved.errors.join());
+      return { messages, tools: resolved.tools.map(toolDefinition), systemPrompt: "S" };
+    };
+    const turns = [
+      asked([user("a")]),
+      asked([user("a"), said([call("x"), call("y")]), result("x"), result("y"), user("b")]),
+    ];
+    const [first, later] = turns.map((more) =>
+      anthropicRequest(question(anthropic("claude-sonnet-4-5"), more)),
+    );
+    expect(first?.tools?.map(({ name }) => name)).toEqual(names);
+    expect(JSON.stringify([later?.system, later?.tools])).toBe(JSON.stringify([first?.system, first?.tools]));
+    const [begun, gone] = turns.map((more) => completionsRequest(question(openai("gpt-4.1"), more)));
+    expect(JSON.stringify([gone?.tools, gone?.messages[0]])).toBe(
+      JSON.stringify([begun?.tools, begun?.messages[0]]),
+    );
+  });
+
+  test("property: appending whole turns appends to the request (caches depend on it) [CACHE-06]", () => {
     const wholeTurn = fc
       .array(anyId, { maxLength: 3 })
       .map((ids) => [user("u"), said(ids.map((id) => call(id))), ...ids.map((id) => result(id))]);
@@ -371,7 +463,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
     ["low", { reasoning_effort: "low" }],
     ["medium", { reasoning_effort: "medium" }],
     ["high", { reasoning_effort: "high" }],
-  ] as const)("effort of %s", (thinking, fields) => {
+  ] as const)("effort of %s, only where the server takes one [THK-02]", (thinking, fields) => {
     const pick = ({ reasoning_effort, reasoning, enable_thinking }: ReturnType<typeof body>) =>
       JSON.parse(JSON.stringify({ reasoning_effort, reasoning, enable_thinking }));
     expect(pick(body({ supportsReasoningEffort: true }, { thinking }))).toEqual(fields);

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { anthropic, local, openai } from "../../src/config/model-names.ts";
 import { finalTool } from "../../src/core/final-tool.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import { COMPAT_PRESETS } from "../../src/providers/openai-completions/compat.ts";
+import { COMPAT_PRESETS, compatOf } from "../../src/providers/openai-completions/compat.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
@@ -443,7 +443,11 @@ describe("requests to chat completions are what OpenAI's SDK sends", () => {
   });
 });
 
-test("pin: the presets", () => {
+test("pin: the presets, chosen by the provider's name [PROV-15]", () => {
+  for (const [provider, preset] of Object.entries(COMPAT_PRESETS)) {
+    expect(compatOf({ ...local("http://h", "m"), provider })).toEqual(preset);
+  }
+  expect(compatOf({ ...local("http://h", "m"), provider: "somebody" })).toEqual(COMPAT_PRESETS.local);
   const flags = (name: keyof typeof COMPAT_PRESETS) =>
     Object.entries(COMPAT_PRESETS[name])
       .filter(([, value]) => value !== false)

@@ -69,6 +69,12 @@ export function hubContract(name: string, make: () => Promise<HubBench>): void {
       }
     });
 
+    test("a thousand deltas are taken at once while nobody reads, and are read in order [EVT-15]", async () => {
+      // One synchronous stretch: nothing could have been read or written in between.
+      publish(0, 1000);
+      expect((await next(hub, 1000)).sequences).toEqual(Array.from({ length: 1000 }, (_, index) => index));
+    });
+
     test("who comes early sees all too, before there is anything", async () => {
       const watching = next(hub, 3);
       publish(0, 3);

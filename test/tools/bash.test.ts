@@ -4,11 +4,11 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { bashTool, DEFAULT_DENY_PATTERNS } from "../../src/tools/bash.ts";
 import { cleanEnvironment } from "../../src/tools/process/environment.ts";
 import { carrying } from "./processes.ts";
-import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
+import { call, contextIn, temporaryFolder, textOf, timeLimitOf } from "./workspace.ts";
 
 const bash = bashTool();
 
-describe("the answer", () => {
+describe("the answer [BIT-06]", () => {
   test("is exit code and output when there is no error output", async () => {
     const context = contextIn(await temporaryFolder());
     expect(await call(bash, { command: "echo hi" }, context)).toEqual({
@@ -34,7 +34,9 @@ describe("the answer", () => {
     expect(content).toEqual([{ type: "text", text: "Exit code: -1\n" }]);
     expect(details).toEqual({ exit_code: -1, success: false, signal: "SIGKILL" });
   });
+});
 
+describe("what is kept of the output [BIT-05]", () => {
   test("says for each stream that it was cut", async () => {
     const small = bashTool({ maxOutputBytes: 4 });
     const context = contextIn(await temporaryFolder());
@@ -54,25 +56,16 @@ describe("the answer", () => {
     );
     expect(text).toBe(`Exit code: 0\n${"x".repeat(256 * 1024)}\n... (output truncated)`);
   });
+
+  test("bytes that are not UTF-8 are replaced, in both streams", async () => {
+    const command = "printf 'a\\xffb'; printf 'c\\xe2\\x82' >&2";
+    expect(await textOf(bash, { command }, contextIn(await temporaryFolder()))).toBe(
+      "Exit code: 0\nSTDOUT:\na\uFFFDb\nSTDERR:\nc\uFFFD",
+    );
+  });
 });
 
 describe("what runs", () => {
-  test("is bash, in the workspace or the folder of the options below it", async () => {
-    const workspace = await temporaryFolder();
-    await mkdir(join(workspace, "sub"));
-    const script = "[[ -n $BASH_VERSION ]] && pwd";
-    expect(await textOf(bash, { command: script }, contextIn(workspace))).toBe(
-      `Exit code: 0\n${workspace}\n`,
-    );
-    const below = await textOf(bashTool({ cwd: "sub" }), { command: script }, contextIn(workspace));
-    expect(below).toBe(`Exit code: 0\n${workspace}/sub\n`);
-    const above = call(bashTool({ cwd: ".." }), { command: script }, contextIn(workspace));
-    await expect(above).rejects.toMatchObject({
-      fault: "failed",
-      message: expect.stringContaining("is outside the workspace"),
-    });
-  });
-
   test("a workspace that is not there, or is no folder, is said to be so", async () => {
     await expect(call(bash, { command: "true" }, contextIn("/no/such/folder"))).rejects.toMatchObject({
       fault: "failed",
@@ -80,14 +73,6 @@ describe("what runs", () => {
     });
     await expect(call(bash, { command: "true" }, contextIn("/etc/passwd"))).rejects.toMatchObject({
       message: "Cannot use the workspace /etc/passwd: it is not a directory",
-    });
-  });
-
-  test("a command that the system refuses to start", async () => {
-    const long = `: ${"x".repeat(200_000)}`;
-    await expect(call(bash, { command: long }, contextIn(await temporaryFolder()))).rejects.toMatchObject({
-      fault: "failed",
-      message: expect.stringMatching(/^Failed to execute: .*E2BIG/),
     });
   });
 
@@ -166,9 +151,10 @@ describe("what runs", () => {
   });
 });
 
-describe("what does not run", () => {
+describe("what does not run [BIT-02]", () => {
   test.each([
     ["rm -rf / --no-preserve-root", "rm -rf /"],
+    ["sudo rm -rf /*", "rm -rf /"],
     ["cd x && mkfs.ext4 disk", "mkfs"],
     ["dd if=/dev/zero of=x", "dd if="],
     [":(){:|:&};:", ":(){:|:&};:"],
@@ -191,30 +177,93 @@ describe("what does not run", () => {
   });
 });
 
-describe("a command that is stopped", () => {
-  test("by time", async () => {
-    const context = contextIn(await temporaryFolder());
-    await expect(
-      call(bashTool({ timeoutMs: 1000 }), { command: "sleep 1000" }, context),
-    ).rejects.toMatchObject({
+describe("from its start to its end [BIT-04]", () => {
+  test("is bash, in the workspace or the folder of the options below it", async () => {
+    const workspace = await temporaryFolder();
+    await mkdir(join(workspace, "sub"));
+    const script = "[[ -n $BASH_VERSION ]] && pwd";
+    expect(await textOf(bash, { command: script }, contextIn(workspace))).toBe(
+      `Exit code: 0\n${workspace}\n`,
+    );
+    const below = await textOf(bashTool({ cwd: "sub" }), { command: script }, contextIn(workspace));
+    expect(below).toBe(`Exit code: 0\n${workspace}/sub\n`);
+    const above = call(bashTool({ cwd: ".." }), { command: script }, contextIn(workspace));
+    await expect(above).rejects.toMatchObject({
       fault: "failed",
-      message: "Command timed out after 1s",
+      message: expect.stringContaining("is outside the workspace"),
     });
-    const printed = call(bashTool({ timeoutMs: 200 }), { command: "echo so far; sleep 1000" }, context);
-    await expect(printed).rejects.toMatchObject({ message: "Command timed out after 0.2s\nso far\n" });
-    expect(carrying(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
   });
 
-  test("by the user, and all it started with it", async () => {
-    const controller = new AbortController();
-    const context = contextIn(await temporaryFolder(), {
-      signal: controller.signal,
-      update: () => controller.abort(),
+  test("a command that the system refuses to start", async () => {
+    const long = `: ${"x".repeat(200_000)}`;
+    await expect(call(bash, { command: long }, contextIn(await temporaryFolder()))).rejects.toMatchObject({
+      fault: "failed",
+      message: expect.stringMatching(/^Failed to execute: .*E2BIG/),
     });
-    const command = "(trap '' TERM; sleep 1000) & trap '' TERM; echo ready; while :; do sleep 1; done";
-    const stopped = call(bashTool({ graceMs: 20 }), { command }, context);
-    await expect(stopped).rejects.toMatchObject({ fault: "cancelled", message: "Cancelled" });
-    expect(carrying(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
+  });
+
+  describe("a command that is stopped", () => {
+    test("by time", async () => {
+      const context = contextIn(await temporaryFolder());
+      await expect(
+        call(bashTool({ timeoutMs: 1000 }), { command: "sleep 1000" }, context),
+      ).rejects.toMatchObject({
+        fault: "failed",
+        message: "Command timed out after 1s",
+      });
+      const printed = call(bashTool({ timeoutMs: 200 }), { command: "echo so far; sleep 1000" }, context);
+      await expect(printed).rejects.toMatchObject({ message: "Command timed out after 0.2s\nso far\n" });
+      expect(carrying(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
+    });
+
+    test("by the user, and all it started with it", async () => {
+      const controller = new AbortController();
+      const context = contextIn(await temporaryFolder(), {
+        signal: controller.signal,
+        update: () => controller.abort(),
+      });
+      const command = "(trap '' TERM; sleep 1000) & trap '' TERM; echo ready; while :; do sleep 1; done";
+      const stopped = call(bashTool({ graceMs: 20 }), { command }, context);
+      await expect(stopped).rejects.toMatchObject({ fault: "cancelled", message: "Cancelled" });
+      expect(carrying(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
+    });
+  });
+});
+
+describe("its options", () => {
+  test("are folder, time, bytes, a deny list and confirmation, with these defaults; the command is its parameter [BIT-01]", async () => {
+    expect(bash.parse({})).toMatchObject({ ok: false, message: expect.stringMatching(/^command: /) });
+    expect(Object.keys(bash.parameters["properties"] as object)).toEqual(["command"]);
+    const workspace = await temporaryFolder();
+    await mkdir(join(workspace, "sub"));
+    const context = contextIn(workspace);
+    const many = { command: "head -c 300000 /dev/zero" };
+    const cut = "\n... (output truncated)";
+    expect(await textOf(bash, { command: "pwd" }, context)).toBe(`Exit code: 0\n${workspace}\n`);
+    expect(await textOf(bash, many, context)).toHaveLength("Exit code: 0\n".length + 256 * 1024 + cut.length);
+    await expect(call(bash, { command: "mkfs" }, context)).rejects.toThrow("blocked by safety policy");
+    expect(bash.confirm).toBe(false);
+
+    const other = bashTool({
+      cwd: "sub",
+      timeoutMs: 7000,
+      maxOutputBytes: 3,
+      denyPatterns: ["curl"],
+      confirm: true,
+    });
+    expect(await textOf(other, { command: "pwd >&2" }, context)).toMatch(/STDERR:\n\/[^\n]{2}\n\.\.\. /);
+    expect(await textOf(bashTool({ cwd: "sub" }), { command: "pwd" }, context)).toContain(`${workspace}/sub`);
+    expect(await textOf(other, many, context)).toBe(`Exit code: 0\n\0\0\0${cut}`);
+    await expect(call(other, { command: "curl x" }, context)).rejects.toThrow("contains 'curl'");
+    expect(other.confirm).toBe(true);
+    expect(await timeLimitOf(bash, { command: "sleep 1000" }, context)).toEqual({
+      afterMs: 120_000,
+      message: "Command timed out after 120s",
+    });
+    expect(await timeLimitOf(other, { command: "sleep 1000" }, context)).toEqual({
+      afterMs: 7_000,
+      message: "Command timed out after 7s",
+    });
   });
 
   test("the worker's own limit leaves time for the tool's", () => {

@@ -30,6 +30,25 @@ describe("an edit", () => {
     expect(await content()).toBe("one\n2\n2b\nthree\n");
   });
 
+  test("needs path, old_text and new_text, and exactly one match [BIT-13]", async () => {
+    for (const missing of ["path", "old_text", "new_text"] as const) {
+      const { [missing]: _, ...rest } = change("a", "b");
+      expect(edit.parse(rest)).toMatchObject({
+        ok: false,
+        message: expect.stringMatching(new RegExp(`^${missing}: `)),
+      });
+    }
+    const { workspace, content } = await withFile("one\ntwo\none\n");
+    const context = contextIn(workspace);
+    await expect(call(edit, change("three", "x"), context)).rejects.toMatchObject({ fault: "failed" });
+    await expect(call(edit, change("one", "x"), context)).rejects.toMatchObject({ fault: "failed" });
+    expect(await content()).toBe("one\ntwo\none\n");
+    expect(await textOf(edit, change("two\none\n", "2"), context)).toBe(
+      "Replaced 2 line(s) with 1 line(s) in a.txt",
+    );
+    expect(await content()).toBe("one\n2");
+  });
+
   test("may remove text, and takes patterns of replacement as they are", async () => {
     const { workspace, content } = await withFile("a-b-c");
     expect(await textOf(edit, change("-b", ""), contextIn(workspace))).toBe(
@@ -73,7 +92,7 @@ describe("an edit is refused", () => {
     return outcome;
   };
 
-  test("without the file", async () => {
+  test("without the file [BIT-14]", async () => {
     const workspace = await temporaryFolder();
     await mkdir(join(workspace, "folder"));
     for (const path of ["nope.txt", "no/such/folder.txt", "folder", "."]) {
@@ -85,7 +104,7 @@ describe("an edit is refused", () => {
     expect(await readdir(workspace)).toEqual(["folder"]);
   });
 
-  test("when the text is there more than once, overlapping places included", async () => {
+  test("when the text is there more than once, overlapping places included [BIT-16]", async () => {
     expect(await refusal("ab ab ab", "ab")).toBe(
       "old_text matches 3 locations. Include more context to make match unique.",
     );
@@ -94,17 +113,20 @@ describe("an edit is refused", () => {
     );
   });
 
-  test("with a hint when a line is like the first one", async () => {
-    expect(await refusal("zero\n    if (a) {\n      b();\n    }\nend\n", "if (a) {\n  b();\n")).toBe(
-      "old_text not found in a.txt.\n\nDid you mean:\n```\n    if (a) {\n      b();\n    }\n```\n" +
-        "old_text must match exactly, including whitespace and indentation.",
-    );
-  });
+  describe("without a match [BIT-15]", () => {
+    test("with a hint when a line is like the first one", async () => {
+      expect(await refusal("zero\n    if (a) {\n      b();\n    }\nend\n", "if (a) {\n  b();\n")).toBe(
+        "old_text not found in a.txt.\n\nDid you mean:\n```\n    if (a) {\n      b();\n    }\n```\n" +
+          "old_text must match exactly, including whitespace and indentation.",
+      );
+    });
 
-  test("with a tip when there is none", async () => {
-    const tip = "old_text not found in a.txt.\n\nTip: Use read_file to see the current contents of the file.";
-    expect(await refusal("one\n", "two")).toBe(tip);
-    expect(await refusal("one\n", "\n\n")).toBe(tip);
+    test("with a tip when there is none", async () => {
+      const tip =
+        "old_text not found in a.txt.\n\nTip: Use read_file to see the current contents of the file.";
+      expect(await refusal("one\n", "two")).toBe(tip);
+      expect(await refusal("one\n", "\n\n")).toBe(tip);
+    });
   });
 
   test("with an empty old text", () => {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { listFilesTool } from "../../src/tools/list-files.ts";
 import { carrying } from "./processes.ts";
-import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
+import { call, contextIn, program, temporaryFolder, textOf, timeLimitOf } from "./workspace.ts";
 
 async function withFiles(paths: readonly string[]) {
   const workspace = await temporaryFolder();
@@ -62,17 +62,55 @@ describe.each([
     );
   });
 
-  test("counts all before it cuts", async () => {
-    const context = await withFiles(
-      Array.from({ length: 12 }, (_, index) => `${String(index).padStart(2, "0")}.txt`),
+  test("path, pattern and depth; 200 results and 10 seconds unless options say otherwise; files only [BIT-17]", async () => {
+    const context = await withFiles([
+      ...["a.md", "in/b.ts", "in/two/c.ts", "in/two/three/d.ts"],
+      ...["target/x.ts", ".git/x.ts", "node_modules/x.ts", "in/target/x.ts"],
+    ]);
+    expect(await textOf(list, {}, context)).toBe("a.md\nin/b.ts\nin/two/c.ts");
+    expect(await textOf(list, { path: "." }, context)).toBe("a.md\nin/b.ts\nin/two/c.ts");
+    expect(await textOf(list, { path: "in", pattern: "*.ts", max_depth: 3 }, context)).toBe(
+      "in/b.ts\nin/two/c.ts\nin/two/three/d.ts",
     );
-    expect(await call(make({ ...options, maxResults: 3 }), {}, context)).toEqual({
-      content: [{ type: "text", text: "00.txt\n01.txt\n02.txt\n... (truncated at 3 results)" }],
-      details: { total: 12, truncated: true },
-    });
-    expect((await call(make({ ...options, maxResults: 12 }), {}, context)).details).toEqual({
-      total: 12,
+    expect(await textOf(list, { max_depth: 1 }, context)).toBe("a.md");
+
+    const many = await withFiles(Array.from({ length: 201 }, (_, index) => `${index}.txt`));
+    expect((await textOf(list, {}, many)).split("\n")).toHaveLength(201);
+    expect((await call(list, {}, many)).details).toEqual({ total: 201, truncated: true });
+    expect((await call(make({ ...options, maxResults: 201 }), {}, many)).details).toEqual({
+      total: 201,
       truncated: false,
+    });
+
+    const slow = await program("find", "exec sleep 1000");
+    const stuck = ripgrep === undefined ? { ripgrep: slow } : options;
+    const message = "List timed out";
+    expect(await timeLimitOf(make(stuck), {}, many)).toEqual({ afterMs: 10_000, message });
+    expect(await timeLimitOf(make({ ...stuck, timeoutMs: 50 }), {}, many)).toEqual({ afterMs: 50, message });
+  });
+
+  describe("what it does not give is said [BIT-18]", () => {
+    test("counts all before it cuts", async () => {
+      const context = await withFiles(
+        Array.from({ length: 12 }, (_, index) => `${String(index).padStart(2, "0")}.txt`),
+      );
+      expect(await call(make({ ...options, maxResults: 3 }), {}, context)).toEqual({
+        content: [{ type: "text", text: "00.txt\n01.txt\n02.txt\n... (truncated at 3 results)" }],
+        details: { total: 12, truncated: true },
+      });
+      expect((await call(make({ ...options, maxResults: 12 }), {}, context)).details).toEqual({
+        total: 12,
+        truncated: false,
+      });
+    });
+
+    test("ends within its time, and leaves nothing behind", async () => {
+      const context = await withFiles(["a.txt"]);
+      await expect(call(make({ ...options, timeoutMs: 0 }), {}, context)).rejects.toMatchObject({
+        fault: "failed",
+        message: "List timed out",
+      });
+      expect(carrying(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
     });
   });
 
@@ -82,15 +120,6 @@ describe.each([
       content: [{ type: "text", text: "No files found" }],
       details: { total: 0, truncated: false },
     });
-  });
-
-  test("ends within its time, and leaves nothing behind", async () => {
-    const context = await withFiles(["a.txt"]);
-    await expect(call(make({ ...options, timeoutMs: 0 }), {}, context)).rejects.toMatchObject({
-      fault: "failed",
-      message: "List timed out",
-    });
-    expect(carrying(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readFileTool } from "../../src/tools/read-file.ts";
@@ -13,7 +13,7 @@ async function withFile(content: string | Buffer, name = "a.txt") {
   return contextIn(workspace);
 }
 
-describe("text", () => {
+describe("text [BIT-08]", () => {
   test("has a header and numbered lines", async () => {
     const context = await withFile("first line\n\nthird\n");
     expect(await call(read, { path: "a.txt" }, context)).toEqual({
@@ -77,6 +77,52 @@ describe("text", () => {
   });
 });
 
+test("a path and a part of its lines; 1 MB and the whole workspace unless options say otherwise [BIT-07]", async () => {
+  expect(read.parse({})).toMatchObject({ ok: false, message: expect.stringMatching(/^path: /) });
+  expect(read.parse({ path: "a", offset: 0 })).toMatchObject({ ok: false });
+  const context = await withFile("a\nb\nc\nd\n");
+  await mkdir(join(context.workspace, "docs"));
+  await writeFile(join(context.workspace, "docs/b.txt"), "y");
+  const part = "[Lines 2-3 of 4]\n   2 | b\n   3 | c";
+  expect(await textOf(read, { path: "a.txt", offset: 2, limit: 2 }, context)).toBe(part);
+
+  await writeFile(join(context.workspace, "mega"), "x\n".repeat(512 * 1024));
+  expect(await textOf(read, { path: "mega" }, context)).toContain(`[${512 * 1024} lines]`);
+  await writeFile(join(context.workspace, "mega"), `${"x\n".repeat(512 * 1024)}x`);
+  await expect(call(read, { path: "mega" }, context)).rejects.toThrow("File too large.");
+  const bounded = (maxBytes: number) => call(readFileTool({ maxBytes }), { path: "a.txt" }, context);
+  await expect(bounded(7)).rejects.toThrow("File too large.");
+  expect((await bounded(8)).details).toEqual({ path: "a.txt" });
+
+  for (const allowedPaths of [[], ["docs"]]) {
+    const tool = readFileTool({ allowedPaths });
+    expect(await textOf(tool, { path: "docs/b.txt" }, context)).toBe("[1 lines]\n   1 | y");
+    const outside = call(tool, { path: "a.txt" }, context);
+    if (allowedPaths.length === 0) expect((await outside).details).toEqual({ path: "a.txt" });
+    else await expect(outside).rejects.toThrow("a.txt is outside the allowed paths");
+  }
+});
+
+test("what cannot be had is named; what is too large is refused before it is read [BIT-09]", async () => {
+  const context = await withFile("x");
+  await truncate(join(context.workspace, "a.txt"), 100_000_000);
+  await writeFile(join(context.workspace, "a.png"), "x");
+  await truncate(join(context.workspace, "a.png"), 60_000_000);
+  const bytesRead = async () =>
+    Number(/rchar: (\d+)/.exec(await readFile("/proc/self/io", "utf8"))?.[1] ?? Number.NaN);
+  const tool = readFileTool({ maxBytes: 99_000_000 });
+  const refusal = (path: string) =>
+    call(tool, { path }, context).then(
+      () => "it was read",
+      (error: Error) => error.message,
+    );
+  const before = await bytesRead();
+  expect(await refusal("nope.txt")).toBe("Cannot access nope.txt: no such file or directory (ENOENT)");
+  expect(await refusal("a.txt")).toBe("File too large. Use offset/limit for partial reads.");
+  expect(await refusal("a.png")).toBe("Image too large");
+  expect((await bytesRead()) - before).toBeLessThan(20_000_000);
+});
+
 describe("size", () => {
   test("a file over the limit is read only in parts", async () => {
     const context = await withFile(`${"x".repeat(99)}\n`.repeat(20_000));
@@ -106,7 +152,7 @@ describe("size", () => {
   });
 });
 
-describe("images", () => {
+describe("images [BIT-10]", () => {
   test.each([
     ["a.png", "image/png"],
     ["a.JPG", "image/jpeg"],

@@ -38,6 +38,27 @@ describe("the default tools", () => {
   });
 });
 
+test("own tools stand beside the six default ones, which have distinct names [TOOL-14]", () => {
+  const six = ["bash", "read_file", "write_file", "edit_file", "list_files", "search"];
+  expect(defaultTools().map(({ name }) => name)).toEqual(six);
+  const registry = new ToolRegistry(defaultTools()).register(named("weather"));
+  expect(registry.names()).toEqual([...six, "weather"]);
+  const resolution = registry.resolve(["weather", ...six]);
+  expect(resolution.ok && resolution.tools.map(({ name }) => name)).toEqual(["weather", ...six]);
+});
+
+test("tools are found by name: from nothing or the default ones, with those of an application; unknown names are left out [TOOL-15]", () => {
+  const empty = new ToolRegistry();
+  expect([empty.names(), empty.has("bash")]).toEqual([[], false]);
+  expect(empty.register(named("weather")).has("weather")).toBe(true);
+  const registry = new ToolRegistry(defaultTools());
+  expect([registry.has("bash"), registry.has("weather")]).toEqual([true, false]);
+  registry.register(named("weather"));
+  expect(registry.has("weather")).toBe(true);
+  const resolution = registry.resolve(["weather", "nonsense", "bash"]);
+  expect(resolution.ok && resolution.tools.map(({ name }) => name)).toEqual(["weather", "bash"]);
+});
+
 describe("the registry", () => {
   const registry = new ToolRegistry([...defaultTools(), named("weather")]);
   const names = (resolution: ReturnType<typeof registry.resolve>) =>

@@ -1,9 +1,9 @@
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { searchTool } from "../../src/tools/search.ts";
+import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { type SearchOptions, searchTool } from "../../src/tools/search.ts";
 import { carrying } from "./processes.ts";
-import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
+import { call, contextIn, program, temporaryFolder, textOf, timeLimitOf } from "./workspace.ts";
 
 async function withFiles(files: Readonly<Record<string, string | Buffer>>) {
   const workspace = await temporaryFolder();
@@ -53,6 +53,76 @@ describe.each([
     );
   });
 
+  test("pattern, path, include and case; 50 results, 30 seconds and the workspace unless options say otherwise [BIT-19]", async () => {
+    const context = await withFiles({ "a.md": "Red\n", "in/b.ts": "red\n", "in/c.md": "reed\n" });
+    expect(search.parse({ path: "." })).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/^pattern: /),
+    });
+    const found = async (request: object, more: SearchOptions = {}) =>
+      (await textOf(searchTool({ ...options, ...more }), request, context)).split("\n").toSorted();
+    expect(await found({ pattern: "re+d" })).toEqual(["a.md:1:Red", "in/b.ts:1:red", "in/c.md:1:reed"]);
+    expect(await found({ pattern: "re+d", path: "in" })).toEqual(["in/b.ts:1:red", "in/c.md:1:reed"]);
+    expect(await found({ pattern: "re+d" }, { root: "in" })).toEqual(["in/b.ts:1:red", "in/c.md:1:reed"]);
+    expect(await found({ pattern: "Red", path: "." }, { root: "in" })).toEqual([
+      "a.md:1:Red",
+      "in/b.ts:1:red",
+    ]);
+    expect(await found({ pattern: "re+d", include: "*.md" })).toEqual(["a.md:1:Red", "in/c.md:1:reed"]);
+    expect(await found({ pattern: "red", case_sensitive: false })).toEqual(["a.md:1:Red", "in/b.ts:1:red"]);
+    expect(await found({ pattern: "red", case_sensitive: true })).toEqual(["in/b.ts:1:red"]);
+
+    await writeFile(join(context.workspace, "a.md"), "red\n".repeat(60));
+    expect(await found({ pattern: "red", path: "a.md" })).toHaveLength(51);
+    expect(await found({ pattern: "red", path: "a.md" }, { maxResults: 9 })).toHaveLength(10);
+
+    const slow = await program("grep", "exec sleep 1000");
+    const stuck = ripgrep === undefined ? { ripgrep: slow } : options;
+    const message = "Search timed out";
+    const limit = (more: SearchOptions) =>
+      timeLimitOf(searchTool({ ...stuck, ...more }), { pattern: "x" }, context);
+    expect(await limit({})).toEqual({ afterMs: 30_000, message });
+    expect(await limit({ timeoutMs: 50 })).toEqual({ afterMs: 50, message });
+  });
+
+  describe("how its program ended [BIT-21]", () => {
+    const ending = async (script: string) => {
+      const path = await program("grep", script);
+      const tool = searchTool({ ...(ripgrep === undefined ? { ripgrep: path } : options), maxResults: 2 });
+      return await textOf(tool, { pattern: "x" }, await withFiles(FILES)).catch((error: unknown) => error);
+    };
+
+    test("1 without a word is no match; anything else is a failure, with its words", async () => {
+      expect(await ending("exit 1")).toBe("No matches found");
+      for (const script of ["echo 'bad thing' >&2; exit 2", "echo 'bad thing' >&2; exit 1"]) {
+        expect(await ending(script)).toMatchObject({ fault: "failed", message: "bad thing" });
+      }
+      expect(await ending("exit 2")).toMatchObject({
+        fault: "failed",
+        message:
+          "Nothing was found, and some files may not be readable: the search ended with exit code 2 and without a message",
+      });
+      expect(await ending("kill -9 $$")).toMatchObject({
+        fault: "failed",
+        message: expect.stringMatching(/grep was ended by SIGKILL$/),
+      });
+    });
+
+    test("at the limit it says so, and not below it", async () => {
+      const lines = (count: number) => `for i in $(seq ${count}); do echo "./a:$i:x"; done`;
+      expect(await ending(lines(2))).toBe("a:1:x\na:2:x");
+      expect(await ending(lines(3))).toBe("a:1:x\na:2:x\n... (truncated at 2 matches)");
+    });
+
+    test("its time over, it says so", async () => {
+      const short = searchTool({ ...options, timeoutMs: 0 });
+      await expect(call(short, { pattern: "x" }, await withFiles(FILES))).rejects.toMatchObject({
+        fault: "failed",
+        message: "Search timed out",
+      });
+    });
+  });
+
   test("a pattern that looks like an option is a pattern", async () => {
     const context = await withFiles({ "a.txt": "x --help y\n" });
     expect(await textOf(search, { pattern: "--help" }, context)).toBe("a.txt:1:x --help y");
@@ -93,19 +163,59 @@ describe.each([
     });
   });
 
-  test("ends within its time", async () => {
-    const short = searchTool({ ...options, timeoutMs: 0 });
-    await expect(call(short, { pattern: "x" }, await withFiles(FILES))).rejects.toMatchObject({
-      fault: "failed",
-      message: "Search timed out",
-    });
-  });
-
   test("a file that may not be read does not spoil the rest", async () => {
     const context = await withFiles(FILES);
     await chmod(join(context.workspace, "src/b.ts"), 0);
     await symlink("nowhere", join(context.workspace, "src/broken"));
     expect(await textOf(search, { pattern: "three", path: "src" }, context)).toBe("src/c.md:1:two: three");
+  });
+});
+
+describe("which program searches [BIT-20]", () => {
+  const reports = 'printf "%s\\n" "$@" > "$0.args"; echo "./a.ts:7:found: it"';
+  const argumentsOf = async (path: string) => (await readFile(`${path}.args`, "utf8")).split("\n");
+
+  /** The tool as it is where this package of ripgrep was not installed. */
+  async function withoutPackage() {
+    vi.resetModules();
+    vi.doMock("@vscode/ripgrep", () => {
+      throw new Error("no binary was installed");
+    });
+    onTestFinished(() => {
+      vi.doUnmock("@vscode/ripgrep");
+      vi.resetModules();
+    });
+    return (await import("../../src/tools/search.ts")).searchTool();
+  }
+
+  test("ripgrep of the package, first", async () => {
+    const other = await program("rg", reports);
+    const grep = await program("grep", reports);
+    expect(await textOf(searchTool(), { pattern: "three" }, await withFiles(FILES))).toBe(
+      "src/c.md:1:two: three",
+    );
+    for (const path of [other, grep]) await expect(argumentsOf(path)).rejects.toThrow("ENOENT");
+  });
+
+  test("else one on PATH, asked for line numbers, no headings and a bound", async () => {
+    const grep = await program("grep", reports);
+    const other = await program("rg", reports);
+    const tool = await withoutPackage();
+    expect(await textOf(tool, { pattern: "x" }, await withFiles(FILES))).toBe("a.ts:7:found: it");
+    expect(await argumentsOf(other)).toEqual(
+      expect.arrayContaining(["--line-number", "--no-heading", expect.stringMatching(/^--max-count=\d+$/)]),
+    );
+    await expect(argumentsOf(grep)).rejects.toThrow("ENOENT");
+  });
+
+  test("else grep, asked for all folders, line numbers and a bound", async () => {
+    const grep = await program("grep", reports);
+    vi.stubEnv("PATH", `${dirname(grep)}:/usr/bin:/bin`);
+    const tool = await withoutPackage();
+    expect(await textOf(tool, { pattern: "x" }, await withFiles(FILES))).toBe("a.ts:7:found: it");
+    expect(await argumentsOf(grep)).toEqual(
+      expect.arrayContaining(["-r", "-n", expect.stringMatching(/^-m\d+$/)]),
+    );
   });
 });
 

@@ -1,7 +1,8 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { chmod, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { onTestFinished, vi } from "vitest";
 import type { CallMemo, SpawnedGroup, Tool, ToolContext, ToolOutput } from "../../src/tools/tool.ts";
 
 export async function temporaryFolder(): Promise<string> {
@@ -61,4 +62,43 @@ export async function textOf(tool: Tool, parameters: unknown, context: ToolConte
   const [block] = content;
   if (content.length !== 1 || block?.type !== "text") throw new Error("not one text block");
   return block.text;
+}
+
+/** A program of this name that does what the script says, in a folder of its own, first on PATH until the test ends. */
+export async function program(name: string, script: string): Promise<string> {
+  const folder = await temporaryFolder();
+  const path = join(folder, name);
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return path;
+}
+
+/** What a call whose command never ends by itself is told, and how long that took on a clock of the test's own. */
+export async function timeLimitOf(
+  tool: Tool,
+  parameters: unknown,
+  context: ToolContext,
+): Promise<{ afterMs: number; message: string }> {
+  let begun = () => {};
+  const running = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ended = call(tool, parameters, { ...context, spawned: async () => begun() }).then(
+    () => "it ended",
+    (error: Error) => error.message,
+  );
+  await running;
+  await nextTurn();
+  const from = Date.now();
+  vi.advanceTimersToNextTimer();
+  const afterMs = Date.now() - from;
+  // A command that was not ready to be asked is killed after its grace.
+  const later = setInterval(() => vi.advanceTimersToNextTimer(), 5);
+  const message = await ended.finally(() => clearInterval(later));
+  vi.useRealTimers();
+  return { afterMs, message };
 }

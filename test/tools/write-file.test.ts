@@ -27,6 +27,22 @@ test("what the file held is replaced, line ends as given, mode kept", async () =
   expect((await stat(file)).mode & 0o777).toBe(0o750);
 });
 
+test("path and content are required; folders are made, what was there is replaced [BIT-11]", async () => {
+  expect(write.parse({ content: "x" })).toMatchObject({
+    ok: false,
+    message: expect.stringMatching(/^path: /),
+  });
+  expect(write.parse({ path: "x" })).toMatchObject({
+    ok: false,
+    message: expect.stringMatching(/^content: /),
+  });
+  const workspace = await temporaryFolder();
+  for (const content of ["first, and longer", "second"]) {
+    await call(write, { path: "deep/er/a.txt", content }, contextIn(workspace));
+    expect(await readFile(join(workspace, "deep/er/a.txt"), "utf8")).toBe(content);
+  }
+});
+
 test("an empty file can be written", async () => {
   const workspace = await temporaryFolder();
   expect(await textOf(write, { path: "empty", content: "" }, contextIn(workspace))).toBe(

@@ -165,7 +165,7 @@ export function branchContract(make: () => Promise<Bench>): void {
       transcript.store(write(place, { step: step({ run, number }), outbox: { entries: [], events } }));
     const seen = (from = 0) => eventTexts(transcript, place.loopId, from);
 
-    test("I5: events are shown up to the first gap, and written once", async () => {
+    test("I5: events are shown up to the first gap, and written once [EVT-18]", async () => {
       await tell("r1", 1, event(0), event(2));
       expect(await seen()).toEqual(["event 0"]);
       expect(await seen(2)).toEqual([]);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ContinuationKind } from "../../src/schema/record.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { answer, entry, message, opening, step, texts, USAGE, write } from "./story.ts";
@@ -60,6 +61,26 @@ export function loopContract(make: () => Promise<Bench>): void {
       expect(again).toEqual(first);
       expect(await transcript.loops("s")).toHaveLength(1);
       expect(await transcript.length("s", "main")).toBe(1);
+    });
+
+    test("each loop names the one before it, whatever its kind [X-08]", async () => {
+      const tag = "2026-01-01T00:00:00Z";
+      const kinds: ContinuationKind[] = [
+        { type: "initial" },
+        { type: "default" },
+        { type: "rerun", tag },
+        { type: "branch", tag },
+        { type: "compaction" },
+        { type: "initial" },
+      ];
+      for (const [number, kind] of kinds.entries()) {
+        await transcript.openLoop(
+          opening({ step: step({ number }), segment: "a", kind, prompts: [message(`m${number}`)] }),
+        );
+      }
+      expect((await transcript.loops("s")).map(({ kind, parentLoopId }) => [kind, parentLoopId])).toEqual(
+        kinds.map((kind, index) => [kind, index === 0 ? undefined : `s.a.${index}`]),
+      );
     });
 
     test("loop numbers count per segment; each loop names the one before it", async () => {
@@ -199,6 +220,30 @@ export function loopContract(make: () => Promise<Bench>): void {
         id: first.branch,
         parent: { branch: "main", position: 1 },
       });
+    });
+
+    test("the chain of a loop is its own road to the root: no abandoned rerun, no other branch [CMP-06]", async () => {
+      const tag = "2026-01-01T00:00:00Z";
+      const { loopId } = await transcript.openLoop(opening());
+      await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, "one")] }));
+      const from = (number: number, type: "rerun" | "branch", branch: string, position: number) =>
+        transcript.openLoop(
+          opening({
+            step: step({ number }),
+            kind: { type, tag },
+            at: { branch, position },
+            prompts: [message(`by${number}`)],
+          }),
+        );
+      const one = await from(5, "branch", "main", 2);
+      const other = await from(6, "branch", "main", 2);
+      const abandoned = await from(7, "rerun", other.branch, 2);
+      const current = await from(8, "rerun", other.branch, 3);
+      const by = (...numbers: number[]) => numbers.map((number) => `text of by${number}`);
+      expect(await texts(transcript, "s", one.branch)).toEqual(["hello", "one", ...by(5)]);
+      expect(await texts(transcript, "s", abandoned.branch)).toEqual(["hello", "one", ...by(7)]);
+      expect(await texts(transcript, "s", current.branch)).toEqual(["hello", "one", ...by(6, 8)]);
+      expect(await transcript.session("s")).toMatchObject({ headBranch: current.branch });
     });
 
     test("a loop cannot begin behind the end, nor on a branch that is not there", async () => {

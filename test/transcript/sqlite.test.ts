@@ -5,7 +5,7 @@ import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.
 import { child, ended, said } from "./child.ts";
 import { transcriptContract } from "./contract.ts";
 import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
-import { entry, opening, step, write } from "./story.ts";
+import { entry, opening, step, texts, write } from "./story.ts";
 
 const bench = SqliteBench.forEachTest();
 
@@ -141,6 +141,35 @@ describe("a locked file", () => {
     holder.stdin!.write("go");
     await ended(holder);
     expect((await transcript.openLoop(opening())).loopId).toBe("s.v.m.1");
+  });
+
+  test("saves that meet a lock say that it is locked, and leave nothing of themselves and nothing broken [PHI-12]", async () => {
+    const transcript = await bench.opened({ busyMs: 100 });
+    const { loopId } = await transcript.openLoop(opening());
+    const save = (number: number, at: number) =>
+      transcript.store(
+        write(
+          { loopId, branch: "main", base: at },
+          { step: step({ number }), entries: [entry(at, "a"), entry(at + 1, "b")] },
+        ),
+      );
+    await save(1, 1);
+    const holder = child(bench.path, hold);
+    await said(holder);
+    const errors = await Promise.all([2, 3, 4].map((number) => storeErrorOf(save(number, 3))));
+    for (const { fault, message } of errors) {
+      expect(fault).toBe("busy");
+      expect(message).toContain("locked");
+    }
+    holder.stdin!.write("go");
+    await ended(holder);
+    expect(await texts(transcript, "s", "main")).toEqual(["hello", "a", "b"]);
+    expect((await transcript.steps("s")).map(({ number }) => number)).not.toContain(2);
+    const sql = new Sql(bench.path);
+    expect(sql.get("PRAGMA integrity_check")).toMatchObject({ integrity_check: "ok" });
+    sql.close();
+    await save(2, 3);
+    expect(await texts(transcript, "s", "main")).toEqual(["hello", "a", "b", "a", "b"]);
   });
 
   test("a file that is locked whole is busy at the door too", async () => {

@@ -54,6 +54,18 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     expect((await unknown.failure()).message).toContain("There is no session");
   });
 
+  test("with a prompt beside it: both are read, in a loop of the kind that was asked for", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+    await session.run("Go");
+    await session.start("And more", { continuation: DEFAULT });
+    expect(await session.result()).toMatchObject({ text: "Two." });
+    expect(session.seen(1)).toEqual(["user: Go", "assistant: One.", "user: And more"]);
+    expect((await stage.transcript.loops(session.id)).map(({ kind }) => kind.type)).toEqual([
+      "initial",
+      "default",
+    ]);
+  });
+
   test("nonsense instead of a continuation is refused, and says which field", async () => {
     const say = async (continuation: object) => {
       const session = stage.session({ replies: [{ text: "One." }] });
@@ -63,6 +75,7 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     expect(await say({})).toContain("The continuation is not valid: kind");
     expect(await say({ ...DEFAULT, limits: { maxTurns: "many" } })).toContain("limits.maxTurns");
     expect(await say({ ...DEFAULT, at: { branch: "main", position: -1 } })).toContain("at.position");
+    expect(await say({ kind: { type: "compaction" }, focus: "x".repeat(3000) })).toContain("focus");
   });
 
   test("a rerun answers the same prompt once more, on a branch of its own; what was there stays", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { announcesUnmadeCall } from "../../src/activities/unmade-call.ts";
 import { TOOL_INTENT_NUDGE } from "../../src/core/tool-intent.ts";
 import { NO_USAGE } from "../../src/core/usage.ts";
+import type { Logger } from "../../src/observability/log.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -9,9 +10,13 @@ const ANNOUNCING = "Let me search for that file.";
 const NUDGE = `user: ${TOOL_INTENT_NUDGE}`;
 
 let stage: Stage;
+const logged: { readonly level: string; readonly words: string; readonly session?: string }[] = [];
 
 beforeAll(async () => {
-  stage = await openStage();
+  const line = (level: string) => (facts: object, words: string) =>
+    void logged.push({ level, words, ...facts });
+  const log = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+  stage = await openStage({ log: log as unknown as Logger });
 });
 afterAll(() => stage.close());
 
@@ -44,6 +49,28 @@ test("three texts that announce a call: two nudges, then the third is the answer
   ]);
   expect(session.seen(1).at(-1)).toContain("you did not include any tool calls");
   expect(session.requests()).toHaveLength(3);
+});
+
+test("each answer is a line of the debug log, without its words, and a nudge one of the info log [IRON-15]", async () => {
+  const session = stage.session({
+    replies: [
+      { text: "Look.", toolCalls: [{ name: "list_files", arguments: {} }] },
+      { toolCalls: [{ name: "list_files", arguments: {} }] },
+      { text: ANNOUNCING },
+      { text: "Done. <suggestions>more</suggestions>" },
+    ],
+    agent: { tools: ["list_files"] },
+  });
+  await session.run("Find it");
+  const lines = logged.filter((line) => line.session === session.id);
+  expect(lines).toMatchObject([
+    { level: "debug", turn: 0, tools: ["list_files"], hasContent: true },
+    { level: "debug", turn: 1, tools: ["list_files"], hasContent: false },
+    { level: "debug", turn: 2, length: ANNOUNCING.length, hasSuggestions: false },
+    { level: "info", turn: 3, words: expect.stringContaining("nudged") },
+    { level: "debug", turn: 3, length: 37, hasSuggestions: true },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain("search for that file");
 });
 
 test("a nudge that is followed by the call [IRON-10]", async () => {

@@ -2,11 +2,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import type { FaultRule } from "../../src/testing/model-server/fault.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
+import { keepWarnings } from "./support/warnings.ts";
 
 let stage: Stage;
 
+const { log, warnings } = keepWarnings();
+
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ log });
 });
 afterAll(() => stage.close());
 
@@ -117,4 +120,29 @@ test("a limit ends the run with words that the conversation keeps (LIM-03, LOOP-
   });
   expect(session.requests()).toHaveLength(2);
   expect((await session.conversation()).at(-1)).toBe("user: [Agent stopped: Max turns reached (2/2)]");
+});
+
+test("each retry is logged as a warning with attempt, maximum, delay and error; the last failure announces none [RTY-06]", async () => {
+  const session = stage.session({
+    faults: [{ fault: "rate-limited", retryAfterMs: 150, message: "slow down please", times: 3 }],
+    agent: { retry: { maxRetries: 2 } },
+  });
+  await session.start("Go");
+  await session.failure();
+  expect(session.requests()).toHaveLength(3);
+  const lines = warnings.filter(({ facts }) => facts["session"] === session.id);
+  expect(lines.map(({ facts }) => facts)).toEqual(
+    [1, 2].map((attempt) => ({
+      session: session.id,
+      attempt,
+      max: 2,
+      delayMs: 150,
+      fault: "provider/rate-limited",
+      error: expect.stringContaining("slow down please"),
+    })),
+  );
+  expect(lines.map(({ words }) => words)).toEqual([
+    expect.stringMatching(/^Provider error \(attempt 1\/2\), retrying in 0\.1s: .*slow down please/),
+    expect.stringMatching(/^Provider error \(attempt 2\/2\), retrying in 0\.1s: .*slow down please/),
+  ]);
 });

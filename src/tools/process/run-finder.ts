@@ -63,5 +63,8 @@ export async function runFinder(finder: Finder): Promise<Findings> {
   if (result.ending === "timed-out") throw new ToolError("failed", finder.timeoutMessage);
   splitter.end();
   const stopped = result.ending === "cancelled";
+  if (!stopped && result.exitCode === null) {
+    throw new ToolError("failed", `${finder.command} was ended by ${result.signal ?? "a signal"}`);
+  }
   return { lines, total, stderr: result.stderr.trim(), exitCode: stopped ? -1 : (result.exitCode ?? -1) };
 }

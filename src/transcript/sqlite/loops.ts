@@ -12,12 +12,13 @@ import {
   StoreError,
 } from "../transcript.ts";
 import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBefore } from "./branches.ts";
+import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
 import { json, type Sql } from "./sql.ts";
-import { resultOf, store, takeAndFinish } from "./steps.ts";
+import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
 
 /** The branch of a new session. */
 const MAIN = "main";
@@ -85,6 +86,8 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
   };
   takeAndFinish(sql, step, opened, opened, atMs);
+  // As it is, not sorted: a request is made again byte for byte.
+  if (opening.terms !== undefined) setNote(sql, step, putContent(sql, JSON.stringify(opening.terms)));
   return opened;
 }
 

@@ -5,6 +5,7 @@ import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { inject } from "vitest";
 import type { InputFilter } from "../../../src/hooks/filters.ts";
+import type { Logger } from "../../../src/observability/log.ts";
 import type { SecretSource } from "../../../src/providers/secrets.ts";
 import { builtFile } from "../../../src/testing/built-file.ts";
 import { type ModelServer, startModelServer } from "../../../src/testing/model-server/server.ts";
@@ -23,6 +24,8 @@ export type StageOptions = {
   readonly filters?: Readonly<Record<string, InputFilter>>;
   readonly hooks?: NonNullable<HoldfastWorkerOptions["hooks"]>;
   readonly secrets?: SecretSource;
+  readonly builtInTools?: HoldfastWorkerOptions["builtInTools"];
+  readonly log?: Logger;
   /** What else the application registers. */
   readonly registered?: Pick<HoldfastWorkerOptions, "transforms" | "converters" | "compactions">;
   /** Put between the activities and the real transcript. */
@@ -69,6 +72,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       secrets: options.secrets ?? ((name: string) => (name === TEST_KEY_NAME ? TEST_KEY : undefined)),
       tools: options.tools ?? [],
       filters: options.filters ?? {},
+      builtInTools: options.builtInTools ?? true,
+      ...(options.log === undefined ? {} : { log: options.log }),
       hooks: options.hooks ?? {},
       ...options.registered,
       defaultWorkspace: home,

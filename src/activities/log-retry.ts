@@ -1,0 +1,36 @@
+import { Context } from "@temporalio/activity";
+import { ApplicationFailure } from "@temporalio/common";
+import type { Logger } from "../observability/log.ts";
+
+type Info = Pick<Context["info"], "attempt" | "retryPolicy" | "workflowExecution">;
+
+/**
+ * Says that a vendor is going to be asked again (RTY-06). Silent when it is not: a fault that stays, or no attempt left.
+ *
+ * @param maxRetries - Of the definition. Attempts that a lost worker had made count, so that Temporal's own number may
+ *   begin anew behind them.
+ */
+export function logRetry(
+  failure: Error,
+  maxRetries: number,
+  log: Logger,
+  info: Info = Context.current().info,
+): void {
+  if (!(failure instanceof ApplicationFailure) || failure.nonRetryable === true) return;
+  const { type, nextRetryDelay: delayMs } = failure;
+  if (typeof delayMs !== "number") return;
+  const left = (info.retryPolicy?.maximumAttempts ?? maxRetries + 1) - info.attempt;
+  if (left <= 0) return;
+  const attempt = Math.max(1, maxRetries - left + 1);
+  log.warn(
+    {
+      session: info.workflowExecution?.workflowId,
+      attempt,
+      max: maxRetries,
+      delayMs,
+      fault: type,
+      error: failure.message,
+    },
+    `Provider error (attempt ${attempt}/${maxRetries}), retrying in ${(delayMs / 1000).toFixed(1)}s: ${failure.message}`,
+  );
+}

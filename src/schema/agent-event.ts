@@ -1,0 +1,146 @@
+import { z } from "zod";
+import { AgentMessage, AssistantMessage, Content, Message, ToolResultMessage, Usage } from "./message.ts";
+import { ContinuationKind, Outcome, Positions, RevertCategory, TurnTrigger } from "./record.ts";
+
+// What happens in a session, whole: each event by itself says where it belongs and holds the messages that it is
+// about. The record names these by position instead (see record.ts).
+
+/** A piece of an answer. A piece of a call is a piece of JSON, which can be read when the message has ended. */
+export const StreamDelta = z.object({ type: z.enum(["text", "thinking", "toolCall"]), delta: z.string() });
+export type StreamDelta = z.infer<typeof StreamDelta>;
+
+/** With what a loop asked its model. It names secrets; it holds none. */
+export const ConfigSnapshot = z.object({
+  definitionHash: z.string(),
+  model: z.string(),
+  provider: z.string().optional(),
+  configId: z.string().optional(),
+  thinking: z.string().optional(),
+  temperature: z.number().optional(),
+});
+export type ConfigSnapshot = z.infer<typeof ConfigSnapshot>;
+
+const loopId = z.string();
+/** RFC 3339, UTC. Messages have unix milliseconds instead. */
+const timestamp = z.iso.datetime();
+const call = { loopId, toolCallId: z.string(), toolName: z.string() };
+const ToolOutput = z.object({ content: z.array(Content), details: z.unknown().optional() });
+
+/** Every kind but the two of parallel evaluation names its loop. There is no kind for errors: a message says it. */
+export const AgentEvent = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("AgentStart"),
+    /** The agent's name. */
+    agentId: z.string(),
+    sessionId: z.string(),
+    loopId,
+    parentLoopId: z.string().optional(),
+    /** Old records may say nothing, or null: those loops had a prompt. */
+    continuationKind: z.preprocess((kind) => kind ?? { type: "initial" }, ContinuationKind),
+    configSnapshot: ConfigSnapshot.optional(),
+    timestamp,
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  }),
+  z.object({
+    type: z.literal("AgentEnd"),
+    loopId,
+    /** Every message that the loop has added. */
+    messages: z.array(AgentMessage),
+    /** Of all turns. */
+    usage: Usage,
+    outcome: Outcome.optional(),
+    timestamp,
+    /** Why a filter did not let the prompt in. */
+    rejection: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal("TurnStart"),
+    loopId,
+    turnIndex: z.number().int().nonnegative(),
+    timestamp,
+    triggeredBy: TurnTrigger,
+  }),
+  z.object({
+    type: z.literal("TurnEnd"),
+    loopId,
+    turnIndex: z.number().int().nonnegative(),
+    message: AssistantMessage,
+    /** Of this turn. */
+    usage: Usage,
+    timestamp,
+    toolResults: z.array(ToolResultMessage),
+  }),
+  z.object({ type: z.literal("MessageStart"), loopId, message: Message }),
+  z.object({
+    type: z.literal("MessageUpdate"),
+    loopId,
+    /** The answer as far as it has come; arguments of calls are text until it has ended. */
+    message: AssistantMessage,
+    delta: StreamDelta,
+  }),
+  z.object({ type: z.literal("MessageEnd"), loopId, message: Message }),
+  z.object({ type: z.literal("ToolExecutionStart"), ...call, args: z.unknown() }),
+  z.object({ type: z.literal("ToolExecutionUpdate"), ...call, partialResult: ToolOutput }),
+  z.object({
+    type: z.literal("ToolExecutionEnd"),
+    ...call,
+    result: ToolOutput,
+    isError: z.boolean(),
+    childLoopId: z.string().optional(),
+  }),
+  z.object({ type: z.literal("ProgressMessage"), ...call, text: z.string() }),
+  z.object({ type: z.literal("InputRejected"), loopId, reason: z.string() }),
+  z.object({
+    type: z.literal("ParallelLoopStart"),
+    sessionId: z.string(),
+    /** In the order of the configurations. */
+    loopIds: z.array(z.string()),
+    timestamp,
+  }),
+  z.object({
+    type: z.literal("ParallelLoopEnd"),
+    sessionId: z.string(),
+    selectedLoopId: z.string(),
+    selectedConfigIndex: z.number().int().nonnegative(),
+    evaluationUsage: Usage,
+    timestamp,
+  }),
+  z.object({
+    type: z.literal("CompactionStarted"),
+    loopId,
+    estimatedTokens: z.number().int(),
+    messageCount: z.number().int(),
+    timestamp,
+  }),
+  z.object({
+    type: z.literal("CompactionEnded"),
+    loopId,
+    messagesBefore: z.number().int(),
+    messagesAfter: z.number().int(),
+    estimatedTokensBefore: z.number().int(),
+    estimatedTokensAfter: z.number().int(),
+    loopsCompacted: z.number().int(),
+    timestamp,
+  }),
+  z.object({
+    type: z.literal("PrunApplied"),
+    loopId,
+    /** Unix milliseconds, of the messages that left the view. */
+    prunedTimestamps: z.array(z.number().int().nonnegative()),
+    tokensRemoved: z.number().int(),
+    messagesRemoved: z.number().int(),
+    memo: z.string().optional(),
+  }),
+  /** The model wanted to go on from an earlier entry (PHI-04); positions are those of the branch that it left. */
+  z.object({
+    type: z.literal("RevertApplied"),
+    loopId,
+    category: RevertCategory,
+    target: z.number().int().optional(),
+    abandoned: Positions.optional(),
+    summary: z.string().optional(),
+    applied: z.boolean(),
+    reason: z.string().optional(),
+  }),
+]);
+export type AgentEvent = z.infer<typeof AgentEvent>;

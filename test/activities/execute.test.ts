@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { execute } from "../../src/activities/execute.ts";
+import type { Execution } from "../../src/activities/execution.ts";
+import type { Logger } from "../../src/observability/log.ts";
+import type { ToolCallContent } from "../../src/schema/message.ts";
+import type { DeltaBody } from "../../src/stream/stream.ts";
+import { defineTool, type ToolContext, ToolError, type ToolFault } from "../../src/tools/tool.ts";
+import type { Step } from "../../src/transcript/transcript.ts";
+
+const step = { session: "s", run: "r", number: 3, call: 0, kind: "look", generation: 1 } as unknown as Step;
+const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Logger;
+
+/** Runs a tool that does this, as the activity does, without Temporal. */
+function running(
+  body: (context: ToolContext) => Promise<string> | string,
+  options: { signal?: AbortSignal; timeoutMs?: number } = {},
+): { execution: Promise<Execution>; published: DeltaBody[] } {
+  const published: DeltaBody[] = [];
+  const tool = defineTool({
+    name: "look",
+    description: "",
+    parameters: z.object({ at: z.string() }),
+    execute: (_, context) => body(context),
+  });
+  const call: ToolCallContent = { type: "toolCall", id: "call-7", name: "look", arguments: { at: "x" } };
+  const execution = execute(tool, call, {
+    step,
+    workspace: "/work",
+    timeoutMs: options.timeoutMs,
+    publish: (delta) => published.push(delta),
+    updates: (show) => show,
+    claim: undefined,
+    signal: options.signal ?? new AbortController().signal,
+    log: silent,
+  });
+  return { execution, published };
+}
+
+const textOf = ({ output }: Execution) =>
+  output.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+describe("what a tool is told of its call [TOOL-02]", () => {
+  test("one object: the call's id, the tool's name, a signal, and where to say what it is doing", async () => {
+    let seen: ToolContext | undefined;
+    const { execution, published } = running((context) => {
+      seen = context;
+      context.update("half");
+      context.progress("on the way");
+      return "done";
+    });
+    await execution;
+    expect(seen).toMatchObject({ toolCallId: "call-7", toolName: "look", workspace: "/work" });
+    expect(seen?.signal).toBeInstanceOf(AbortSignal);
+    const place = { toolCallId: "call-7", toolName: "look" };
+    expect(published).toEqual([
+      { type: "tool-start", ...place, text: "" },
+      { type: "tool-output", ...place, text: "half" },
+      { type: "progress", ...place, text: "on the way" },
+    ]);
+  });
+
+  test("the signal is the call's own: it ends with the run's, and its time limit ends nothing but the call", async () => {
+    const root = new AbortController();
+    const signals: AbortSignal[] = [];
+    const untilAborted = (context: ToolContext) =>
+      new Promise<string>((_, reject) => {
+        signals.push(context.signal);
+        context.signal.addEventListener("abort", () => reject(new ToolError("cancelled", "")));
+      });
+    const first = running(untilAborted, { signal: root.signal, timeoutMs: 1 });
+    const second = running(untilAborted, { signal: root.signal });
+    expect(textOf(await first.execution)).toContain("did not end within 1 ms");
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    expect(root.signal.aborted).toBe(false);
+    root.abort();
+    expect(signals[1]?.aborted).toBe(true);
+    await expect(second.execution).rejects.toThrow("CANCELLED");
+  });
+});
+
+test("the four faults of a tool, and the words that the model reads [TOOL-04]", async () => {
+  const said = async (fault: ToolFault) =>
+    await running(() => {
+      throw new ToolError(fault, "the message");
+    }).execution;
+  const faults = ["failed", "not-found", "invalid-arguments", "cancelled"] as const;
+  const results = await Promise.all(faults.map(said));
+  expect(results.map(textOf)).toEqual([
+    "the message",
+    "Tool not found: the message",
+    "Invalid arguments: the message",
+    "Cancelled",
+  ]);
+  expect(results.every(({ isError }) => isError)).toBe(true);
+});

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, type Holdfast } from "../../src/client/index.ts";
+import { AgentEvent } from "../../src/schema/agent-event.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage();
+  const { address, namespace, home, taskQueue } = stage;
+  holdfast = await connect({ address, namespace, home, taskQueue });
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const LONG = "one two three four five six seven eight";
+
+test("answers are told while they are made; in the end all is told once, in order, as it is recorded [LOOP-23, PHI-13f, EVT-16]", async () => {
+  const session = stage.session({
+    replies: [
+      { text: "First.", toolCalls: [{ name: "bash", arguments: { command: "echo out" } }] },
+      { text: LONG, chunkSize: 4, holdUntil: "gate" },
+    ],
+    agent: { name: "teller", tools: ["bash"] },
+  });
+  await session.start("Go");
+  const seen: AgentEvent[] = [];
+  let liveWords = "";
+  for await (const event of holdfast.agentEvents(session.id)) {
+    expect(AgentEvent.parse(JSON.parse(JSON.stringify(event)))).toEqual(event);
+    seen.push(event);
+    const isSecond = event.type === "MessageUpdate" && event.message.turnId?.turnIndex === 1;
+    if (!isSecond || liveWords !== "") continue;
+    // The vendor has not ended its answer yet: it goes on when somebody has seen its beginning.
+    const [part] = event.message.content;
+    liveWords = part?.type === "text" ? part.text : "";
+    stage.model.release("gate");
+  }
+  expect(liveWords).not.toBe("");
+  expect(LONG.startsWith(liveWords) && liveWords !== LONG).toBe(true);
+
+  const passing = ["MessageUpdate", "ToolExecutionUpdate", "ProgressMessage"];
+  const durable = seen.filter(({ type }) => !passing.includes(type));
+  expect(durable.map(({ type }) => type)).toEqual(await session.eventTypes());
+  expect(seen[0]).toMatchObject({
+    type: "AgentStart",
+    agentId: "teller",
+    sessionId: session.id,
+    continuationKind: { type: "initial" },
+    configSnapshot: { model: "test-model", provider: expect.any(String), thinking: "off" },
+  });
+  const recorded = (await session.entries()).map(({ message }) => message);
+  expect(seen.at(-1)).toMatchObject({ type: "AgentEnd", messages: recorded });
+  const ends = seen.flatMap((event) => (event.type === "MessageEnd" ? [event.message] : []));
+  expect(ends).toEqual(recorded);
+  // Who comes when all is over reads the same from the record.
+  const later: AgentEvent[] = [];
+  for await (const event of holdfast.agentEvents(session.id)) later.push(event);
+  expect(later.map(({ type }) => type)).toEqual(durable.map(({ type }) => type));
+  expect(later.at(-1)).toEqual(seen.at(-1));
+});

@@ -1,0 +1,216 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { main } from "../../src/cli/program.ts";
+import { connect, type Holdfast, type HoldfastError } from "../../src/client/index.ts";
+import { terminal } from "../cli/terminal.ts";
+import { Gates } from "../workflows/support/gates.ts";
+import type { Session } from "../workflows/support/session.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  const { address, namespace, home, taskQueue } = stage;
+  holdfast = await connect({ address, namespace, home, taskQueue });
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
+const answers = (count: number) => Array.from({ length: count }, (_, n) => ({ text: `Answer ${n}.` }));
+
+/** Every word of a person that the session has taken, in the conversation or waiting for the next loop. */
+async function taken(session: Session): Promise<string[]> {
+  const waiting = (await stage.transcript.inbox(session.id)).map(({ text }) => text);
+  const entered = (await session.conversation()).flatMap((line) =>
+    line.startsWith("user: ") ? [line.slice(6)] : [],
+  );
+  return [...entered, ...waiting];
+}
+
+describe("one call that does what the conversation asks for [HITL-04]", () => {
+  test("nothing there yet: it opens the session, and needs the agent's definition for it", async () => {
+    const session = stage.session({ replies: answers(1) });
+    await expect(holdfast.send(session.id, "Hello")).rejects.toMatchObject({ code: "session-unknown" });
+    const sent = await holdfast.send(session.id, "Hello", { agent: session.definition, messageId: "m1" });
+    expect(sent).toMatchObject({ session: session.id, messageId: "m1", as: "opened" });
+    expect(await session.result()).toMatchObject({ text: "Answer 0." });
+    expect((await session.events())[0]?.body).toMatchObject({
+      type: "AgentStart",
+      kind: { type: "initial" },
+    });
+  });
+
+  test("a prompt that was refused leaves an empty history: the next message opens it", async () => {
+    const session = stage.session({ agent: { model: { apiKey: "${NOT_THERE}" } } });
+    await session.start("Go");
+    await session.failure();
+    const again = await holdfast.send(session.id, "Go", { agent: session.definition });
+    expect(again.as).toBe("opened");
+    await session.failure();
+  });
+
+  test("it ends with an answer: a new prompt, with the definition that it had", async () => {
+    const session = stage.session({ replies: answers(2) });
+    await session.run("First");
+    expect(await holdfast.send(session.id, "Second")).toMatchObject({ as: "prompted" });
+    await session.result();
+    expect(session.seen(1)).toEqual(["user: First", "assistant: Answer 0.", "user: Second"]);
+  });
+
+  test("it ends with a word that nobody has answered: the model reads both, and the failed answer is not sent", async () => {
+    const session = stage.session({
+      faults: [{ fault: "server-error", status: 500 }],
+      replies: answers(1),
+    });
+    await session.start("First");
+    await session.failure();
+    expect(await holdfast.send(session.id, "Please")).toMatchObject({ as: "continued" });
+    await session.result();
+    expect(session.seen(1)).toEqual(["user: First", "user: Please"]);
+    expect((await stage.transcript.loops(session.id)).map(({ kind }) => kind.type)).toEqual([
+      "initial",
+      "default",
+    ]);
+  });
+
+  test("it ends with a tool's result: the model reads it with the message behind it", async () => {
+    gates.of("last").open();
+    const session = stage.session({
+      replies: [hold("last"), ...answers(2)],
+      faults: [{ fault: "server-error", status: 500, onTurn: 1 }],
+      agent: { tools: ["hold"] },
+    });
+    await session.start("First");
+    await session.failure();
+    expect(await holdfast.send(session.id, "Go on")).toMatchObject({ as: "continued" });
+    await session.result();
+    expect(session.seen(2)).toEqual([
+      "user: First",
+      "assistant: calls hold",
+      "user: passed last",
+      "user: Go on",
+    ]);
+  });
+
+  test("an interactive run that waits is prompted; no run is started", async () => {
+    const session = stage.session({ replies: answers(2) });
+    await session.start("First", { mode: "interactive" });
+    await expect.poll(async () => (await session.status()).status).toBe("waiting");
+    const sent = await holdfast.send(session.id, "Second");
+    expect(sent).toMatchObject({ as: "prompted" });
+    expect(sent.runId).toBeUndefined();
+    await session.waitForRequest(1);
+    await holdfast.stop(session.id);
+    await session.result();
+  });
+
+  test("sent again under its id it is taken once", async () => {
+    const session = stage.session({ replies: answers(3) });
+    const options = { agent: session.definition, messageId: randomUUID() };
+    await holdfast.send(session.id, "Once", options);
+    await session.result();
+    await holdfast.send(session.id, "Once", options);
+    await session.result();
+    expect(session.seen(0)).toEqual(["user: Once"]);
+    expect(session.requests()).toHaveLength(1);
+  });
+});
+
+describe("while a loop is running [HITL-04, STEER-12]", () => {
+  test("it is refused, and the error says what to do", async () => {
+    const session = stage.session({ replies: [hold("busy"), ...answers(1)], agent: { tools: ["hold"] } });
+    await session.start("First");
+    await gates.of("busy").arrived;
+    const error = (await holdfast.send(session.id, "Second").catch((thrown) => thrown)) as HoldfastError;
+    expect(error.code).toBe("session-busy");
+    expect(error.message).toContain("Agent is already streaming. Use steer() or follow_up().");
+    expect(error.message).toContain('whileRunning: "steer"');
+    expect(error.facts.command).toBe(`holdfast steer ${session.id}`);
+    gates.of("busy").open();
+    await session.result();
+    expect(await taken(session)).toEqual(["First"]);
+  });
+
+  test.each([
+    ["steer", "steered", 1],
+    ["follow-up", "followed-up", 2],
+  ] as const)("%s: it is put before the agent", async (whileRunning, as, request) => {
+    const session = stage.session({ replies: [hold(as), ...answers(2)], agent: { tools: ["hold"] } });
+    await session.start("First");
+    await gates.of(as).arrived;
+    expect(await holdfast.send(session.id, "Second", { whileRunning })).toMatchObject({ as });
+    gates.of(as).open();
+    await session.result();
+    expect(session.seen(request).at(-1)).toBe("user: Second");
+    expect(session.seen(request - 1)).not.toContain("user: Second");
+  });
+
+  test("many at once to a session at rest: each is taken once, whoever came first", async () => {
+    const session = stage.session({ replies: answers(30) });
+    const texts = Array.from({ length: 8 }, (_, n) => `message ${n}`);
+    const sent = await Promise.all(
+      texts.map((text) =>
+        holdfast.send(session.id, text, { agent: session.definition, whileRunning: "steer" }),
+      ),
+    );
+    expect(sent.some(({ as }) => as === "opened")).toBe(true);
+    await session.result();
+    expect((await taken(session)).sort()).toEqual(texts);
+  });
+
+  test("many at once without a word for it: each is either taken or told that it was not", async () => {
+    const session = stage.session({ replies: [hold("crowd"), ...answers(9)], agent: { tools: ["hold"] } });
+    const texts = Array.from({ length: 6 }, (_, n) => `message ${n}`);
+    const sent = await Promise.allSettled(
+      texts.map((text) => holdfast.send(session.id, text, { agent: session.definition })),
+    );
+    gates.of("crowd").open();
+    await session.result();
+    const through = texts.filter((_, n) => sent[n]?.status === "fulfilled");
+    expect(through).toHaveLength(1);
+    expect(await taken(session)).toEqual(through);
+    for (const one of sent) {
+      if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "session-busy" });
+    }
+  });
+});
+
+describe("from the command line [HITL-04]", () => {
+  async function cli(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+    const { streams, said } = terminal();
+    const where = ["--address", stage.address, "--namespace", stage.namespace];
+    const code = await main(
+      [...args, ...where, "--home", stage.home, "--task-queue", stage.taskQueue],
+      streams,
+    );
+    return { code, ...said };
+  }
+
+  test("a session at rest is prompted and shown; one that runs is steered when asked to", async () => {
+    const session = stage.session({
+      replies: [{ text: "One." }, { text: "Two." }, hold("shell"), { text: "Three." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.run("First");
+    const prompted = await cli("send", session.id, "And", "then?");
+    expect([prompted.code, prompted.out]).toEqual([0, expect.stringContaining("Two.")]);
+    expect(prompted.err).toContain("prompted");
+
+    const left = await cli("send", session.id, "More", "--detach");
+    expect(left.code).toBe(0);
+    await gates.of("shell").arrived;
+    const refused = await cli("send", session.id, "Stop that");
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("already streaming")]);
+    expect((await cli("send", session.id, "x", "--steer", "--follow-up")).code).toBe(2);
+    const steered = await cli("send", session.id, "Stop", "that", "--steer");
+    expect([steered.code, steered.err]).toEqual([0, expect.stringContaining("steered")]);
+    gates.of("shell").open();
+    await session.result();
+    expect(session.seen(3).at(-1)).toBe("user: Stop that");
+  });
+});

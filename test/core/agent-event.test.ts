@@ -1,0 +1,304 @@
+import { describe, expect, test } from "vitest";
+import { agentEvent, positionsOf } from "../../src/core/agent-event.ts";
+import { NO_USAGE } from "../../src/core/usage.ts";
+import { AgentEvent } from "../../src/schema/agent-event.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
+import type { ContinuationKind, LoopEvent } from "../../src/schema/record.ts";
+import { calls, type Play, play, says, usageOf } from "./play.ts";
+
+const INITIAL: ContinuationKind = { type: "initial" };
+
+/** The events of a loop, whole, each checked against its schema and through JSON. */
+function told(run: Play, loopId = "s.test.1", kind: ContinuationKind = INITIAL): AgentEvent[] {
+  const place = { agentId: "helper", sessionId: "s", loopId, kind };
+  return run.transcript.eventsOf(loopId).map((stored) => {
+    const event: LoopEvent = { ...stored, loopId };
+    const { from, to } = positionsOf(event.body);
+    const entries = run.transcript.entries("main").slice(from, to);
+    const whole = agentEvent(
+      place,
+      event,
+      entries.map(({ message }) => message),
+    );
+    expect(AgentEvent.parse(JSON.parse(JSON.stringify(whole)))).toEqual(whole);
+    return whole;
+  });
+}
+const of = <Type extends AgentEvent["type"]>(events: readonly AgentEvent[], type: Type) =>
+  events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type);
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+describe("recorded events, whole", () => {
+  test("AgentStart: once, first, with agent, session, loop, parent, kind and time [EVT-02, X-08, TYP-04]", () => {
+    const run = play({ mode: "interactive" }).settle().prompt("more").settle();
+    const [first, second] = [told(run), told(run, "s.test.2", { type: "default" })];
+    expect(first.findIndex(({ type }) => type === "AgentStart")).toBe(0);
+    expect(of(first, "AgentStart")).toEqual([
+      {
+        type: "AgentStart",
+        agentId: "helper",
+        sessionId: "s",
+        loopId: "s.test.1",
+        continuationKind: { type: "initial" },
+        timestamp: expect.stringMatching(RFC3339),
+      },
+    ]);
+    expect(of(second, "AgentStart")).toMatchObject([
+      { continuationKind: { type: "default" }, parentLoopId: "s.test.1", loopId: "s.test.2" },
+    ]);
+    const { continuationKind: _, ...old } = of(first, "AgentStart")[0] as object as Record<string, unknown>;
+    for (const kind of [{}, { continuationKind: null }]) {
+      expect(AgentEvent.parse({ ...old, ...kind })).toMatchObject({ continuationKind: { type: "initial" } });
+    }
+    expect(AgentEvent.safeParse({ ...old, continuationKind: { type: "rerun" } }).success).toBe(false);
+    for (const { message } of of(first, "MessageEnd")) expect(Number.isInteger(message.timestamp)).toBe(true);
+  });
+
+  test.each(["default", "rerun", "branch"] as const)(
+    "a continuation of kind %s names the last loop as its parent [X-08]",
+    (type) => {
+      const tag = "2026-01-01T00:00:00Z";
+      const kind: ContinuationKind = type === "default" ? { type } : { type, tag };
+      const first = play().settle();
+      const run = play({ kind, transcript: first.transcript, run: "later" }).settle();
+      const [begin] = told(run, "s.test.2", kind);
+      expect(begin).toMatchObject({ type: "AgentStart", parentLoopId: "s.test.1", continuationKind: kind });
+    },
+  );
+
+  test("are numbered from 0 in each loop, without gaps [EVT-18]", () => {
+    const run = play({ mode: "interactive", replies: [calls("bash")] })
+      .settle()
+      .prompt("more")
+      .settle();
+    for (const loopId of ["s.test.1", "s.test.2"]) {
+      const numbers = run.transcript.eventsOf(loopId).map(({ sequence }) => sequence);
+      expect(numbers.length).toBeGreaterThan(6);
+      expect(numbers).toEqual(numbers.map((_, index) => index));
+    }
+  });
+
+  test("AgentEnd: every message that the loop made, in order, and the usage of all turns [EVT-03, LOOP-15]", () => {
+    const run = play({
+      replies: [{ ...calls("bash"), usage: usageOf(10, 2) }, says("end", { usage: usageOf(20, 3) })],
+    }).settle();
+    const [end] = of(told(run), "AgentEnd");
+    expect(end).toMatchObject({ loopId: "s.test.1", usage: usageOf(30, 5) });
+    expect(end?.timestamp).toMatch(RFC3339);
+    expect(end?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
+    expect(end?.messages).toEqual(run.transcript.entries("main").map(({ message }) => message));
+  });
+
+  test("AgentEnd of a later loop holds its own messages only [EVT-03]", () => {
+    const run = play({ mode: "interactive" }).settle().prompt("more").settle();
+    const [end] = of(told(run, "s.test.2"), "AgentEnd");
+    expect(end?.messages).toEqual(
+      run.transcript
+        .entries("main")
+        .slice(2)
+        .map(({ message }) => message),
+    );
+  });
+
+  test("AgentEnd of a rejected prompt says why and holds nothing [EVT-03, EVT-07]", () => {
+    const events = told(play({ prompts: ["bad"], rejects: "bad" }).settle());
+    const [rejected] = of(events, "InputRejected");
+    expect(rejected).toEqual({ type: "InputRejected", loopId: "s.test.1", reason: expect.any(String) });
+    expect(of(events, "AgentEnd")).toMatchObject([{ messages: [], rejection: rejected?.reason }]);
+  });
+
+  test("TurnStart and TurnEnd: index, time, trigger, the answer, its usage, its results [EVT-04]", () => {
+    const run = play({
+      replies: [{ ...calls("bash", "edit"), usage: usageOf(10, 2) }, says("end")],
+    }).settle();
+    const events = told(run);
+    expect(of(events, "TurnStart")).toMatchObject([
+      { loopId: "s.test.1", turnIndex: 0, triggeredBy: "user" },
+      { loopId: "s.test.1", turnIndex: 1, triggeredBy: "continuation" },
+    ]);
+    const entries = run.transcript.entries("main").map(({ message }) => message);
+    expect(of(events, "TurnEnd")).toMatchObject([
+      { turnIndex: 0, message: entries[1], usage: usageOf(10, 2), toolResults: [entries[2], entries[3]] },
+      { turnIndex: 1, message: entries[4], toolResults: [] },
+    ]);
+    for (const event of [...of(events, "TurnStart"), ...of(events, "TurnEnd")])
+      expect(event.timestamp).toMatch(RFC3339);
+  });
+
+  test("messages come as a start followed at once by its end, with the message in both [EVT-05]", () => {
+    const run = play({ replies: [calls("bash")] }).settle();
+    const events = told(run);
+    for (const [index, event] of events.entries()) {
+      if (event.type !== "MessageStart") continue;
+      expect(events[index + 1]).toEqual({ ...event, type: "MessageEnd" });
+    }
+    expect(of(events, "MessageEnd").map(({ message }) => message)).toEqual(
+      run.transcript.entries("main").map(({ message }) => message),
+    );
+  });
+
+  test("a tool's start holds the arguments, its end the result [EVT-06]", () => {
+    const run = play({ replies: [calls("bash", "edit")] })
+      .until("call-tools")
+      .tool(0, true)
+      .settle();
+    const events = told(run);
+    const asked = run.transcript.entries("main")[1]?.message;
+    const args =
+      asked?.role === "assistant" ? asked.content.flatMap((p) => (p.type === "toolCall" ? [p] : [])) : [];
+    expect(of(events, "ToolExecutionStart")).toEqual(
+      args.map(({ id, name, arguments: given }) => ({
+        type: "ToolExecutionStart",
+        loopId: "s.test.1",
+        toolCallId: id,
+        toolName: name,
+        args: given,
+      })),
+    );
+    const results = run.transcript
+      .entries("main")
+      .slice(2, 4)
+      .map(({ message }) => message);
+    expect(of(events, "ToolExecutionEnd")).toMatchObject([
+      { toolName: "bash", isError: true, result: { content: (results[0] as { content: unknown }).content } },
+      { toolName: "edit", isError: false, result: { content: (results[1] as { content: unknown }).content } },
+    ]);
+  });
+
+  test("compaction's sizes and times [EVT-09]", () => {
+    const run = play({ compactAbove: 20, replies: [calls("bash"), calls("bash"), says("end")] }).settle();
+    const events = told(run);
+    const [started] = of(events, "CompactionStarted");
+    const [ended] = of(events, "CompactionEnded");
+    expect(Object.keys(started ?? {}).sort()).toEqual(
+      ["estimatedTokens", "loopId", "messageCount", "timestamp", "type"].sort(),
+    );
+    expect(Object.keys(ended ?? {}).sort()).toEqual(
+      [
+        "estimatedTokensAfter",
+        "estimatedTokensBefore",
+        "loopId",
+        "loopsCompacted",
+        "messagesAfter",
+        "messagesBefore",
+        "timestamp",
+        "type",
+      ].sort(),
+    );
+    const stored = run.transcript.eventsOf("s.test.1").find(({ body }) => body.type === "CompactionEnded");
+    if (stored?.body.type !== "CompactionEnded") throw new Error("nothing was compacted");
+    const { position: _, ...sizes } = stored.body;
+    expect(ended).toMatchObject(sizes);
+    expect([started?.timestamp, ended?.timestamp]).toEqual([
+      expect.stringMatching(RFC3339),
+      expect.stringMatching(RFC3339),
+    ]);
+  });
+
+  test("a failure has no event of its own: the answer says it, in a message that is closed", () => {
+    const events = told(play().until("call-model").fail("auth", "401: no such key").settle());
+    const errors = events.filter(
+      (event) => event.type === "MessageEnd" && event.message.role === "assistant",
+    );
+    expect(errors).toMatchObject([{ message: { stopReason: "error", errorMessage: "401: no such key" } }]);
+    expect(of(events, "TurnEnd")).toMatchObject([{ message: { stopReason: "error" } }]);
+  });
+});
+
+describe("what a model does to its own view", () => {
+  const place = { agentId: "a", sessionId: "s", loopId: "s.test.1", kind: INITIAL };
+  const user = (timestamp: number): AgentMessage => ({
+    role: "user",
+    content: [{ type: "text", text: "hi" }],
+    timestamp,
+  });
+  const answer = (timestamp: number, memo?: string): AgentMessage => ({
+    role: "assistant",
+    content:
+      memo === undefined
+        ? []
+        : [{ type: "toolCall", id: "c", name: "prun_with_memo", arguments: { tokens: 1, memo } }],
+    stopReason: "toolUse",
+    model: "m",
+    provider: "p",
+    usage: NO_USAGE,
+    timestamp,
+  });
+
+  test("a prune names what left by its time stamps, not the words of people, and the memo by its words [EVT-10]", () => {
+    const body = {
+      type: "PrunApplied" as const,
+      pruned: [
+        { from: 1, to: 3 },
+        { from: 4, to: 5 },
+      ],
+      tokensRemoved: 30,
+      messagesRemoved: 2,
+      memo: { position: 5, call: 0, tokens: 9 },
+    };
+    expect(positionsOf(body)).toEqual({ from: 1, to: 6 });
+    const messages = [answer(11), user(12), answer(13), answer(14), answer(15, "the port is 8080")];
+    expect(agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, messages)).toEqual({
+      type: "PrunApplied",
+      loopId: "s.test.1",
+      prunedTimestamps: [11, 14],
+      tokensRemoved: 30,
+      messagesRemoved: 2,
+      memo: expect.stringContaining("the port is 8080"),
+    });
+  });
+
+  test("a revert says where to, what was left, and why not [PHI-04]", () => {
+    const body = {
+      type: "RevertApplied" as const,
+      category: "failure" as const,
+      applied: false,
+      reason: "no",
+    };
+    const event = agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
+    expect(event).toEqual({ ...body, loopId: "s.test.1" });
+  });
+});
+
+describe("the schema of events", () => {
+  const kinds = AgentEvent.options.map(({ shape }) => shape.type.value);
+
+  test("has the seventeen kinds and that of a revert, none for errors, and only those of parallel evaluation name no loop [EVT-01, EVT-11, X-24]", () => {
+    expect([...kinds].sort()).toEqual([
+      "AgentEnd",
+      "AgentStart",
+      "CompactionEnded",
+      "CompactionStarted",
+      "InputRejected",
+      "MessageEnd",
+      "MessageStart",
+      "MessageUpdate",
+      "ParallelLoopEnd",
+      "ParallelLoopStart",
+      "ProgressMessage",
+      "PrunApplied",
+      "RevertApplied",
+      "ToolExecutionEnd",
+      "ToolExecutionStart",
+      "ToolExecutionUpdate",
+      "TurnEnd",
+      "TurnStart",
+    ]);
+    const unnamed = AgentEvent.options.filter(({ shape }) => !("loopId" in shape));
+    expect(unnamed.map(({ shape }) => shape.type.value)).toEqual(["ParallelLoopStart", "ParallelLoopEnd"]);
+  });
+
+  test("an event is of the loop whose record holds it, whatever runs beside it [EVT-11]", () => {
+    const branches = ["s.test.1", "s.other.1"];
+    const event: LoopEvent = {
+      loopId: "",
+      sequence: 0,
+      atMs: 0,
+      body: { type: "TurnStart", turn: 0, trigger: "branch" },
+    };
+    for (const loopId of branches) {
+      const place = { agentId: "a", sessionId: "s", loopId, kind: INITIAL };
+      expect(agentEvent(place, { ...event, loopId }, [])).toMatchObject({ loopId });
+    }
+  });
+});

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import fc, { property } from "fast-check";
+import { expect, test } from "vitest";
+import { anyActions, playAll, settings } from "./actions.ts";
+
+const source = readFileSync(new URL("../../src/core/apply.ts", import.meta.url), "utf8");
+const ROW = /^\/\/ {3}([a-z-]+) +([a-z-]+) +((?:[a-z-]+ ?)+)$/gm;
+
+/** By phase and event: the phases behind it. */
+const table = new Map(
+  [...source.matchAll(ROW)].map(([, phase, event, targets = ""]) => [
+    `${phase} ${event}`,
+    new Set(targets.trim().split(" ")),
+  ]),
+);
+
+/** Accepted in every phase. */
+const ALWAYS = [
+  "steered",
+  "followed-up",
+  "queue-mode-set",
+  "queues-cleared",
+  "compaction-asked",
+  "stop-requested",
+  "rotation-due",
+  "time-passed",
+  "limits-raised",
+  "approval-answered",
+];
+
+test("the machine moves as the table above `apply` says, and every row of it is walked", () => {
+  expect(table.size).toBe(30);
+  const walked = new Set<string>();
+  fc.assert(
+    property(settings, anyActions, (setting, actions) => {
+      for (const move of playAll({ ...setting, light: true }, actions).moves) {
+        const [phase = "", event = "", target = ""] = move.split(" ");
+        const row = `${phase} ${event}`;
+        const known = table.get(row);
+        if (known === undefined) expect([ALWAYS.includes(event), target], row).toEqual([true, phase]);
+        else expect([...known], row).toContain(target);
+        walked.add(row);
+      }
+    }),
+    // A fixed seed: which rows are walked must not be a matter of luck.
+    { numRuns: 4000, seed: 4 },
+  );
+  expect([...table.keys()].filter((row) => !walked.has(row))).toEqual([]);
+}, 120_000);

@@ -1,0 +1,333 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anthropic } from "../../src/config/model-names.ts";
+import { withoutContextManagement } from "../../src/config/unbounded.ts";
+import {
+  isContextOverflow,
+  modelMessage,
+  turnIdOf,
+  userMessage,
+  withTurnId,
+} from "../../src/core/agent-message.ts";
+import { OVERFLOW_PHRASES } from "../../src/core/overflow.ts";
+import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+import { StreamDelta } from "../../src/schema/agent-event.ts";
+import { ContextConfig } from "../../src/schema/context.ts";
+import { AgentDefinition, Limits } from "../../src/schema/definition.ts";
+import {
+  AgentMessage,
+  type AssistantMessage,
+  Content,
+  ExtensionMessage,
+  Message,
+  StopReason,
+  Usage,
+} from "../../src/schema/message.ts";
+import { CacheConfig, OpenAiCompat, ThinkingLevel } from "../../src/schema/model.ts";
+import { ContinuationKind, TurnTrigger } from "../../src/schema/record.ts";
+import { ToolDefinition, ToolStrategy } from "../../src/schema/tool.ts";
+
+const count = fc.nat({ max: 2 ** 40 });
+const anyText = fc.string({ unit: "grapheme", maxLength: 20 });
+const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+/** Absent fields are absent, not undefined. */
+const object = <Fields extends Record<string, fc.Arbitrary<unknown>>>(fields: Fields) =>
+  fc
+    .record(fields)
+    .map((made) => Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)));
+
+const anyContent = fc.oneof(
+  object({ type: fc.constant("text"), text: anyText }),
+  object({ type: fc.constant("image"), data: fc.base64String(), mimeType: fc.constant("image/png") }),
+  object({
+    type: fc.constant("thinking"),
+    thinking: anyText,
+    signature: maybe(anyText),
+    redacted: maybe(fc.boolean()),
+  }),
+  object({ type: fc.constant("toolCall"), id: anyText, name: anyText, arguments: anyJson }),
+);
+const anyUsage = object({
+  input: count,
+  output: count,
+  reasoning: count,
+  cacheRead: count,
+  cacheWrite: count,
+  totalTokens: count,
+});
+const turnId = maybe(object({ loopId: anyText, turnIndex: fc.nat() }));
+const content = fc.array(anyContent, { maxLength: 4 });
+const timestamp = fc.nat();
+const anyMessage = fc.oneof(
+  object({ role: fc.constant("user"), content, timestamp, turnId }),
+  object({
+    role: fc.constant("assistant"),
+    content,
+    stopReason: fc.constantFrom(...StopReason.options),
+    model: anyText,
+    provider: anyText,
+    usage: anyUsage,
+    timestamp,
+    errorMessage: maybe(anyText),
+    turnId,
+  }),
+  object({
+    role: fc.constant("toolResult"),
+    toolCallId: anyText,
+    toolName: anyText,
+    content,
+    isError: fc.boolean(),
+    details: maybe(anyJson),
+    timestamp,
+    childLoopId: maybe(anyText),
+    turnId,
+  }),
+);
+const anyExtension = object({ role: fc.constant("extension"), kind: anyText, data: anyJson });
+
+const answer: AssistantMessage = {
+  role: "assistant",
+  content: [],
+  stopReason: "stop",
+  model: "m",
+  provider: "p",
+  usage: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 },
+  timestamp: 1,
+};
+const extension: ExtensionMessage = { role: "extension", kind: "note", data: { a: 1 } };
+
+describe("what a conversation is made of", () => {
+  test("content is text, image, thinking or tool call, in an ordered list that may mix them [TYP-01]", () => {
+    expect(Content.options.map(({ shape }) => shape.type.value)).toEqual([
+      "text",
+      "image",
+      "thinking",
+      "toolCall",
+    ]);
+    const mixed = [
+      { type: "thinking", thinking: "hm", signature: "s" },
+      { type: "text", text: "a" },
+      { type: "toolCall", id: "1", name: "t", arguments: [1, { two: null }] },
+      { type: "image", data: "aGk=", mimeType: "image/png" },
+      { type: "text", text: "b" },
+    ];
+    expect(Message.parse({ ...answer, content: mixed })).toMatchObject({ content: mixed });
+    expect(Content.safeParse({ type: "video", data: "" }).success).toBe(false);
+    expect(Content.safeParse({ type: "text" }).success).toBe(false);
+  });
+
+  test("a message is from a user, an assistant or a tool, each with its fields [TYP-03]", () => {
+    expect(Message.options.map(({ shape }) => shape.role.value)).toEqual(["user", "assistant", "toolResult"]);
+    const required = Message.options.map(({ shape }) =>
+      Object.entries(shape).flatMap(([name, field]) => (field.safeParse(undefined).success ? [] : [name])),
+    );
+    expect(required).toEqual([
+      ["role", "content", "timestamp"],
+      ["role", "content", "stopReason", "model", "provider", "usage", "timestamp"],
+      ["role", "toolCallId", "toolName", "content", "isError", "timestamp"],
+    ]);
+    expect(Message.options[1].shape).toHaveProperty("errorMessage");
+    expect(Message.options[2].shape).toHaveProperty("childLoopId");
+  });
+
+  test("eleven stop reasons, camelCase, and six counters [TYP-06, X-14, HITL-05]", () => {
+    expect(StopReason.options).toEqual([
+      "stop",
+      "length",
+      "toolUse",
+      "error",
+      "aborted",
+      "maxTurns",
+      "userStop",
+      "handoff",
+      "guardRail",
+      "contextCompacted",
+      "paused",
+    ]);
+    expect(Object.keys(Usage.shape)).toHaveLength(6);
+  });
+
+  test("usage has six counters of whole tokens; the total may be 0 or differ from their sum [TYP-07]", () => {
+    expect(Object.keys(Usage.shape)).toEqual([
+      "input",
+      "output",
+      "reasoning",
+      "cacheRead",
+      "cacheWrite",
+      "totalTokens",
+    ]);
+    const usage = { input: 5, output: 4, reasoning: 3, cacheRead: 2, cacheWrite: 1, totalTokens: 0 };
+    expect(Usage.parse(usage)).toEqual(usage);
+    expect(Usage.parse({ ...usage, totalTokens: 99 }).totalTokens).toBe(99);
+    const { reasoning: _, ...silent } = usage;
+    expect(Usage.parse(silent).reasoning).toBe(0);
+    for (const wrong of [-1, 0.5, "1"])
+      expect(Usage.safeParse({ ...usage, input: wrong }).success).toBe(false);
+  });
+
+  test("a message of an application is told apart by its role, and no way makes it one for a model [TYP-10, TYP-11]", () => {
+    expect(AgentMessage.parse(extension)).toEqual(extension);
+    expect(Message.safeParse(extension).success).toBe(false);
+    expect(modelMessage(extension)).toBeUndefined();
+    expect(AgentMessage.parse(answer)).toEqual(answer);
+    expect(modelMessage(answer)).toBe(answer);
+  });
+
+  test("a turn stands in the message's own object; without one nothing is written [TYP-12]", () => {
+    const id = { loopId: "s.a.1", turnIndex: 3 };
+    expect(JSON.parse(JSON.stringify(Message.parse({ ...answer, turnId: id })))).toEqual({
+      ...answer,
+      turnId: id,
+    });
+    const without = Message.parse(JSON.parse(JSON.stringify(answer)));
+    expect(without.turnId).toBeUndefined();
+    expect(Object.keys(JSON.parse(JSON.stringify(without)))).not.toContain("turnId");
+  });
+
+  test("helpers: a user's message from a text, its role, and whether an answer says that the context did not fit [TYP-05]", () => {
+    const message = userMessage("hi", 7);
+    expect(Message.parse(message)).toEqual({
+      role: "user",
+      content: [{ type: "text", text: "hi" }],
+      timestamp: 7,
+    });
+    expect([message.role, answer.role]).toEqual(["user", "assistant"]);
+    const failed = (errorMessage: string) =>
+      isContextOverflow({ ...answer, stopReason: "error", errorMessage });
+    for (const { phrase } of OVERFLOW_PHRASES) expect(failed(`400: ${phrase}`)).toBe(true);
+    expect(failed("401: no such key")).toBe(false);
+    expect(isContextOverflow(answer)).toBe(false);
+  });
+
+  test("helpers: role, model message, turn, and a turn put on, which leaves an application's message alone [TYP-14]", () => {
+    const id = { loopId: "s.a.1", turnIndex: 0 };
+    const messages: AgentMessage[] = [userMessage("hi", 1), answer, extension];
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "extension"]);
+    expect(messages.map((message) => turnIdOf(withTurnId(message, id)))).toEqual([id, id, undefined]);
+    expect(withTurnId(extension, id)).toBe(extension);
+    expect(turnIdOf(answer)).toBeUndefined();
+  });
+
+  test("everything survives JSON without loss [TYP-20]", () => {
+    const lossless = (schema: { parse(value: unknown): unknown }, values: fc.Arbitrary<unknown>) =>
+      fc.assert(
+        fc.property(values, (value) => {
+          const parsed = schema.parse(value);
+          expect(parsed).toEqual(value);
+          expect(schema.parse(JSON.parse(JSON.stringify(parsed)))).toEqual(parsed);
+        }),
+        { numRuns: 50 },
+      );
+    lossless(Content, anyContent);
+    lossless(Message, anyMessage);
+    lossless(AgentMessage, fc.oneof(anyMessage, anyExtension));
+    lossless(ExtensionMessage, anyExtension);
+    lossless(Usage, anyUsage);
+    lossless(StopReason, fc.constantFrom(...StopReason.options));
+    const flags = object({
+      cacheSystem: fc.boolean(),
+      cacheTools: fc.boolean(),
+      cacheMessages: fc.boolean(),
+    });
+    const strategy = fc.oneof(fc.constantFrom("auto", "disabled"), flags);
+    lossless(CacheConfig, object({ enabled: fc.boolean(), strategy }));
+    const batched = object({ type: fc.constant("batched"), size: fc.integer({ min: 1, max: 99 }) });
+    lossless(ToolStrategy, fc.oneof(fc.constantFrom({ type: "sequential" }, { type: "parallel" }), batched));
+    lossless(ContextConfig, fc.constant(ContextConfig.parse({})));
+    lossless(Limits, fc.constantFrom(Limits.parse({}), Limits.parse({ maxTurns: null, maxCostUsd: 0.5 })));
+    const tagged = object({ type: fc.constantFrom("rerun", "branch"), tag: anyText });
+    const plain = fc.constantFrom({ type: "initial" }, { type: "default" }, { type: "compaction" });
+    lossless(ContinuationKind, fc.oneof(plain, tagged));
+    lossless(TurnTrigger, fc.constantFrom(...TurnTrigger.options));
+    lossless(StreamDelta, object({ type: fc.constantFrom("text", "thinking", "toolCall"), delta: anyText }));
+  });
+});
+
+describe("what a model is asked with", () => {
+  const model = anthropic("claude-opus-5-5");
+
+  test("a tool's definition is name, description and parameters, nothing that can be run [TYP-17]", () => {
+    expect(Object.keys(ToolDefinition.shape)).toEqual(["name", "description", "parameters"]);
+    const definition = { name: "t", description: "d", parameters: { type: "object" } };
+    expect(ToolDefinition.parse({ ...definition, execute: () => undefined })).toEqual(definition);
+    expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
+  });
+
+  test("a request names model, prompt, messages, tools, thinking, limits, caching; who answers is the model's word alone [TYP-18]", () => {
+    const request: ModelRequest = {
+      model,
+      systemPrompt: "",
+      messages: [],
+      tools: [],
+      thinking: "off",
+      cache: CacheConfig.parse({}),
+    };
+    expect(Object.keys(request)).toEqual(["model", "systemPrompt", "messages", "tools", "thinking", "cache"]);
+    const old = { ...request, model: anthropic("claude-opus-4-6") };
+    expect(anthropicRequest(old)).toMatchObject({
+      model: "claude-opus-4-6",
+      max_tokens: old.model.maxTokens,
+    });
+    expect(anthropicRequest({ ...old, maxTokens: 5, temperature: 0.1 })).toMatchObject({
+      max_tokens: 5,
+      temperature: 0.1,
+    });
+    for (const name of ["modelId", "id", "api", "provider", "baseUrl"])
+      expect(request).not.toHaveProperty(name);
+  });
+
+  test("thinking is off to high, off unless said, read in any letter case [TYP-22, X-23]", () => {
+    expect(AgentDefinition.parse({ model }).thinking).toBe("off");
+    for (const level of ["off", "minimal", "low", "medium", "high"]) {
+      for (const written of [level, level.toUpperCase(), level[0]?.toUpperCase() + level.slice(1)]) {
+        expect(AgentDefinition.parse({ model, thinking: written }).thinking).toBe(level);
+      }
+    }
+    expect(ThinkingLevel.safeParse("enormous").success).toBe(false);
+  });
+
+  test("caching is on and automatic unless said; off, or each place by hand [CACHE-01]", () => {
+    expect(AgentDefinition.parse({ model }).cache).toEqual({ enabled: true, strategy: "auto" });
+    const byHand = { cacheSystem: true, cacheTools: false, cacheMessages: true };
+    for (const strategy of ["auto", "disabled", byHand]) {
+      expect(CacheConfig.parse({ strategy })).toEqual({ enabled: true, strategy });
+    }
+    expect(CacheConfig.safeParse({ strategy: "often" }).success).toBe(false);
+    expect(CacheConfig.safeParse({ strategy: { cacheSystem: true } }).success).toBe(false);
+  });
+
+  test("the flags of servers that speak chat completions, and what they are unless said [PROV-14]", () => {
+    expect(OpenAiCompat.parse({})).toEqual({
+      supportsStore: false,
+      supportsDeveloperRole: false,
+      supportsReasoningEffort: false,
+      supportsUsageInStreaming: true,
+      maxTokensField: "max_tokens",
+      requiresToolResultName: false,
+      requiresAssistantAfterToolResult: false,
+      thinkingFormat: "openai",
+    });
+    expect(OpenAiCompat.shape.maxTokensField.unwrap().options).toEqual([
+      "max_tokens",
+      "max_completion_tokens",
+    ]);
+    expect(OpenAiCompat.shape.thinkingFormat.unwrap().options).toEqual([
+      "openai",
+      "xai",
+      "qwen",
+      "openrouter",
+    ]);
+    expect(OpenAiCompat.safeParse({ supportsEverything: true }).success).toBe(false);
+  });
+
+  test("one word turns both context management and limits off [CTX-17]", () => {
+    const agent = { model, systemPrompt: "S", limits: { maxTurns: 3 } };
+    const unbounded = AgentDefinition.parse(withoutContextManagement(agent));
+    expect(unbounded.context).toBeNull();
+    expect(Object.values(unbounded.limits)).toEqual([null, null, null, null]);
+    expect(unbounded.systemPrompt).toBe("S");
+    expect(AgentDefinition.parse(agent).limits.maxTurns).toBe(3);
+  });
+});

@@ -1,0 +1,36 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { listFilesTool } from "../../src/tools/list-files.ts";
+import { searchTool } from "../../src/tools/search.ts";
+import { call, contextIn, temporaryFolder } from "./workspace.ts";
+
+test.each([
+  ["ripgrep", {}],
+  ["find and grep", { ripgrep: "" }],
+])(
+  "with %s, totals are counted before results are cut, and the limit is for all files together [X-19]",
+  async (_, options) => {
+    const context = contextIn(await temporaryFolder());
+    for (const name of ["a", "b", "c", "d"]) await writeFile(join(context.workspace, name), "x\nx\nx\n");
+    const lines = async (tool: ReturnType<typeof searchTool>, request: object) => {
+      const { content, details } = await call(tool, request, context);
+      const text = content[0]?.type === "text" ? content[0].text : "";
+      return { count: text.split("\n").filter((line) => !line.startsWith("...")).length, text, details };
+    };
+    const listed = await lines(listFilesTool({ ...options, maxResults: 3 }), {});
+    expect(listed).toMatchObject({ count: 3, details: { total: 4, truncated: true } });
+    expect(listed.text).toContain("(truncated at 3 results)");
+    const exact = await lines(listFilesTool({ ...options, maxResults: 4 }), {});
+    expect(exact).toMatchObject({ count: 4, details: { total: 4, truncated: false } });
+    expect(exact.text).not.toContain("truncated");
+
+    // Three a file: a limit for each file would let all twelve through.
+    const found = await lines(searchTool({ ...options, maxResults: 5 }), { pattern: "x" });
+    expect(found).toMatchObject({ count: 5, details: { matches: 12, truncated: true } });
+    expect(found.text).toContain("(truncated at 5 matches)");
+    const all = await lines(searchTool({ ...options, maxResults: 12 }), { pattern: "x" });
+    expect(all).toMatchObject({ count: 12, details: { matches: 12, truncated: false } });
+    expect(all.text).not.toContain("truncated");
+  },
+);

@@ -1,0 +1,56 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { editFileTool } from "../../src/tools/edit-file.ts";
+import { readFileTool } from "../../src/tools/read-file.ts";
+import { writeFileTool } from "../../src/tools/write-file.ts";
+import { call, contextIn, temporaryFolder } from "./workspace.ts";
+
+/** Three chunks and a little. */
+const LONG = "line of text\n".repeat(16_000);
+
+/** A signal that is looked at so many times before it is aborted. */
+function abortedBehind(looks: number): AbortSignal {
+  let left = looks;
+  return {
+    get aborted() {
+      left -= 1;
+      return left < 0;
+    },
+  } as AbortSignal;
+}
+
+describe("file tools look for a cancellation before each step, and leave what there was [BIT-12]", () => {
+  test.each([
+    // Folder, file, and each chunk of the file.
+    ["read_file", readFileTool(), { path: "in/a.txt" }, 5, LONG],
+    // Folder, what is there, its content, the new file, its place.
+    ["write_file", writeFileTool(), { path: "in/a.txt", content: "new" }, 4, "new"],
+    [
+      "edit_file",
+      editFileTool(),
+      { path: "in/a.txt", old_text: "first", new_text: "1st" },
+      4,
+      `1st\n${LONG}`,
+    ],
+  ] as const)("%s", async (name, tool, parameters, steps, after) => {
+    const workspace = await temporaryFolder();
+    await mkdir(join(workspace, "in"));
+    const before = name === "read_file" ? LONG : `first\n${LONG}`;
+    await writeFile(join(workspace, "in/a.txt"), before);
+    let looks = 0;
+    for (; ; looks += 1) {
+      const context = contextIn(workspace, { signal: abortedBehind(looks) });
+      const error = await call(tool, parameters, context).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      if (error === undefined) break;
+      expect(error).toMatchObject({ fault: "cancelled", message: "Cancelled" });
+      expect(await readFile(join(workspace, "in/a.txt"), "utf8")).toBe(before);
+      expect(await readdir(join(workspace, "in"))).toEqual(["a.txt"]);
+    }
+    expect(looks).toBeGreaterThanOrEqual(steps);
+    expect(await readFile(join(workspace, "in/a.txt"), "utf8")).toBe(after);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { readCall } from "../../src/activities/read-call.ts";
+import { defaultTools } from "../../src/tools/default-tools.ts";
+import { ToolRegistry } from "../../src/tools/registry.ts";
+import { defineTool, ToolError, toolDefinition } from "../../src/tools/tool.ts";
+import { call, contextIn } from "./workspace.ts";
+
+const weather = defineTool({
+  name: "weather",
+  label: "Weather report",
+  description: "Tells the weather of a city",
+  parameters: z.object({ city: z.string().describe("Its name"), days: z.number().optional() }),
+  execute: ({ city }) => {
+    if (city === "Atlantis") throw new ToolError("failed", "There is no such city");
+    return `Sunny in ${city}`;
+  },
+});
+
+describe("what a tool is made of [TOOL-01]", () => {
+  test("its name, label, description and JSON Schema are what its author wrote", () => {
+    expect(weather).toMatchObject({
+      name: "weather",
+      label: "Weather report",
+      description: "Tells the weather of a city",
+      parameters: {
+        type: "object",
+        properties: { city: { type: "string", description: "Its name" }, days: { type: "number" } },
+        required: ["city"],
+      },
+    });
+    const unnamed = defineTool({ name: "a", description: "", parameters: z.object({}), execute: () => "" });
+    expect(unnamed.label).toBe("a");
+  });
+
+  test("the built-in ones have all of them", () => {
+    for (const { label, description, parameters } of defaultTools()) {
+      expect(label).not.toBe("");
+      expect(description).not.toBe("");
+      expect(parameters).toMatchObject({ type: "object", properties: expect.anything() });
+    }
+  });
+
+  test("its execution gives a result or an error", async () => {
+    expect(await call(weather, { city: "Rome" }, contextIn("/"))).toEqual({
+      content: [{ type: "text", text: "Sunny in Rome" }],
+    });
+    await expect(call(weather, { city: "Atlantis" }, contextIn("/"))).rejects.toBeInstanceOf(ToolError);
+  });
+
+  test.each([
+    ["", /use 1 to 64/],
+    ["a b", /use 1 to 64/],
+    ["x".repeat(65), /use 1 to 64/],
+    ["model", /taken by Holdfast/],
+  ])("the name %j is refused", (name, words) => {
+    const make = () => defineTool({ name, description: "", parameters: z.object({}), execute: () => "" });
+    expect(make).toThrow(words);
+  });
+
+  test("its name is its own", () => {
+    expect(() => new ToolRegistry([weather, weather])).toThrow('Tool "weather" is registered already');
+  });
+});
+
+test("a model is shown name, description and schema; its call comes back to the tool of exactly that name [TOOL-09]", () => {
+  const tools = [
+    ...defaultTools(),
+    weather,
+    defineTool({
+      name: "Weather",
+      description: "Another",
+      parameters: z.object({ city: z.string() }),
+      execute: () => "other",
+    }),
+  ];
+  const registry = new ToolRegistry(tools);
+  const resolved = registry.resolve(tools.map(({ name }) => name));
+  const offered = resolved.ok ? resolved.tools : [];
+  const definitions = offered.map(toolDefinition);
+  expect(definitions.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+  for (const [index, { name, description, parameters }] of tools.entries()) {
+    expect(definitions[index]).toEqual({ name, description, parameters });
+    expect(registry.get(name)).toBe(tools[index]);
+    const { digest } = readCall({ type: "toolCall", id: "c", name, arguments: { city: "Rome" } }, offered);
+    expect(digest.name).toBe(name);
+  }
+  const made = (name: string) =>
+    readCall({ type: "toolCall", id: "c", name, arguments: { city: "Rome" } }, offered).runs?.tool;
+  expect(made("weather")).toBe(weather);
+  expect(made("Weather")).toBe(tools.at(-1));
+  expect([made("weathe"), made("weather2"), made("")]).toEqual([undefined, undefined, undefined]);
+  expect([registry.get("WEATHER"), registry.get("weathe")]).toEqual([undefined, undefined]);
+});

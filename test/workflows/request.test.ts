@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, type Holdfast, type TurnRequest } from "../../src/client/index.ts";
+import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { Gates } from "./support/gates.ts";
+import type { Session } from "./support/session.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+// What the vendor has received is compared, byte for byte, with what the record says that it was sent.
+
+const gates = new Gates();
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  const { address, namespace, home, taskQueue } = stage;
+  holdfast = await connect({ address, namespace, home, taskQueue });
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const LONG = "All work and no play makes a long day. ".repeat(60);
+const usage = { input: 0, output: 0 };
+const look = { text: LONG, toolCalls: [{ name: "list_files", arguments: { path: "." } }], usage };
+const done = { text: "Done.", usage };
+const looks = (count: number) => Array.from({ length: count }, () => look);
+const SMALL = {
+  maxContextTokens: 6000,
+  systemPromptTokens: 100,
+  compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200, toolOutputMaxLines: 2 },
+};
+const SMALL_AGENT = { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } };
+const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }], usage });
+
+/** The vendor's protocol, from the request made again. */
+function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRequest): string {
+  return JSON.stringify(
+    anthropicRequest({
+      ...rest,
+      systemPrompt: systemPrompt.text,
+      messages: messages.map(({ message }) => message),
+      tools,
+    }),
+  );
+}
+
+/** Every answer that the record has, loop by loop, turn by turn. */
+async function remade(session: Session): Promise<TurnRequest[]> {
+  const requests: TurnRequest[] = [];
+  for (const { loopId, turns = 0 } of await stage.transcript.loops(session.id)) {
+    for (let turn = 0; turn < turns; turn++) {
+      requests.push(await holdfast.request(session.id, { loop: loopId, turn }));
+    }
+  }
+  return requests;
+}
+
+/** @returns What was compared. */
+async function expectSame(session: Session): Promise<TurnRequest[]> {
+  const sent = session.requests().filter(({ fault }) => fault === undefined);
+  const made = await remade(session);
+  expect(made.map(wire)).toEqual(sent.map(({ body }) => JSON.stringify(body)));
+  return made;
+}
+
+const compactions = async (session: Session, loop = 0) =>
+  (await session.eventTypes(loop)).filter((type) => type === "CompactionEnded").length;
+
+describe("what the model was sent can be made again, exactly, at any later time [PHI-07]", () => {
+  test("turn by turn, with the origin of every block", async () => {
+    const session = stage.session({
+      replies: [hold("origins"), done, done],
+      agent: { tools: ["hold"], systemPrompt: "Be brief.", thinking: "low", limits: { maxTurns: 9 } },
+    });
+    await session.start("Go");
+    await gates.of("origins").arrived;
+    await holdfast.steer(session.id, "Faster", { acknowledge: true, messageId: "m-steer" });
+    await holdfast.followUp(session.id, "And then?", { acknowledge: true });
+    gates.of("origins").open();
+    await session.result();
+    const made = await expectSame(session);
+    expect(made).toHaveLength(3);
+    const last = made[2];
+    const [loop] = await stage.transcript.loops(session.id);
+    expect(last?.messages.map(({ origin }) => origin)).toMatchObject([
+      { type: "prompt", position: 0, loopId: loop?.loopId, turn: 0 },
+      { type: "turn", role: "assistant", position: 1, turn: 0 },
+      { type: "turn", role: "toolResult", position: 2, turn: 0 },
+      { type: "steering", position: 3, messageId: "m-steer", turn: 1 },
+      { type: "turn", role: "assistant", position: 4, turn: 1 },
+      { type: "follow-up", position: 5, turn: 2 },
+    ]);
+    expect(last).toMatchObject({
+      session: session.id,
+      turn: 2,
+      position: 6,
+      thinking: "low",
+      systemPrompt: { text: "Be brief.", origin: { type: "system-prompt" } },
+      limits: { maxTurns: 9 },
+    });
+    expect(last?.tools?.map(({ name }) => name)).toEqual(["hold"]);
+    expect(await holdfast.request(session.id)).toEqual(last);
+    expect(JSON.stringify(last)).not.toContain("KEYMARKER");
+  });
+
+  test("of a compacted run, also behind continue-as-new", async () => {
+    const session = stage.session({ replies: looks(16), agent: SMALL_AGENT });
+    await session.run("Go", { settings: { rotateAfterEvents: 60 } });
+    expect(await compactions(session)).toBeGreaterThan(1);
+    const made = await expectSame(session);
+    expect(made).toHaveLength(16);
+    const origins = made.at(-1)?.messages.map(({ origin }) => origin) ?? [];
+    expect(origins.some(({ type }) => type === "compaction")).toBe(true);
+    const { runId } = await session.handle.describe();
+    expect((await stage.transcript.steps(session.id)).some(({ run }) => run !== runId)).toBe(true);
+  });
+
+  test("of the next loop of the same run, which takes the smaller view over, and of the next run, which does too", async () => {
+    const session = stage.session({
+      replies: looks(20),
+      agent: { ...SMALL_AGENT, limits: { maxTurns: 7 } },
+    });
+    await session.start("Go", { mode: "interactive" });
+    const waiting = () => eventually(async () => (await session.status()).status === "waiting");
+    await waiting();
+    await holdfast.prompt(session.id, "Second");
+    await session.waitForRequest(7);
+    await waiting();
+    await holdfast.stop(session.id);
+    await session.result();
+    await holdfast.prompt(session.id, "Third");
+    await session.result();
+    await expectSame(session);
+    const loops = await stage.transcript.loops(session.id);
+    const stands = async (nth: number) => {
+      const { messages } = await holdfast.request(session.id, { loop: loops[nth]?.loopId ?? "", turn: 0 });
+      const found = messages.flatMap(({ origin }) => (origin.type === "compaction" ? [origin.position] : []));
+      return (found[0] ?? -1) - (loops[nth]?.from ?? 0);
+    };
+    expect(await stands(1)).toBeLessThan(0);
+    expect(await stands(2)).toBeLessThan(0);
+  });
+
+  test("of a fork, of what it has left, and of a loop behind a failed answer", async () => {
+    const session = stage.session({
+      replies: [look, done, done, done],
+      faults: [{ fault: "server-error", onTurn: 2, status: 500 }],
+      agent: { tools: ["list_files"] },
+    });
+    await session.run("Go");
+    await holdfast.prompt(session.id, "Fails");
+    await session.failure();
+    await holdfast.prompt(session.id, "Again");
+    await session.result();
+    const [first] = await stage.transcript.loops(session.id);
+    await holdfast.session(session.id).rerun({ loop: first?.loopId ?? "" });
+    await session.result();
+    const loops = await stage.transcript.loops(session.id);
+    expect(new Set(loops.map(({ branch }) => branch)).size).toBe(2);
+    const sent = session.requests();
+    const made = await remade(session);
+    // The request that the vendor refused is made again too: the turn that it failed stands in the record.
+    expect(made.map(wire)).toEqual(sent.map(({ body }) => JSON.stringify(body)));
+    expect(made).toHaveLength(6);
+  });
+
+  test("of a turn whose context the vendor had refused: the one that it has answered, and of the next run", async () => {
+    const session = stage.session({
+      replies: [...looks(5), done, done],
+      faults: [{ fault: "overflow", onTurn: 4 }],
+      agent: { ...SMALL_AGENT, context: { ...SMALL, maxContextTokens: 100_000 } },
+    });
+    await session.run("Go");
+    expect(await compactions(session)).toBe(1);
+    await holdfast.prompt(session.id, "Next");
+    await session.result();
+    const made = await expectSame(session);
+    const origins = made.at(-1)?.messages.map(({ origin }) => origin.type) ?? [];
+    expect(origins).toContain("compaction");
+  });
+});
+
+describe("what cannot be made again is said [PHI-07]", () => {
+  test("a turn without an answer, a loop and a session that are not there", async () => {
+    const session = stage.session({ replies: [done] });
+    await session.run("Go");
+    await expect(holdfast.request(session.id, { turn: 7 })).rejects.toThrow("no answer 7");
+    await expect(holdfast.request(session.id, { loop: "nine" })).rejects.toThrow("no loop nine; it has");
+    await expect(holdfast.request("nobody")).rejects.toMatchObject({ code: "session-unknown" });
+  });
+});

@@ -1,0 +1,255 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { ToolResultMessage } from "../../src/schema/message.ts";
+import { LocalHub } from "../../src/stream/local-hub.ts";
+import type { Delta } from "../../src/stream/stream.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { stopSignal } from "../../src/workflows/messages.ts";
+import type { Session } from "./support/session.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+import { keepWarnings } from "./support/warnings.ts";
+
+const UPDATES = 3000;
+
+/** Gives all that a result can hold. */
+const report = defineTool({
+  name: "report",
+  description: "Reports",
+  parameters: z.object({}),
+  execute: () => ({
+    content: [{ type: "text", text: "WORDS-FOR-THE-MODEL" }],
+    details: { secretly: ["DETAILS-FOR-PEOPLE", { nested: null }] },
+    childLoopId: "child.sub.1",
+  }),
+});
+
+/** Says as much as it can, as fast as it can, before it ends. */
+const talk = defineTool({
+  name: "talk",
+  description: "Talks",
+  parameters: z.object({}),
+  execute: (_, { update, progress }) => {
+    progress("LINE-OF-PROGRESS");
+    for (let count = 0; count < UPDATES; count += 1) update(`PART-${count};`);
+    return "said";
+  },
+});
+
+/** Waits for its end, and remembers the signals that it was given. */
+const signals: { session: string; signal: AbortSignal }[] = [];
+const wait = defineTool({
+  name: "wait",
+  description: "Waits",
+  parameters: z.object({ session: z.string() }),
+  execute: ({ session }, { signal }) =>
+    new Promise<string>((_, reject) => {
+      signals.push({ session, signal });
+      signal.addEventListener("abort", () => reject(new Error("ended")), { once: true });
+    }),
+});
+
+const { log, warnings } = keepWarnings();
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage({ tools: [report, talk, wait], log });
+});
+afterAll(() => stage.close());
+
+async function resultsOf(session: Session): Promise<ToolResultMessage[]> {
+  const messages = (await session.entries()).map(({ message }) => message);
+  return messages.filter((message): message is ToolResultMessage => message.role === "toolResult");
+}
+
+/** Everything that was shown live, up to the word that the run's last events are recorded. */
+async function shown(session: Session): Promise<readonly Delta[]> {
+  const last = (await session.events()).at(-1)?.sequence;
+  const hub = new LocalHub(stage.home);
+  const signal = AbortSignal.timeout(10_000);
+  const deltas: Delta[] = [];
+  try {
+    for await (const { delta } of hub.watch({ session: session.id, signal })) {
+      deltas.push(delta);
+      if (delta.body.type === "recorded" && delta.body.sequence === last) break;
+    }
+  } finally {
+    await hub.close();
+  }
+  return deltas;
+}
+
+function toolsIn(session: Session, request = 0): string[] {
+  const tools = (session.requests()[request]?.body?.["tools"] ?? []) as { name: string }[];
+  return tools.map(({ name }) => name);
+}
+
+test("a result's content goes to the model; its details and a child's loop go into the record, and no further [TOOL-03]", async () => {
+  const session = stage.session({
+    replies: [
+      {
+        toolCalls: [
+          { name: "report", arguments: {} },
+          { name: "list_files", arguments: {} },
+        ],
+      },
+      { text: "Done." },
+    ],
+    agent: { tools: ["report", "list_files"] },
+  });
+  await session.run("Go");
+  const [reported, listed] = await resultsOf(session);
+  expect(reported).toMatchObject({
+    content: [{ type: "text", text: "WORDS-FOR-THE-MODEL" }],
+    details: { secretly: ["DETAILS-FOR-PEOPLE", { nested: null }] },
+    childLoopId: "child.sub.1",
+  });
+  expect(listed).toHaveProperty("details");
+  expect(listed).not.toHaveProperty("childLoopId");
+  const sent = JSON.stringify(session.requests()[1]?.body);
+  expect(sent).toContain("WORDS-FOR-THE-MODEL");
+  expect(sent).not.toContain("DETAILS-FOR-PEOPLE");
+  expect(sent).not.toContain("child.sub.1");
+  const ends = (await session.events()).flatMap(({ body }) =>
+    body.type === "ToolExecutionEnd" ? [[body.toolName, body.childLoopId]] : [],
+  );
+  expect(Object.fromEntries(ends)).toEqual({ report: "child.sub.1", list_files: undefined });
+});
+
+describe("what a tool says while it runs", () => {
+  async function talked() {
+    const session = stage.session({
+      replies: [{ toolCalls: [{ name: "talk", arguments: {} }] }, { text: "Done." }],
+      agent: { tools: ["talk"] },
+    });
+    await session.run("Go");
+    const deltas = await shown(session);
+    const calls = (await session.events()).flatMap(({ sequence, body }) =>
+      body.type === "ToolExecutionEnd" ? [{ sequence, toolCallId: body.toolCallId }] : [],
+    );
+    const end = calls[0] ?? { sequence: -1, toolCallId: "" };
+    const ended = deltas.findIndex(({ body }) => body.type === "recorded" && body.sequence >= end.sequence);
+    expect(ended).toBeGreaterThan(0);
+    const later = JSON.stringify(session.requests()[1]?.body);
+    return { deltas, ended, later, place: { toolCallId: end.toolCallId, toolName: "talk" } };
+  }
+
+  test("partial output reaches watchers, however much, before the end, and never the model [TOOL-10]", async () => {
+    const { deltas, ended, later, place } = await talked();
+    const parts = deltas.flatMap((delta, index) =>
+      delta.body.type === "tool-output" ? [{ index, body: delta.body, loopId: delta.loopId }] : [],
+    );
+    expect(parts.map(({ body }) => body.text).join("")).toBe(
+      Array.from({ length: UPDATES }, (_, count) => `PART-${count};`).join(""),
+    );
+    for (const { body } of parts) expect(body).toMatchObject(place);
+    expect(parts.every(({ index }) => index < ended)).toBe(true);
+    expect(deltas.some(({ body }) => body.type === "dropped")).toBe(false);
+    expect(later).toContain("said");
+    expect(later).not.toContain("PART-");
+  });
+
+  test("a line of progress reaches watchers as it is, with the call that it is of [TOOL-11]", async () => {
+    const { deltas, ended, later, place } = await talked();
+    const lines = deltas.flatMap(({ body }, index) => (body.type === "progress" ? [{ body, index }] : []));
+    expect(lines.map(({ body }) => body)).toEqual([{ type: "progress", ...place, text: "LINE-OF-PROGRESS" }]);
+    expect(lines[0]?.index).toBeLessThan(ended);
+    expect(later).not.toContain("LINE-OF-PROGRESS");
+  });
+});
+
+describe("stop reaches every call at once [TOOL-12]", () => {
+  test.each([
+    ["parallel", { type: "parallel" as const }, 3],
+    ["batches of two", { type: "batched" as const, size: 2 }, 2],
+    ["one by one", { type: "sequential" as const }, 1],
+  ])("%s", async (_, toolStrategy, atOnce) => {
+    const session = stage.session({ agent: { tools: ["wait"], toolStrategy } });
+    const waiting = { name: "wait", arguments: { session: session.id } };
+    stage.model.script({
+      conversations: [
+        {
+          match: ({ conversation }) => conversation === session.id,
+          replies: [{ toolCalls: [waiting, waiting, waiting] }, { text: "Never." }],
+        },
+      ],
+    });
+    const given = () => signals.filter((one) => one.session === session.id).map(({ signal }) => signal);
+    await session.start("Go");
+    await eventually(() => given().length === atOnce);
+    expect(new Set(given()).size).toBe(atOnce);
+    expect(given().some(({ aborted }) => aborted)).toBe(false);
+    await session.handle.signal(stopSignal, "enough");
+    expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
+    expect(given()).toHaveLength(atOnce);
+    expect(given().every(({ aborted }) => aborted)).toBe(true);
+    const results = await resultsOf(session);
+    expect(results).toHaveLength(3);
+    for (const { isError, content } of results) {
+      expect([isError, content]).toEqual([true, [{ type: "text", text: "Cancelled" }]]);
+    }
+    expect(session.requests()).toHaveLength(1);
+  });
+});
+
+test("file and shell tools work in the agent's workspace [TOOL-18]", async () => {
+  const workspace = join(stage.home, "its-own");
+  await mkdir(workspace);
+  const calls: [string, Record<string, unknown>][] = [
+    ["write_file", { path: "a.txt", content: "one\n" }],
+    ["edit_file", { path: "a.txt", old_text: "one", new_text: "two" }],
+    ["read_file", { path: "a.txt" }],
+    ["list_files", {}],
+    ["search", { pattern: "TWO" }],
+    ["bash", { command: "pwd; cat a.txt" }],
+  ];
+  const session = stage.session({
+    replies: [{ toolCalls: calls.map(([name, given]) => ({ name, arguments: given })) }, { text: "Done." }],
+    agent: { workspace, toolStrategy: { type: "sequential" }, tools: calls.map(([name]) => name) },
+  });
+  await session.run("Go");
+  expect((await session.conversation()).slice(2, -1)).toEqual([
+    "toolResult: Wrote 4 bytes to a.txt",
+    "toolResult: Replaced 1 line(s) with 1 line(s) in a.txt",
+    "toolResult: [1 lines]\n   1 | two",
+    "toolResult: a.txt",
+    "toolResult: a.txt:1:two",
+    `toolResult: Exit code: 0\n${workspace}\ntwo\n`,
+  ]);
+  expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("two\n");
+});
+
+test("both spellings of a tool's name are taken for it; an unknown name is left out with a warning [X-17]", async () => {
+  const session = stage.session({
+    replies: [
+      { toolCalls: [{ name: "write_file", arguments: { path: "x17", content: "1" } }] },
+      { text: "Done." },
+    ],
+    agent: { tools: ["file_read", "file_write", "read_file", "raed_file"] },
+  });
+  const before = warnings.length;
+  await session.run("Go");
+  expect(toolsIn(session)).toEqual(["read_file", "write_file"]);
+  expect(await readFile(join(stage.home, "x17"), "utf8")).toBe("1");
+  expect(warnings.slice(before).map(({ words }) => words)).toEqual([
+    'Unknown tool "raed_file": did you mean "read_file"?',
+  ]);
+});
+
+test("the built-in tools have the options that the worker was given", async () => {
+  const narrow = await openStage({ builtInTools: { bash: { denyPatterns: ["curl"] } } });
+  try {
+    const session = narrow.session({
+      replies: [{ toolCalls: [{ name: "bash", arguments: { command: "curl x" } }] }, { text: "Done." }],
+      agent: { tools: ["bash"] },
+    });
+    await session.run("Go");
+    expect((await session.conversation())[2]).toBe(
+      "toolResult: Command blocked by safety policy: contains 'curl'",
+    );
+  } finally {
+    await narrow.close();
+  }
+});
