@@ -3,13 +3,12 @@ import type { FilterDigest, InputVerdict } from "../core/digest.ts";
 import type { FilterInputInput } from "./activities.ts";
 import { askFilters, fitting } from "./ask-filters.ts";
 import { unloadMessage } from "./cargo.ts";
-import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { checkNames } from "./known-names.ts";
-import { patiently } from "./patience.ts";
 import { currentStep } from "./step.ts";
+import { storedStep } from "./stored-step.ts";
 
 /**
  * Asks the input filters about each message that waits (PHI-08), in order, up to the first that is rejected. What was
@@ -19,26 +18,21 @@ export async function filterInput(
   input: FilterInputInput,
   dependencies: Dependencies,
 ): Promise<FilterDigest> {
-  const { transcript, definitions, log } = dependencies;
+  const { transcript, definitions } = dependencies;
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
   try {
     return await beating(
       () => undefined,
-      async () => {
-        const { inputFilters } = await definitions.byHash(input.definitionHash);
-        const claimed = await claimStep(step, input, dependencies, signal);
-        if (claimed.type === "stored") return { ...(claimed.result as FilterDigest), branch: claimed.branch };
-        const read = input.messages.map((message) => unloadMessage(message, transcript));
-        const verdicts = await verdictsOn(await Promise.all(read), inputFilters, dependencies, signal);
-        const result: FilterDigest = { branch: "", verdicts };
-        const { loopId, base } = input;
-        const { branch } = claimed;
-        const outbox = { entries: [], events: [] };
-        const write = { loopId, base, branch, step, atMs: Date.now(), outbox, entries: [], result };
-        const stored = await patiently(() => transcript.store(write), signal, log);
-        return { ...(stored.result as FilterDigest), branch: stored.branch };
-      },
+      () =>
+        storedStep(step, input, dependencies, signal, async () => {
+          const { inputFilters } = await definitions.byHash(input.definitionHash);
+          const words = await Promise.all(
+            input.messages.map((message) => unloadMessage(message, transcript)),
+          );
+          const verdicts = await verdictsOn(words, inputFilters, dependencies, signal);
+          return { result: { branch: "", verdicts }, entries: [] };
+        }),
     );
   } catch (error) {
     throw asFailure(error);

@@ -9,19 +9,16 @@ import type { DeltaBody } from "../stream/stream.ts";
 import { toolDefinition } from "../tools/tool.ts";
 import type { ModelInput } from "./activities.ts";
 import { answerDigest } from "./answer-digest.ts";
-import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError, asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
 import { logAnswer } from "./log-answer.ts";
 import { logRetry } from "./log-retry.ts";
-import { patiently } from "./patience.ts";
 import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
+import { storedStep } from "./stored-step.ts";
 import { askedFor, outputPlan } from "./structured-output.ts";
-
-const NOTHING = { entries: [], events: [] } as const;
 
 /**
  * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is
@@ -39,30 +36,15 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
     () => ({ attempts: executions }),
     async () => {
       try {
-        const claimed = await claimStep(step, input, dependencies, signal);
-        if (claimed.type === "stored") return { ...(claimed.result as ModelDigest), branch: claimed.branch };
-
-        const { branch } = claimed;
-        executions = claimed.executions;
-        const message = await ask(input, branch, definition, dependencies, step, signal);
-        logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
-        const digest = await answerDigest(message, definition, dependencies, info.attempt);
-        const stored = await patiently(
-          () =>
-            transcript.store({
-              loopId: input.loopId,
-              base: input.base,
-              branch,
-              step,
-              atMs: Date.now(),
-              outbox: NOTHING,
-              entries: [{ position: input.position, origin: "model", message }],
-              result: digest,
-            }),
-          signal,
-          log,
-        );
-        return { ...(stored.result as ModelDigest), branch: stored.branch };
+        return await storedStep(step, input, dependencies, signal, async (claim) => {
+          executions = claim.executions;
+          const message = await ask(input, claim.branch, definition, dependencies, step, signal);
+          logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
+          return {
+            result: await answerDigest(message, definition, dependencies, info.attempt),
+            entries: [{ position: input.position, origin: "model", message }],
+          };
+        });
       } catch (error) {
         const isOver = error instanceof ProviderError || error instanceof ApplicationError;
         if (isOver) await transcript.release(step).catch(() => undefined);

@@ -8,14 +8,13 @@ import type { AgentMessage } from "../schema/message.ts";
 import type { RunHookInput } from "./activities.ts";
 import { textOf } from "./answer-digest.ts";
 import { type Asking, askHooks, askingId, shortName, shortReason } from "./ask-hooks.ts";
-import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import type { AskingStep } from "./loop-hooks.ts";
-import { patiently } from "./patience.ts";
 import { readCall } from "./read-call.ts";
 import { currentStep } from "./step.ts";
+import { storedStep } from "./stored-step.ts";
 
 const MAX_FAILURES = 8;
 
@@ -30,38 +29,25 @@ const TEXT_BYTES = 2048;
  * once more, with the same ids.
  */
 export async function runHook(input: RunHookInput, dependencies: Dependencies): Promise<HookDigest> {
-  const { transcript, definitions, log } = dependencies;
+  const { definitions } = dependencies;
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
   try {
     return await beating(
       () => undefined,
-      async () => {
-        const claimed = await claimStep(step, input, dependencies, signal);
-        if (claimed.type === "stored") return { ...(claimed.result as HookDigest), branch: claimed.branch };
-        const { branch } = claimed;
-        const definition = await definitions.byHash(input.definitionHash);
-        const limited =
-          input.brief === true ? AbortSignal.any([signal, AbortSignal.timeout(BRIEF_MS)]) : signal;
-        const runs = await askAll({ ...input, branch }, step, { definition, dependencies, signal: limited });
-        if (signal.aborted) throw new CancelledFailure("CANCELLED");
-        const stored = await patiently(
-          () =>
-            transcript.store({
-              loopId: input.loopId,
-              base: input.base,
-              branch,
-              step,
-              atMs: Date.now(),
-              outbox: { entries: [], events: [] },
-              entries: [],
-              result: hookDigest(runs),
-            }),
-          signal,
-          log,
-        );
-        return { ...(stored.result as HookDigest), branch: stored.branch };
-      },
+      () =>
+        storedStep(step, input, dependencies, signal, async ({ branch }) => {
+          const definition = await definitions.byHash(input.definitionHash);
+          const limited =
+            input.brief === true ? AbortSignal.any([signal, AbortSignal.timeout(BRIEF_MS)]) : signal;
+          const runs = await askAll({ ...input, branch }, step, {
+            definition,
+            dependencies,
+            signal: limited,
+          });
+          if (signal.aborted) throw new CancelledFailure("CANCELLED");
+          return { result: hookDigest(runs), entries: [] };
+        }),
     );
   } catch (error) {
     throw asFailure(error);

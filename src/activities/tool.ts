@@ -6,23 +6,19 @@ import type { ToolCallContent } from "../schema/message.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Claimed } from "../transcript/transcript.ts";
 import type { ToolInput } from "./activities.ts";
-import type { unload } from "./cargo.ts";
-import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { execute } from "./execute.ts";
 import { told } from "./execution.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
-import { announceEvents, liveOutput } from "./live.ts";
+import { liveOutput } from "./live.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
-import { patiently } from "./patience.ts";
 import { timeLimitOf } from "./pinned.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
+import { type Made, store, storedStep } from "./stored-step.ts";
 import { callIn, toolResult } from "./tool-result.ts";
 import { hookedUpdates } from "./tool-updates.ts";
 import { answerViewCall, type ViewAnswer } from "./view-call.ts";
-
-const NOTHING = { entries: [], events: [] } as const;
 
 /**
  * Runs one tool call by the table of design 3.5: the claim is written before the start, what a lost execution has
@@ -44,9 +40,11 @@ export async function callTool(input: ToolInput, dependencies: Dependencies): Pr
 }
 
 async function readOnly(tool: Tool, input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
+  const { cancellationSignal: signal } = Context.current();
+  const step = currentStep(input, dependencies.process);
   const call = await callOf(input, dependencies);
-  const execution = await run(tool, call, input, false, dependencies);
-  return await store(input, call, execution, NOTHING, input.branch, dependencies);
+  const made = await resultOf(input, call, await run(tool, call, input, false, dependencies), dependencies);
+  return await store(step, input, made, dependencies, signal);
 }
 
 async function claimed(
@@ -56,12 +54,11 @@ async function claimed(
 ): Promise<ToolDigest> {
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
-  const claim = await claimStep(step, input, dependencies, signal);
-  if (claim.type === "stored") return { ...(claim.result as ToolDigest), branch: claim.branch };
-
-  const call = await callOf({ ...input, branch: claim.branch }, dependencies);
-  const execution = await afterClaim(tool, call, claim, input, dependencies);
-  return await store(input, call, execution, NOTHING, claim.branch, dependencies);
+  return await storedStep(step, input, dependencies, signal, async (claim) => {
+    const call = await callOf({ ...input, branch: claim.branch }, dependencies);
+    const answer = await afterClaim(tool, call, claim, input, dependencies);
+    return await resultOf(input, call, answer, dependencies);
+  });
 }
 
 async function afterClaim(
@@ -129,40 +126,22 @@ async function ofView(
   return answerViewCall({ tool, call, written, answer: input.answer, atHand: input.view, entries });
 }
 
-async function store(
+async function resultOf(
   input: ToolInput,
   call: ToolCallContent,
   { request, ...execution }: ViewAnswer,
-  outbox: Awaited<ReturnType<typeof unload>>,
-  branch: string,
-  dependencies: Dependencies,
-): Promise<ToolDigest> {
-  const { transcript, hub, log } = dependencies;
-  const step = currentStep(input, dependencies.process);
-  const definition = await dependencies.definitions.byHash(input.definitionHash);
-  const { message, digest: said } = toolResult(call, execution, {
+  { definitions, secrets }: Dependencies,
+): Promise<Made<ToolDigest>> {
+  const definition = await definitions.byHash(input.definitionHash);
+  const { message, digest } = toolResult(call, execution, {
     turnId: { loopId: input.loopId, turnIndex: input.turn },
-    mask: maskFor(secretsIn(definition.model, dependencies.secrets)),
+    mask: maskFor(secretsIn(definition.model, secrets)),
     atMs: Date.now(),
   });
-  const digest = request === undefined ? said : { ...said, request };
-  const stored = await patiently(
-    () =>
-      transcript.store({
-        step,
-        loopId: input.loopId,
-        branch,
-        base: input.base,
-        atMs: Date.now(),
-        outbox,
-        entries: [{ position: input.position, origin: "tool", message }],
-        result: digest,
-      }),
-    Context.current().cancellationSignal,
-    log,
-  );
-  announceEvents(hub, step, input.loopId, input.turn, outbox.events);
-  return { ...(stored.result as ToolDigest), branch: stored.branch };
+  return {
+    result: request === undefined ? digest : { ...digest, request },
+    entries: [{ position: input.position, origin: "tool", message }],
+  };
 }
 
 /** The call with its arguments, from the answer in the transcript. */

@@ -1,0 +1,44 @@
+import type { WrittenDigest } from "../core/digest.ts";
+import type { Claimed, NewEntry, Outbox, Step } from "../transcript/transcript.ts";
+import type { ModelInput } from "./activities.ts";
+import { claimStep } from "./claim-step.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { patiently } from "./patience.ts";
+
+/** What a step comes to: what the machine is told, and the entries that are stored with it. */
+export type Made<Digest> = { readonly result: Digest; readonly entries: readonly NewEntry[] };
+
+/** What rode along was written with the claim. */
+const NOTHING: Outbox = { entries: [], events: [] };
+
+type Input = Parameters<typeof claimStep>[1];
+type Store = Pick<Dependencies, "transcript" | "hub" | "log">;
+
+/**
+ * Takes a step, has it done, and stores what it came to, before Temporal hears of it. Gives what is stored, whichever
+ * execution has stored it: an answer that is paid is not paid again, a decision that was made stays.
+ */
+export async function storedStep<Digest extends WrittenDigest>(
+  step: Step,
+  input: Input,
+  dependencies: Store,
+  signal: AbortSignal,
+  work: (claim: Extract<Claimed, { type: "claimed" }>) => Promise<Made<Digest>>,
+): Promise<Digest> {
+  const claimed = await claimStep(step, input, dependencies, signal);
+  if (claimed.type === "stored") return { ...(claimed.result as Digest), branch: claimed.branch };
+  return await store(step, { ...input, branch: claimed.branch }, await work(claimed), dependencies, signal);
+}
+
+/** Stores what a step came to that needs no claim. */
+export async function store<Digest extends WrittenDigest>(
+  step: Step,
+  { loopId, base, branch }: Pick<ModelInput, "loopId" | "base" | "branch">,
+  { result, entries }: Made<Digest>,
+  { transcript, log }: Pick<Store, "transcript" | "log">,
+  signal: AbortSignal,
+): Promise<Digest> {
+  const write = { step, loopId, base, branch, outbox: NOTHING, entries, result };
+  const stored = await patiently(() => transcript.store({ ...write, atMs: Date.now() }), signal, log);
+  return { ...(stored.result as Digest), branch: stored.branch };
+}
