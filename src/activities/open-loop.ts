@@ -4,24 +4,23 @@ import type { LoopDigest } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
 import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
-import { type AgentDefinition, Continuation, type Limits } from "../schema/definition.ts";
+import { type AgentDefinition, Continuation } from "../schema/definition.ts";
 import { toolDefinition } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
-import { checkHooks, hookedPoints } from "./ask-hooks.ts";
+import { checkHooks } from "./ask-hooks.ts";
 import { unloadMessage } from "./cargo.ts";
 import { mustBeContinuable } from "./continuable.ts";
 import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
-import { filterPrompts } from "./filter-prompts.ts";
 import { checkNames } from "./known-names.ts";
-import { mayBegin } from "./loop-hooks.ts";
-import { pinned } from "./pinned.ts";
-import { prunedBefore } from "./pruned-before.ts";
+import { letIn } from "./let-in.ts";
+import { limitsOf, pinned } from "./pinned.ts";
 import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { checkOutput } from "./structured-output.ts";
+import { viewAtStart } from "./view-at-start.ts";
 
 /**
  * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
@@ -53,16 +52,9 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     if (continuation !== undefined) await mustGoOn(step.session, continuation, prompts.length, transcript);
     const { cancellationSignal } = Context.current();
     const asking = { definition, dependencies, signal: cancellationSignal };
-    const refused =
-      hookedPoints(definition) === undefined ? undefined : await mayBegin(step, prompts, asking);
-    const takesInbox = continuation?.kind.type !== "compaction";
-    const inbox = async () => (takesInbox ? await transcript.inbox(step.session) : []);
-    const filtered =
-      refused === undefined
-        ? await filterPrompts(inputFilters, prompts, inbox, dependencies, cancellationSignal)
-        : { prompts, ...refused };
+    const inbox = () => transcript.inbox(step.session);
+    const words = await letIn(step, prompts, inbox, continuation, asking);
     // An earlier execution of this step may have heard something else of hooks and filters: what it has stored counts.
-    const limits = { ...definition.limits, ...continuation?.limits } as Limits;
     const opened = await transcript.openLoop({
       step,
       atMs: Date.now(),
@@ -72,17 +64,14 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       segment: loopSegment(definition),
       kind: continuation?.kind ?? { type: "initial" },
       ...(continuation?.at === undefined ? {} : { at: continuation.at }),
-      ...filtered,
-      terms: { tools: tools.map(toolDefinition), limits },
+      ...words,
+      terms: { tools: tools.map(toolDefinition), limits: limitsOf(definition, continuation) },
     });
-    const changesViews = tools.some(({ view }) => view !== undefined);
-    const before =
-      changesViews && input.number === 0 && opened.view === undefined
-        ? await prunedBefore(opened, step.session, dependencies)
-        : {};
+    const view =
+      input.number === 0 ? await viewAtStart(opened, tools, step.session, dependencies) : opened.view;
     return {
       ...opened,
-      ...before,
+      ...(view === undefined ? {} : { view }),
       ...pinned(definition, definitionHash, tools, continuation),
       warnings,
     } as LoopDigest;

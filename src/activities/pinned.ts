@@ -1,6 +1,11 @@
 import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { LoopDigest, ToolFacts } from "../core/digest.ts";
-import { type AgentDefinition, type Continuation, RevertSettings } from "../schema/definition.ts";
+import {
+  type AgentDefinition,
+  type Continuation,
+  type Limits,
+  RevertSettings,
+} from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
 import { REVERT_TOOL } from "../tools/view/revert-to-state.ts";
 import { hookedPoints } from "./ask-hooks.ts";
@@ -32,7 +37,7 @@ export function pinned(
     definitionHash,
     agentName: definition.name,
     model: definition.model.id,
-    limits: { ...definition.limits, ...continuation?.limits } as Pinned["limits"],
+    limits: limitsOf(definition, continuation),
     toolStrategy: definition.toolStrategy,
     steeringMode: definition.steeringMode,
     followUpMode: definition.followUpMode,
@@ -48,6 +53,11 @@ export function pinned(
     ...(definition.inputFilters.length > 0 ? { filters: true } : {}),
     tools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(tool, definition)])),
   };
+}
+
+/** What a continuation says goes before what the definition says. */
+export function limitsOf({ limits }: AgentDefinition, continuation: Continuation | undefined): Limits {
+  return { ...limits, ...continuation?.limits } as Limits;
 }
 
 function factsOf(tool: Tool, definition: AgentDefinition): ToolFacts {

@@ -6,7 +6,7 @@ import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
 import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
-import type { LeftView, Span, View } from "./view.ts";
+import type { LeftView, Span } from "./view.ts";
 import type { ViewRequest } from "./view-request.ts";
 
 // What crosses history instead of a conversation: references, numbers and verdicts.
@@ -65,8 +65,6 @@ export type LoopDigest = {
   readonly hooks?: readonly HookPoint[];
   /** Absent: the tool to go back is not offered. */
   readonly revert?: RevertSettings;
-  /** What is left of the entries before a run's first loop, where earlier runs have pruned. Absent: all, in one span. */
-  readonly before?: Pick<View, "spans" | "tags">;
   /** The definition names input filters: words that wait are shown to them before a turn takes them up (PHI-08). */
   readonly filters?: true;
   readonly warnings: readonly string[];

@@ -70,7 +70,6 @@ function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
     warnings: _w,
     rejected: _r,
     rejectedBy: _rb,
-    before: _before,
     ...pinned
   } = digest;
   return pinned;
@@ -81,10 +80,7 @@ function viewFrom(state: State, digest: LoopDigest): View {
   const goesOn = state.view.branch === digest.branch && state.length === digest.from;
   const before: View = goesOn
     ? state.view
-    : {
-        branch: digest.branch,
-        ...(digest.view ?? { spans: allBefore(digest), ...digest.before }),
-      };
+    : { branch: digest.branch, ...(digest.view ?? { spans: allBefore(digest) }) };
   return digest.entries.reduce<View>(
     (view, { tokens, refused }, index) =>
       refused === true ? view : extendView(view, { position: digest.from + index, tokens, newTurn: true }),

@@ -1,13 +1,12 @@
-import { checkHooks, hookedPoints } from "../../../activities/ask-hooks.ts";
+import { checkHooks } from "../../../activities/ask-hooks.ts";
 import { mustBeContinuable } from "../../../activities/continuable.ts";
 import { parsed } from "../../../activities/definitions.ts";
 import { DefinitionError } from "../../../activities/failure.ts";
-import { filterPrompts } from "../../../activities/filter-prompts.ts";
 import { checkNames } from "../../../activities/known-names.ts";
-import { mayBegin } from "../../../activities/loop-hooks.ts";
+import { letIn } from "../../../activities/let-in.ts";
 import { pinned } from "../../../activities/pinned.ts";
-import { prunedBefore } from "../../../activities/pruned-before.ts";
 import { checkOutput } from "../../../activities/structured-output.ts";
+import { viewAtStart } from "../../../activities/view-at-start.ts";
 import type { OpenLoopCommand } from "../../../core/command.ts";
 import { loopSegment } from "../../../core/loop-segment.ts";
 import { Continuation } from "../../../schema/definition.ts";
@@ -38,29 +37,20 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);
   const words = prompts.map(({ text = "", ...prompt }) => ({ ...prompt, text }));
   const { signal } = new AbortController();
-  const inbox = async () => (continuation?.kind.type === "compaction" ? [] : transcript.waiting);
   const world = worldOf(stage);
   const asking = { definition, dependencies: world, signal };
-  const refused =
-    hookedPoints(definition) === undefined ? undefined : await mayBegin(stepOf(command), words, asking);
-  const filtered =
-    refused === undefined
-      ? await filterPrompts(definition.inputFilters, words, inbox, stage, signal)
-      : { prompts: words, ...refused };
+  const inbox = async () => transcript.waiting;
+  const said = await letIn(stepOf(command), words, inbox, continuation, asking);
   const loop = transcript.openLoop({
     segment: loopSegment(definition),
     kind: continuation?.kind ?? { type: "initial" },
     ...(continuation?.at === undefined ? {} : { at: continuation.at }),
-    ...filtered,
+    ...said,
   });
-  const changesViews = resolved.tools.some(({ view }) => view !== undefined);
-  const before =
-    changesViews && command.number === 0 && loop.view === undefined
-      ? await prunedBefore(loop, SESSION, world)
-      : {};
+  const view = command.number === 0 ? await viewAtStart(loop, resolved.tools, SESSION, world) : loop.view;
   const digest = {
     ...loop,
-    ...before,
+    ...(view === undefined ? {} : { view }),
     ...pinned(definition, "scenario", resolved.tools, continuation),
     warnings: resolved.warnings,
   };

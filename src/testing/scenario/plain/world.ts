@@ -1,5 +1,5 @@
 import type { HookWorld } from "../../../activities/ask-hooks.ts";
-import type { PrunedWorld } from "../../../activities/pruned-before.ts";
+import type { PrunedWorld } from "../../../activities/view-at-start.ts";
 import { type Materialising, materialise, type ViewRanges } from "../../../core/view.ts";
 import type { Message } from "../../../schema/message.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
@@ -16,10 +16,11 @@ export function seen(
 }
 
 /** The stage by the names of what activities ask for. */
-export function worldOf(stage: Stage): HookWorld & PrunedWorld {
-  const { hooks, tools, defaultWorkspace, log, transcript } = stage;
+export function worldOf(stage: Stage): HookWorld & PrunedWorld & Pick<Stage, "filters"> {
+  const { hooks, filters, tools, defaultWorkspace, log, transcript } = stage;
   return {
     hooks,
+    filters,
     tools,
     defaultWorkspace,
     log,

@@ -1,8 +1,8 @@
 import { tokensOf } from "../core/choose-prune.ts";
-import type { LoopDigest } from "../core/digest.ts";
 import { NOTHING_PRUNED, type PrunedState, replayPruned, upTo } from "../core/replay-view.ts";
-import type { Span } from "../core/view.ts";
+import type { LeftView, Span } from "../core/view.ts";
 import type { Entry, EventBody } from "../schema/record.ts";
+import type { Tool } from "../tools/tool.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
 import type { BranchRecord, LoopOpened, LoopRecord, Transcript } from "../transcript/transcript.ts";
 import type { Conversations } from "./conversations.ts";
@@ -16,13 +16,27 @@ export type PrunedWorld = {
   readonly conversations: Pick<Conversations, "before">;
 };
 
-/** What earlier runs of a session have pruned of what stands before a loop, by the events that they recorded (PRUN-07). */
-export async function prunedBefore(
+/** What a run's first loop begins with of the view: as the loop before it has left it, or as events say. */
+export async function viewAtStart(
+  opened: Pick<LoopOpened, "loopId" | "branch" | "from" | "view">,
+  tools: readonly Pick<Tool, "view">[],
+  session: string,
+  world: PrunedWorld,
+): Promise<LeftView | undefined> {
+  if (opened.view !== undefined || tools.every(({ view }) => view === undefined)) return opened.view;
+  return await prunedBefore(opened, session, world);
+}
+
+/**
+ * What earlier runs of a session have left of what stands before a loop, by the events that they recorded (PRUN-07): for
+ * loops that were never closed, and so have left no view. Nothing where none has pruned.
+ */
+async function prunedBefore(
   { loopId, branch, from }: Pick<LoopOpened, "loopId" | "branch" | "from">,
   session: string,
   { transcript, conversations }: PrunedWorld,
-): Promise<Pick<LoopDigest, "before">> {
-  if (from === 0) return {};
+): Promise<LeftView | undefined> {
+  if (from === 0) return undefined;
   const branches = await transcript.branches(session);
   const line = lineOf(branches, branch);
   let state = NOTHING_PRUNED;
@@ -36,10 +50,10 @@ export async function prunedBefore(
   }
   state = upTo(state, from, undefined);
   const { pruned, tags } = state;
-  if (pruned.length === 0 && tags.length === 0) return {};
+  if (pruned.length === 0 && tags.length === 0) return undefined;
   const spans = spansOf(state, from, await conversations.before(session, branch, from));
   const aged = tags.map((tag) => ({ ...tag, madeAt: 0 }));
-  return { before: { spans, ...(aged.length === 0 ? {} : { tags: aged }) } };
+  return { spans, ...(aged.length === 0 ? {} : { tags: aged }) };
 }
 
 /** Where each branch is left for the next on the way to this one. */
