@@ -113,6 +113,21 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(run.lines.find((line) => line.startsWith("bash"))).toContain("nobody answered in time");
   });
 
+  test("the time is up at its millisecond, not before", () => {
+    const run = play({
+      replies: [calls("bash"), says("done")],
+      permissions: ASK_BASH,
+      approvalTimeoutMs: 5000,
+    }).until("wait");
+    const { command } = run;
+    const untilMs = command.type === "wait" ? (command.untilMs ?? 0) : 0;
+    run.pass(untilMs - run.now - 2).timePassed();
+    expect(waiting(run)).toEqual(["c0.0"]);
+    run.timePassed();
+    expect(run.now).toBe(untilMs);
+    expect(waiting(run)).toEqual([]);
+  });
+
   test("stop ends the waiting, with a result for each call and the terminal event", () => {
     const run = play({ replies: [calls("bash", "bash")], permissions: ASK_BASH });
     run.until("wait").stop("enough").settle();
@@ -181,5 +196,44 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(waiting(run)).toEqual(["c0.0"]);
     run.answer("c0.0").settle();
     expect(run.lines).toContain("bash: bash ok");
+  });
+});
+
+describe("writing down what happened while a person is asked", () => {
+  const asked = () => play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
+  const writing = () => asked().until("call-tools").tool(1);
+
+  test("is given out again after a lost worker, under the same number", () => {
+    const run = writing();
+    const { command } = run;
+    run.lose("stored");
+    expect(run.command).toEqual({ ...command, generation: 1 });
+    run.step();
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+    run.answer("c0.0").settle();
+    expect(run.lines).toContain("bash: bash ok");
+  });
+
+  test("is left to the next command when it has failed: the person is waited for all the same", () => {
+    const run = writing().fail("other", "the disk is full");
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+    const waits = run.state.outbox.events.length;
+    expect(waits).toBeGreaterThan(0);
+    run.answer("c0.0");
+    expect(run.call(0).outbox.events).toHaveLength(waits + 1);
+    run.settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("is over when it is answered twice: the second changes nothing", () => {
+    const again = { type: "record-set-back" as const, setback: { type: "lost" as const, attempts: 0 } };
+    const before = asked().until("call-tools");
+    const running = before.state.phase;
+    expect(before.tell(again).state.phase).toEqual(running);
+    const run = writing().step();
+    const { phase } = run.state;
+    run.tell(again);
+    expect(run.state.phase).toEqual(phase);
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
   });
 });
