@@ -98,6 +98,14 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(run.lines).toContain("bash: bash ok");
   });
 
+  test("an answer that comes when no call is under way changes nothing", () => {
+    const run = play().until("call-model");
+    const { command } = run;
+    run.answer("c0.0");
+    expect(run.command).toEqual(command);
+    expect(run.settle().answer("c0.0").command.type).toBe("finish");
+  });
+
   test("nobody answers in time: it is refused, and says so", () => {
     const run = play({
       replies: [calls("bash"), says("done")],

@@ -192,6 +192,24 @@ describe("the default plan", () => {
     expect(planBlock([], config(), ROOMY, WINDOW)).toEqual([]);
   });
 
+  test("leaves a loop of any length up to its first and last turns as it is [CMP-08, X-15]", () => {
+    for (let turns = 1; turns <= 12; turns++) {
+      const entries = entriesOf(loop("L.1", turns));
+      expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 2 * turns + 1, "whole"]]);
+    }
+  });
+
+  test("keeps what an application has put into the conversation [CMP-11]", () => {
+    const entries = entriesOf([
+      inTurn(user("hi"), "L.1", 0),
+      extension("own"),
+      inTurn(answer("yes"), "L.1", 0),
+    ]);
+    const sections = planBlock(entries, config(), ROOMY, WINDOW);
+    expect(forms(sections)).toEqual([[0, 3, "whole"]]);
+    expect(tokensOf(sections)).toBe(totalOf(entries.map(({ message }) => message)));
+  });
+
   test("sums up earlier loops within scope and leaves older ones out [CMP-05, CMP-07]", () => {
     const entries = entriesOf(["L.1", "L.2", "L.3", "L.4", "L.5"].flatMap((id) => loop(id, 1)));
     const three = planBlock(entries, config(), ROOMY, WINDOW);
@@ -215,6 +233,25 @@ describe("the default plan", () => {
     expect(tight.map(({ turns }) => turns)).toEqual([2, 9, 9]);
     const tighter = planBlock(entries, config(), 700, WINDOW);
     expect(tighter.map(({ turns }) => turns)).toEqual([2, 16, 2]);
+  });
+
+  test("gives way with fewer recent turns, never with more, whatever a summary costs [CTX-15]", () => {
+    const entries = entriesOf(loop("L.1", 13));
+    const summariseTurns = (turns: readonly unknown[]) => (turns.length === 1 ? "x".repeat(8000) : "");
+    const sections = planBlock(entries, config(), 1000, { ...WINDOW, summarise: summariseTurns });
+    expect(sections.map(({ turns }) => turns)).toEqual([2, 9]);
+  });
+
+  test("halves the lines of outputs down to none, and tries nothing else [CTX-15]", () => {
+    const entries = entriesOf(loop("L.1", 1, lines(60)));
+    const left = new Set<string | undefined>();
+    const count = (message: AgentMessage) => {
+      const said = message.role === "toolResult" ? JSON.stringify(message.content) : "";
+      left.add(/\[\.\.\. (.*?) lines truncated/.exec(said)?.[1]);
+      return 1000;
+    };
+    expect(planBlock(entries, config(), 5, { ...WINDOW, count })).toEqual([]);
+    expect([...left]).toEqual([undefined, "10", "35", "48", "54", "57", "59", "60"]);
   });
 
   test("then fewer lines of the last turn's outputs [CTX-15]", () => {
@@ -248,6 +285,16 @@ describe("the default plan", () => {
     expect(planBlock(one, config(), 5, WINDOW)).toEqual([]);
   });
 
+  test("what fits to the last token is shown: a turn, and a marker alone [CTX-14, CTX-15]", () => {
+    const one = entriesOf(loop("L.1", 1, lines(3000)));
+    const marker = estimateMessage(standIn("[Context compacted: 3 messages removed]", 0));
+    const most = totalOf(one.map(({ message }) => cutToolResult(message, 50)));
+    expect(forms(planBlock(one, config(), most + marker, WINDOW))).toEqual([[0, 3, { cut: 50 }]]);
+    expect(forms(planBlock(one, config(), most + marker - 1, WINDOW))).toEqual([[0, 3, { cut: 25 }]]);
+    expect(planBlock(one, config(), marker, WINDOW)).toHaveLength(1);
+    expect(planBlock(one, config(), marker - 1, WINDOW)).toEqual([]);
+  });
+
   test("shows nothing that was not given: a section ends at a hole [PHI-13g]", () => {
     const entries = entriesOf(loop("L.1", 6)).filter(({ position }) => position < 3 || position > 6);
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
@@ -278,9 +325,12 @@ describe("the default plan", () => {
   });
 
   test("counts what a view adds where a call has no result [CTX-15]", () => {
-    const entries = entriesOf([inTurn(user("hi"), "L.1", 0), inTurn(answer("", ["a", "b"]), "L.1", 0)]);
-    const sections = planBlock(entries, config(), ROOMY, WINDOW);
-    expect(tokensOf(sections)).toBe(totalOf(seen(sections, entries)));
+    const asking = inTurn(answer("", ["a", "b"]), "L.1", 0);
+    for (const before of [[], [user("hi")], [user("hi"), user("there")]]) {
+      const entries = entriesOf([...before.map((message) => inTurn(message, "L.1", 0)), asking]);
+      const sections = planBlock(entries, config(), ROOMY, WINDOW);
+      expect(tokensOf(sections)).toBe(totalOf(seen(sections, entries)));
+    }
   });
 
   test("takes the words of another strategy, and leaves out what has none [CMP-10, CMP-14]", () => {
