@@ -195,6 +195,16 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(play({ replies, permissions }).settle().executed).toHaveLength(2);
   });
 
+  test("a run that was pinned before there were settings for it asks, and waits for ever", () => {
+    const run = play({ replies: [calls("bash")], permissions: ASK_BASH, light: true }).until("call-model");
+    const { approvals: _, ...pinned } = run.state.pinned ?? ({} as NonNullable<typeof run.state.pinned>);
+    run.state = { ...run.state, pinned };
+    run.step();
+    expect(waiting(run)).toEqual(["c0.0"]);
+    run.until("wait");
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+  });
+
   test("a wait of days survives continue-as-new and a state that was written out", () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH, throughJson: true });
     run

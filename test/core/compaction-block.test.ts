@@ -110,10 +110,10 @@ describe("the line of a turn", () => {
 });
 
 describe("a summary", () => {
-  const turns = turnsOf(entriesOf(loop("L.1", 4)));
+  const four = () => turnsOf(entriesOf(loop("L.1", 4)));
 
   test("has one line for each turn [CMP-04]", () => {
-    expect(summarise(turns, 2000, estimateMessage).split("\n")).toEqual([
+    expect(summarise(four(), 2000, estimateMessage).split("\n")).toEqual([
       "[Summary] User: prompt of L.1 Assistant: turn 0",
       "[Summary] Assistant: turn 1",
       "[Summary] Assistant: turn 2",
@@ -122,6 +122,7 @@ describe("a summary", () => {
   });
 
   test("drops the turns beyond its tokens, and counts them [CMP-04]", () => {
+    const turns = four();
     const whole = estimateMessage(standIn(summarise(turns, 2000, estimateMessage), 0));
     expect(summarise(turns, whole, estimateMessage)).not.toContain("more");
     expect(summarise(turns, whole - 1, estimateMessage)).toMatch(
