@@ -96,6 +96,23 @@ describe("the line of a turn", () => {
     expect(lineOf(result("a", "x"))).toBe("[Summary] [No words]");
   });
 
+  test("names what is no text, and has all parts of a message with a space between [CMP-04]", () => {
+    const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
+    const text = (words: string) => ({ type: "text" as const, text: words });
+    const shown = { ...user(""), content: [text(" look"), image, text("here\n")] } as AgentMessage;
+    const said = { ...answer(""), content: [text("one"), text(" "), text("two")] };
+    expect(lineOf(shown, said)).toBe("[Summary] User: look [image] here Assistant: one two");
+    const blank = { ...answer(""), content: [text(" ")] };
+    expect(lineOf(blank)).toBe("[Summary] Assistant: [Assistant response]");
+  });
+
+  test("cuts no words that are just as long as they may be, counted in characters [CMP-04]", () => {
+    for (const words of ["x".repeat(200), "😀".repeat(150)]) {
+      expect(lineOf(user(words))).toBe(`[Summary] User: ${words}`);
+    }
+    expect(lineOf(user("x".repeat(201)))).toBe(`[Summary] User: ${"x".repeat(199)}…`);
+  });
+
   test("is one line, and not long [CMP-04]", () => {
     const long = lineOf(
       user("😀".repeat(1000)),
