@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { redact } from "../../src/core/redact.ts";
+
+const TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3.SflKxwRJSMeKKF2QT4";
+
+describe("what looks like a key is not shown [DBG-03]", () => {
+  test.each([
+    ["a sk-ant-0123456789abcdef b", "a *** b"],
+    [`jwt ${TOKEN}, and more`, "jwt ***, and more"],
+    [`id-${TOKEN}`, "id-***"],
+    [`one.two.${TOKEN}`, "one.two.***"],
+    [`aaaaaaaaaaaaaaaa.${TOKEN}`, "aaaaaaaaaaaaaaaa.***"],
+    ["Authorization: Bearer   abcdef012345", "Authorization: Bearer   ***"],
+    ["basic basic abcdef012345", "basic basic ***"],
+    ["api_key = 'secret7890'", "api_key = '***'"],
+    ['{"password": "hunter22"}', '{"password": "***"}'],
+    ["token: token=abcdefgh", "token: ***"],
+    ["token:abc pwd:abcdefgh", "token:abc pwd:***"],
+    ["-----BEGIN RSA PRIVATE KEY-----\nMIIE\nno end", "***"],
+    ["password: secret: hunter22", "password: *** ***"],
+    ["the bearer of the secret: bread", "the bearer of the secret: bread"],
+  ])("%s", (text, shown) => {
+    expect(redact(text)).toBe(shown);
+  });
+});
+
+/** A million characters; what is looked at once takes some milliseconds, what is looked at again and again takes minutes. */
+const LENGTH = 1_000_000;
+
+test.each([
+  " ",
+  "\n",
+  "bearer ",
+  "token  ",
+  "token= ",
+  "eyJ-",
+  "eyJaaaaaaaaaaa-",
+  "eyJaaaaaaaaaaa.",
+  "eyJ.",
+  "-----BEGIN A",
+])("a long text of %j does not hold up who looks through it [DBG-03]", (part) => {
+  const text = part.repeat(LENGTH / part.length);
+  const begunAt = performance.now();
+  redact(text);
+  expect(performance.now() - begunAt).toBeLessThan(2_000);
+});
