@@ -13,9 +13,13 @@ import { describeMisfits } from "../tools/recovery/describe-misfits.ts";
 import { resolveName } from "../tools/recovery/resolve-name.ts";
 import type { Tool } from "../tools/tool.ts";
 import { DefinitionError, OutputError } from "./failure.ts";
+import { withinTime } from "./within-time.ts";
 
 /** With the "..." of a cut, 512. */
 const PROBLEMS_BYTES = 509;
+
+/** For finding a value in an answer and holding it against the schema; a pattern in a schema may compute for ever. */
+const JUDGING_MS = 2_000;
 
 /** How one definition's output is got from one vendor. */
 export type OutputPlan = { readonly output: StructuredOutput; readonly road: OutputRoad };
@@ -92,8 +96,15 @@ export function judgeOutput(
     if (stopReason === "length") return unfit("the answer was cut off by the output limit");
     if (final > 1) return unfit(`found ${final} calls of ${outputName(output)}, expected one`);
   }
-  const found = outputValue(message, (value) => misfitsOf(value, output) === undefined);
-  const problems = found.type === "found" ? misfitsOf(found.value, output) : found.reason;
+  const problems = withinTime(
+    JUDGING_MS,
+    () => {
+      const found = outputValue(message, (value) => misfitsOf(value, output) === undefined);
+      return found.type === "found" ? misfitsOf(found.value, output) : found.reason;
+    },
+    () =>
+      `it takes longer than ${JUDGING_MS / 1000} s to hold the answer against the schema: make it simpler`,
+  );
   if (problems === undefined) return { ok: true };
   return unfit(
     stopReason === "length" ? `the answer was cut off by the output limit: ${problems}` : problems,
