@@ -1,5 +1,4 @@
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import { commandWords } from "../hooks/command-words.ts";
 import type { HookContexts } from "../hooks/hook-point.ts";
 import type { HookRun } from "../hooks/registry.ts";
@@ -111,9 +110,9 @@ export function askingId(
 }
 
 export function shortName(name: string): string {
-  return truncateForPreview(redact(name), NAME_BYTES - "...".length);
+  return shownBriefly(name, NAME_BYTES - "...".length);
 }
 
 export function shortReason(reason: string): string {
-  return truncateForPreview(redact(reason), REASON_BYTES - "...".length);
+  return shownBriefly(reason, REASON_BYTES - "...".length);
 }

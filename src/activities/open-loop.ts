@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { Context } from "@temporalio/activity";
 import type { LoopDigest } from "../core/digest.ts";
 import { loopSegment } from "../core/loop-segment.ts";
+import { shownBriefly } from "../core/redact.ts";
 import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import { type AgentDefinition, Continuation } from "../schema/definition.ts";
@@ -21,6 +22,10 @@ import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { checkOutput } from "./structured-output.ts";
 import { viewAtStart } from "./view-at-start.ts";
+
+/** Of what a loop is warned of: a definition may name as many tools as it likes. */
+const MAX_WARNINGS = 16;
+const WARNING_BYTES = 253;
 
 /**
  * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
@@ -106,8 +111,9 @@ async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promi
 function offered(definition: AgentDefinition, { tools, log }: Dependencies) {
   const resolved = tools.resolve(definition.tools, { strict: definition.strict });
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
-  for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
-  return resolved;
+  const warnings = resolved.warnings.slice(0, MAX_WARNINGS).map((one) => shownBriefly(one, WARNING_BYTES));
+  for (const warning of warnings) log.warn({ agent: definition.name }, warning);
+  return { ...resolved, warnings };
 }
 
 function checkCompaction({ context }: AgentDefinition, { compactions }: Dependencies): void {

@@ -1,7 +1,6 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { z } from "zod";
 import { orphanIn } from "../core/orphans.ts";
-import { redact } from "../core/redact.ts";
 import type { ContextFacts } from "../hooks/context-functions.ts";
 import { askWithin, DEFAULT_HOOK_TIMEOUT_MS } from "../hooks/time-limit.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
@@ -74,8 +73,7 @@ async function asked<Schema extends typeof AgentMessage | typeof Message>(
 ): Promise<readonly z.infer<Schema>[]> {
   const answer = await askWithin(ask, { signal, timeoutMs: DEFAULT_HOOK_TIMEOUT_MS });
   if (signal.aborted) throw new CancelledFailure("CANCELLED");
-  if (answer.type === "failed")
-    throw new ApplicationError("context", `${who} failed: ${redact(answer.message)}`);
+  if (answer.type === "failed") throw new ApplicationError("context", `${who} failed: ${answer.message}`);
   const parsed = z.array(schema).min(1).safeParse(answer.value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

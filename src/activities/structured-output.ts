@@ -1,8 +1,7 @@
 import type { OutputVerdict } from "../core/digest.ts";
 import { finalTool, outputInstruction, outputName } from "../core/final-tool.ts";
 import { outputValue } from "../core/output-value.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import type { ModelRequest, OutputRoad } from "../providers/provider.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
@@ -118,7 +117,7 @@ export function outputText(message: AssistantMessage, output: StructuredOutput):
 }
 
 function unfit(problems: string): OutputVerdict {
-  return { ok: false, problems: truncateForPreview(redact(problems), PROBLEMS_BYTES) };
+  return { ok: false, problems: shownBriefly(problems, PROBLEMS_BYTES) };
 }
 
 const ANY_OBJECT = { type: "object" } as const;

@@ -1,3 +1,5 @@
+import { truncateForPreview } from "./preview.ts";
+
 export const REDACTED = "***";
 
 /**
@@ -19,7 +21,10 @@ const SECRET_SHAPES: readonly RegExp[] = [
   /(?=[^\s"',;&|]{6})(?<=(?:api[_-]?key|token|secret|passw(?:or)?d|pwd)["']?\s*[=:]\s*["']?)[^\s"',;&|]{6,}/gi,
 ];
 
-/** Everything short that leaves a conversation for a screen passes through here; the time grows with the text alone. */
+/**
+ * Everything short that leaves a conversation for a screen passes through here; the time grows with the text alone.
+ * Of megabytes without a blank the shapes give up: whoever has them shows their beginning.
+ */
 export function redact(text: string): string {
   return SECRET_SHAPES.reduce((cleaned, shape) => cleaned.replace(shape, masked), text);
 }
@@ -27,4 +32,12 @@ export function redact(text: string): string {
 /** Shapes without a group are given the place of what was found instead, which is a number. */
 function masked(_found: string, kept: unknown): string {
   return typeof kept === "string" ? kept + REDACTED : REDACTED;
+}
+
+/** What is looked through for keys, in characters: some times as much as is ever shown. */
+const READ_CHARS = 64 * 1024;
+
+/** The beginning of a text of any length, without what looks like a key, cut as a preview is. */
+export function shownBriefly(text: string, maxBytes: number): string {
+  return truncateForPreview(redact(text.slice(0, READ_CHARS)), maxBytes);
 }
