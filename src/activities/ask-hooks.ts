@@ -8,6 +8,7 @@ import type { LoopRecord, StepKey, Transcript } from "../transcript/transcript.t
 import type { Conversations } from "./conversations.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { DefinitionError } from "./failure.ts";
+import { meantBy } from "./known-names.ts";
 
 /** Of what a hook gives as its reason, in bytes, the dots of a cut included: it stands in history and in events. */
 const REASON_BYTES = 512;
@@ -44,7 +45,7 @@ function faultOf(use: HookUse, point: HookPoint, registry: Dependencies["hooks"]
   if (points !== undefined) return `hook "${name}" does not listen there, only at ${points.join(", ")}`;
   const known = registry.names.length === 0 ? "it has none" : `it has ${registry.names.join(", ")}`;
   const command = /[\s/]/.test(name) ? `; for a command write {"command": ${JSON.stringify(name)}}` : "";
-  return `this worker has no hook "${name}"; ${known}${command}`;
+  return `this worker has no hook "${name}"; ${known}${command || meantBy(name, registry.names)}`;
 }
 
 /** All that hooks need of the world; the scenario player's world without a server has no more. */

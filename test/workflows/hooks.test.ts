@@ -94,7 +94,7 @@ const hooks: Hooks = {
   },
   rewrites: {
     "before-turn": ({ messages }) => {
-      for (const { content } of messages as { content: { text?: string }[] }[]) {
+      for (const { content } of messages as unknown as { content: { text?: string }[] }[]) {
         for (const part of content) part.text = "rewritten";
       }
     },
