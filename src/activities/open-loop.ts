@@ -5,8 +5,8 @@ import { loopSegment } from "../core/loop-segment.ts";
 import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import { type AgentDefinition, Continuation } from "../schema/definition.ts";
-import { toolDefinition } from "../tools/tool.ts";
-import type { Transcript } from "../transcript/transcript.ts";
+import { type Tool, toolDefinition } from "../tools/tool.ts";
+import type { LoopTerms, Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { checkHooks } from "./ask-hooks.ts";
 import { unloadMessage } from "./cargo.ts";
@@ -19,7 +19,7 @@ import { letIn } from "./let-in.ts";
 import { limitsOf, pinned } from "./pinned.ts";
 import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
-import { checkOutput } from "./structured-output.ts";
+import { checkOutput, outputPlan } from "./structured-output.ts";
 import { viewAtStart } from "./view-at-start.ts";
 
 /**
@@ -65,7 +65,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       kind: continuation?.kind ?? { type: "initial" },
       ...(continuation?.at === undefined ? {} : { at: continuation.at }),
       ...words,
-      terms: { tools: tools.map(toolDefinition), limits: limitsOf(definition, continuation) },
+      terms: termsOf(definition, continuation, tools, dependencies),
     });
     const view =
       input.number === 0 ? await viewAtStart(opened, tools, step.session, dependencies) : opened.view;
@@ -78,6 +78,20 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+function termsOf(
+  definition: AgentDefinition,
+  continuation: Continuation | undefined,
+  tools: readonly Tool[],
+  { providers }: Dependencies,
+): LoopTerms {
+  const plan = outputPlan(definition, providers);
+  return {
+    tools: tools.map(toolDefinition),
+    limits: limitsOf(definition, continuation),
+    ...(plan === undefined ? {} : { output: plan.road }),
+  };
 }
 
 async function mustGoOn(

@@ -1,5 +1,6 @@
 import { triggerLevel } from "../core/compaction/trigger.ts";
 import type { LoopDigest, ToolFacts } from "../core/digest.ts";
+import { REVERT_TOOL } from "../core/view-request.ts";
 import {
   type AgentDefinition,
   type Continuation,
@@ -7,7 +8,6 @@ import {
   RevertSettings,
 } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
-import { REVERT_TOOL } from "../tools/view/revert-to-state.ts";
 import { hookedPoints } from "./ask-hooks.ts";
 
 /** What a loop runs with, of all that its digest says. */

@@ -36,7 +36,13 @@ type Writing = Pick<CallModelCommand, "outbox" | "branch" | "fork"> & { readonly
 /** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
 type End = { readonly to: number; readonly view?: LoopDigest["view"] };
 
-type Loop = { readonly loopId: string; branch: string; readonly events: EventBody[]; outcome?: Outcome };
+type Loop = {
+  readonly loopId: string;
+  branch: string;
+  readonly from: number;
+  readonly events: EventBody[];
+  outcome?: Outcome;
+};
 
 const MAIN = "main";
 
@@ -63,7 +69,7 @@ export class MemoryTranscript {
     }));
   }
 
-  get records(): readonly Pick<Loop, "loopId" | "branch" | "outcome">[] {
+  get records(): readonly Pick<Loop, "loopId" | "branch" | "from" | "outcome">[] {
     return this.#loops;
   }
 
@@ -104,7 +110,7 @@ export class MemoryTranscript {
     const view = viewBehind(ends.at(-1), all.slice(0, from));
     const entries =
       rejected === undefined ? this.#spoken(branch, loopId, opening) : this.#refused(branch, opening);
-    this.#loops.push({ loopId, branch, events: [] });
+    this.#loops.push({ loopId, branch, from, events: [] });
     return {
       loopId,
       ...(parentLoopId === undefined ? {} : { parentLoopId }),
