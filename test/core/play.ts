@@ -699,7 +699,6 @@ export class Play {
           };
     const { fork: _, ...rest } = command;
     const place = { ...rest, branch: claimed.branch };
-    if (digest.spans !== undefined) this.#unseen.add(command.position);
     const entries =
       digest.spans === undefined ? [] : [{ position: command.position, origin: "machine" as const, message }];
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, entries, digest);
@@ -834,6 +833,8 @@ export class Play {
     } else if (this.now % 10 === 0) this.#json = JSON.stringify(after);
     for (const { position, body } of after.outbox.entries)
       if (body.type === "refused") this.#unseen.add(position);
+    // One that the machine never heard of stands where the answer that there is none was to stand.
+    if (event.type === "compacted" && event.digest.spans !== undefined) this.#unseen.add(before.length);
     if (event.type === "model-replied" && !/error|aborted/.test(event.digest.stopReason)) {
       for (const { id } of event.digest.calls) this.#heard.add(id);
       this.#answers.push({ position: before.length, calls: event.digest.calls });
