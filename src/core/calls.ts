@@ -1,17 +1,16 @@
-import type { EventBody } from "../schema/record.ts";
-import { estimateBody, messageEvents, placeAt } from "./append.ts";
+import { messageEvents } from "./append.ts";
 import { permitFor } from "./approvals.ts";
+import { answerCall, doneWith, endEvents, isUntold, joinResults, startEvent } from "./call-results.ts";
 import type { CallDigest, ToolDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
-import { baseOf, emit, isEmpty, type OutboxBody } from "./outbox.ts";
+import { baseOf, emit, isEmpty } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
 import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
 import type { Setback } from "./run-event.ts";
 import type { Call, Calling, CallStatus, State } from "./state.ts";
 import { refusedBeside } from "./structured.ts";
-import { extendView } from "./view.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
 // behind the answer in call order, whichever ends first (TOOL-08).
@@ -41,31 +40,6 @@ export function startCalls(
   };
   const started = { ...given.state, phase };
   return cutOff ? finishCalls(refuseRest(started, phase, CUT_OFF_TEXT)) : nextUnit(started, phase);
-}
-
-/** Calls of the final tool: they are judged, never run. Each gets the verdict as its result. */
-export function answerFinal(
-  state: State,
-  position: number,
-  calls: readonly CallDigest[],
-  verdict: { readonly text: string; readonly accepted: boolean },
-): State {
-  let next = state;
-  const done = calls.map((digest, index): Call => {
-    const call: Call = { ...digest, status: { type: "pending" } };
-    const body: OutboxBody = {
-      ...resultBody(call, verdict.text),
-      ...(verdict.accepted ? { accepted: true } : {}),
-    };
-    next = emit(next, startEvent(call, position));
-    next = placeAt(next, position + 1 + index, "machine", body);
-    next = endEvents(next, position, call, index, !verdict.accepted);
-    return {
-      ...call,
-      status: { type: "done", isError: !verdict.accepted, tokens: estimateBody(body) },
-    };
-  });
-  return joinResults(next, position, done);
 }
 
 /** Starts the next unit; or refuses what is left, when a person wants a word first or wants no more. */
@@ -167,16 +141,6 @@ export function refuse(
   };
 }
 
-function startEvent({ id, name, permission }: Call, position: number): EventBody {
-  return {
-    type: "ToolExecutionStart",
-    toolCallId: id,
-    toolName: name,
-    position,
-    ...(permission === undefined ? {} : { permission }),
-  };
-}
-
 /** What comes when a call has moved: the next unit when none is left; and while only people are waited for, the outbox is written down. */
 export function goOnWith(state: State, phase: Calling): State {
   const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
@@ -250,51 +214,6 @@ function refuseRest(state: State, phase: Calling, text: string): State {
     calls = withCall(calls, index, { ...call, status: doneWith(call, text) });
   }
   return { ...next, phase: { ...phase, calls } };
-}
-
-/** The machine answers a call itself: the result waits in the outbox, at the call's own position. */
-function answerCall(state: State, answer: number, call: Call, index: number, text: string): State {
-  const placed = placeAt(state, answer + 1 + index, "machine", resultBody(call, text));
-  return endEvents(placed, answer, call, index, true);
-}
-
-function resultBody(call: Call, text: string): Extract<OutboxBody, { type: "result" }> {
-  return { type: "result", toolCallId: call.id, toolName: call.name, text };
-}
-
-function doneWith(call: Call, text: string): Extract<CallStatus, { type: "done" }> {
-  return { type: "done", isError: true, tokens: estimateBody(resultBody(call, text)) };
-}
-
-function endEvents(
-  state: State,
-  answer: number,
-  call: Call,
-  index: number,
-  isError: boolean,
-  child?: string,
-): State {
-  const position = answer + 1 + index;
-  const ended = emit(state, {
-    type: "ToolExecutionEnd",
-    toolCallId: call.id,
-    toolName: call.name,
-    position,
-    isError,
-    ...(child === undefined ? {} : { childLoopId: child }),
-    ...(isRefused(call) ? { permission: call.permission } : {}),
-  });
-  return isUntold(state, call) ? ended : messageEvents(ended, position);
-}
-
-/** Hooks hear of calls that have run. */
-function isUntold(state: State, { status }: Call): boolean {
-  return status.type === "running" && hasHook(state, "after-tool");
-}
-
-/** It never ran: its End has no Start. */
-function isRefused({ permission, status }: Call): boolean {
-  return permission !== undefined && status.type !== "running";
 }
 
 export function toolFinished(state: State, phase: Calling, index: number, digest: ToolDigest): State {
@@ -379,14 +298,4 @@ function finishCalls(state: State): State {
   return reverts.length === 0
     ? over
     : { ...over, phase: { ...(over.phase as Extract<State["phase"], { type: "turn-over" }>), reverts } };
-}
-
-function joinResults(state: State, position: number, calls: readonly Call[]): State {
-  let view = state.view;
-  calls.forEach((call, index) => {
-    const tokens = call.status.type === "done" ? call.status.tokens : 0;
-    view = extendView(view, { position: position + 1 + index, tokens, newTurn: false });
-  });
-  const length = position + 1 + calls.length;
-  return { ...state, view, length, phase: { type: "turn-over", position, results: calls.length } };
 }
