@@ -1,14 +1,13 @@
 import { messageEvents } from "./append.ts";
 import { permitFor } from "./approvals.ts";
-import { answerCall, doneWith, endEvents, isUntold, joinResults, startEvent } from "./call-results.ts";
-import type { CallDigest, ToolDigest } from "./digest.ts";
+import { answerCall, doneWith, joinResults, startEvent } from "./call-results.ts";
+import type { CallDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
-import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
+import { issue } from "./issue.ts";
 import { baseOf, emit, isEmpty } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
 import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
-import type { Setback } from "./run-event.ts";
 import type { Call, Calling, CallStatus, State } from "./state.ts";
 import { refusedBeside } from "./structured.ts";
 
@@ -216,78 +215,8 @@ function refuseRest(state: State, phase: Calling, text: string): State {
   return { ...next, phase: { ...phase, calls } };
 }
 
-export function toolFinished(state: State, phase: Calling, index: number, digest: ToolDigest): State {
-  const call = runningCall(phase, index);
-  if (call === undefined) return state;
-  const settled =
-    index === phase.unit.carrier ? settle(state, phase.issue, digest.branch) : moveTo(state, digest.branch);
-  const ended = endEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
-  const { request } = digest;
-  const queued =
-    request === undefined
-      ? phase
-      : { ...phase, requests: [...(phase.requests ?? []), { call: index, request }] };
-  return callDone(ended, queued, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
-}
-
-export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {
-  const call = runningCall(phase, index);
-  if (call === undefined) return state;
-  if (state.stop !== undefined) return giveUp(state, phase, call, index, CANCELLED_TEXT);
-  const status = call.status as Extract<CallStatus, { type: "running" }>;
-  switch (setback.type) {
-    case "lost":
-      return status.lost + 1 >= MAX_LOST_IN_A_ROW
-        ? giveUp(
-            state,
-            phase,
-            call,
-            index,
-            `Failed: ${MAX_LOST_IN_A_ROW} workers died while this call ran; it is not tried again.`,
-          )
-        : again(state, phase, index, { ...status, generation: status.generation + 1, lost: status.lost + 1 });
-    case "elsewhere":
-      return again(state, phase, index, { ...status, generation: status.generation + 1, local: false });
-    case "cancelled":
-      return giveUp(state, phase, call, index, CANCELLED_TEXT);
-    case "failed":
-      return giveUp(state, phase, call, index, `Failed: ${setback.failure.message}`);
-  }
-}
-
-function runningCall(phase: Calling, index: number): Call | undefined {
-  const call = phase.calls[index];
-  return call?.status.type === "running" ? call : undefined;
-}
-
-function again(state: State, phase: Calling, index: number, status: CallStatus): State {
-  return { ...state, phase: { ...phase, calls: withStatus(phase.calls, index, status) } };
-}
-
-function giveUp(state: State, phase: Calling, call: Call, index: number, text: string): State {
-  return callDone(answerCall(state, phase.position, call, index, text), phase, index, doneWith(call, text));
-}
-
-function callDone(
-  state: State,
-  phase: Calling,
-  index: number,
-  done: Extract<CallStatus, { type: "done" }>,
-): State {
-  const status = isUntold(state, phase.calls[index] as Call) ? { ...done, untold: true as const } : done;
-  return goOnWith(state, { ...phase, calls: withStatus(phase.calls, index, status) });
-}
-
 export function withCall(calls: readonly Call[], index: number, call: Call): readonly Call[] {
   return calls.map((before, at) => (at === index ? call : before));
-}
-
-function withStatus(calls: readonly Call[], index: number, status: CallStatus): readonly Call[] {
-  return calls.map((call, at) => (at === index ? { ...call, status } : call));
-}
-
-function moveTo(state: State, branch: string): State {
-  return settle(state, { carries: { entries: 0, events: 0 } }, branch);
 }
 
 /** Every call has its result: they join the view in call order, and the turn ends. */
