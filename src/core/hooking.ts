@@ -6,7 +6,8 @@ import type { HookWord } from "./digest.ts";
 import { issue } from "./issue.ts";
 import { loopOf, pinnedOf } from "./phase.ts";
 import type { HookQuestion, State } from "./state.ts";
-import { rangesOf, viewLength } from "./view.ts";
+import { viewLength } from "./view.ts";
+import { rangesOf } from "./view-ranges.ts";
 
 // Hooks are asked by an activity of their own, one point at a time, and only where the definition names one. What goes
 // on behind the answer stands in hooked.ts.

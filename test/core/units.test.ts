@@ -6,14 +6,8 @@ import { estimateContent, estimateMessage, estimateText, utf8Length } from "../.
 import { type OutboxBody, outboxMessage } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
 import { addUsage, cacheHitRate, costOf, NO_USAGE } from "../../src/core/usage.ts";
-import {
-  extendView,
-  materialise,
-  rangesOf,
-  UNANSWERED_CALL,
-  type View,
-  viewTokens,
-} from "../../src/core/view.ts";
+import { extendView, materialise, UNANSWERED_CALL, type View, viewTokens } from "../../src/core/view.ts";
+import { rangesOf } from "../../src/core/view-ranges.ts";
 import type { AgentMessage, Usage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { expectNoOrphans, usageOf, userMessage } from "./play.ts";
