@@ -1,7 +1,7 @@
 import type { Faded } from "./tag.ts";
 import type { Shown, View } from "./view.ts";
 
-// A view as it travels: what an activity must read to show it.
+// What of a branch must be read to show a view.
 
 export type Range = Shown & { readonly from: number; readonly to: number };
 

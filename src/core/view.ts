@@ -1,9 +1,10 @@
-import type { AgentMessage, Message, StopReason, ToolResultMessage, UserMessage } from "../schema/message.ts";
+import type { AgentMessage, Message, StopReason, UserMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { cutToolResult } from "./compaction/cut-text.ts";
 import { standIn } from "./compaction/stand-in.ts";
 import { labelled } from "./labels.ts";
 import { memoText } from "./memo.ts";
+import { answerOrphans } from "./orphans.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { REFUSED_KIND } from "./refused.ts";
 import { type Faded, isFaded, type LiveTag, tagOf } from "./tag.ts";
@@ -150,10 +151,6 @@ export function viewLength(view: View): number {
   return view.spans.reduce((total, span) => total + span.to - span.from, 0);
 }
 
-/** What an answer is told of a call that nobody ever answered, because its run was terminated. */
-export const UNANSWERED_CALL =
-  "No result: the run ended before this call was finished. Look before you repeat it.";
-
 /**
  * The messages that a model sees, in order of position.
  *
@@ -283,44 +280,4 @@ const NEVER_SENT: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardR
 export function isSent(message: AgentMessage): message is Message {
   if (message.role === "extension") return false;
   return message.role !== "assistant" || !NEVER_SENT.has(message.stopReason);
-}
-
-/** Gives every call its result right behind its answer, and drops results that no answer asked for. */
-function answerOrphans<Seen extends AgentMessage>(
-  messages: readonly Seen[],
-): readonly (Seen | ToolResultMessage)[] {
-  const answered: (Seen | ToolResultMessage)[] = [];
-  let open = new Map<string, string>();
-  const closeOpen = (atMs: number) => {
-    for (const [toolCallId, toolName] of open) answered.push(unanswered(toolCallId, toolName, atMs));
-    open = new Map();
-  };
-  for (const message of messages) {
-    if (message.role === "extension") {
-      answered.push(message);
-      continue;
-    }
-    if (message.role === "toolResult") {
-      if (open.delete(message.toolCallId)) answered.push(message);
-      continue;
-    }
-    closeOpen(message.timestamp);
-    answered.push(message);
-    if (message.role === "assistant") {
-      for (const part of message.content) if (part.type === "toolCall") open.set(part.id, part.name);
-    }
-  }
-  closeOpen(messages.at(-1)?.timestamp ?? 0);
-  return answered;
-}
-
-function unanswered(toolCallId: string, toolName: string, timestamp: number): ToolResultMessage {
-  return {
-    role: "toolResult",
-    toolCallId,
-    toolName,
-    content: [{ type: "text", text: UNANSWERED_CALL }],
-    isError: true,
-    timestamp,
-  };
 }
