@@ -1,7 +1,8 @@
 import type { CompactCommand } from "../core/command.ts";
 import type { Section } from "../core/compaction/block.ts";
 import type { CompactDigest } from "../core/digest.ts";
-import { COMPACTION_KIND, type Span } from "../core/view.ts";
+import { COMPACTION_KIND } from "../core/seen-messages.ts";
+import type { Span } from "../core/view.ts";
 import { rangesOf } from "../core/view-ranges.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";

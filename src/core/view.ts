@@ -1,4 +1,4 @@
-import type { AgentMessage, Message, StopReason, UserMessage } from "../schema/message.ts";
+import type { AgentMessage, Message, UserMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { cutToolResult } from "./compaction/cut-text.ts";
 import { standIn } from "./compaction/stand-in.ts";
@@ -6,7 +6,7 @@ import { labelled } from "./labels.ts";
 import { memoText } from "./memo.ts";
 import { answerOrphans } from "./orphans.ts";
 import { ProtocolError } from "./protocol-error.ts";
-import { REFUSED_KIND } from "./refused.ts";
+import { COMPACTION_KIND, isSeenByApplication, isSent } from "./seen-messages.ts";
 import { type Faded, isFaded, type LiveTag, tagOf } from "./tag.ts";
 import type { Range, ViewRanges } from "./view-ranges.ts";
 
@@ -254,30 +254,8 @@ function timeOf(entries: readonly Entry[]): number {
   return entries.at(-1)?.message.timestamp ?? 0;
 }
 
-/** How a compaction stands in the record: an entry that no model sees, with the texts that stand for others. */
-export const COMPACTION_KIND = "compaction";
-
 function compactionTexts(message: AgentMessage | undefined): readonly (string | undefined)[] {
   if (message?.role !== "extension" || message.kind !== COMPACTION_KIND) return [];
   const { sections } = message.data as { sections?: readonly { text?: string }[] };
   return (sections ?? []).map(({ text }) => text);
-}
-
-/** What the machine keeps in the record for people. */
-const OWN_KINDS: ReadonlySet<string> = new Set([COMPACTION_KIND, REFUSED_KIND]);
-
-export function isKeptForPeople(message: AgentMessage): boolean {
-  return message.role === "extension" && OWN_KINDS.has(message.kind);
-}
-
-function isSeenByApplication(message: AgentMessage): message is AgentMessage {
-  return message.role === "extension" ? !isKeptForPeople(message) : isSent(message);
-}
-
-/** A vendor refuses a conversation that holds what it has refused to say. */
-const NEVER_SENT: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
-
-export function isSent(message: AgentMessage): message is Message {
-  if (message.role === "extension") return false;
-  return message.role !== "assistant" || !NEVER_SENT.has(message.stopReason);
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Section, SectionForm } from "../../src/core/compaction/block.ts";
 import { type CheckedPlan, checkPlan, entriesToPlan } from "../../src/core/compaction/custom.ts";
 import { orphanIn } from "../../src/core/orphans.ts";
-import { COMPACTION_KIND, materialise } from "../../src/core/view.ts";
+import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
+import { materialise } from "../../src/core/view.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import {
   answer,

@@ -2,7 +2,7 @@ import type { CompactionConfig } from "../../schema/context.ts";
 import type { Entry } from "../../schema/record.ts";
 import { estimateMessage, estimateText } from "../estimate.ts";
 import { UNANSWERED_CALL } from "../orphans.ts";
-import { COMPACTION_KIND } from "../view.ts";
+import { COMPACTION_KIND } from "../seen-messages.ts";
 import { cutToolResult } from "./cut-text.ts";
 import { loopsInScope } from "./scope.ts";
 import { removedText, standIn } from "./stand-in.ts";
