@@ -1,4 +1,4 @@
-import { materialise } from "../core/view.ts";
+import { materialise } from "../core/materialise.ts";
 import type { ViewRanges } from "../core/view-ranges.ts";
 import type { Entry } from "../schema/record.ts";
 import { DefinitionError } from "./failure.ts";

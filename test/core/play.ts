@@ -28,6 +28,7 @@ import type {
   ToolFacts,
 } from "../../src/core/digest.ts";
 import { estimateMessage } from "../../src/core/estimate.ts";
+import { materialise } from "../../src/core/materialise.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
@@ -37,7 +38,7 @@ import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import { start } from "../../src/core/start.ts";
 import type { Calling, PersonMessage, State } from "../../src/core/state.ts";
-import { materialise, viewLength } from "../../src/core/view.ts";
+import { viewLength } from "../../src/core/view.ts";
 import type { ViewRequest } from "../../src/core/view-request.ts";
 import type { Limits, QueueMode } from "../../src/schema/definition.ts";
 import type { HookPoint } from "../../src/schema/hooks.ts";

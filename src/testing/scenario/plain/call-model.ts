@@ -2,7 +2,7 @@ import { answerDigest } from "../../../activities/answer-digest.ts";
 import { modelRequest, showsLabels } from "../../../activities/model.ts";
 import { smaller } from "../../../activities/smaller-view.ts";
 import type { CallModelCommand, CompactCommand } from "../../../core/command.ts";
-import { isLeft } from "../../../core/view.ts";
+import { isLeft } from "../../../core/materialise.ts";
 import type { ViewRanges } from "../../../core/view-ranges.ts";
 import type { Entry } from "../../../schema/record.ts";
 import { withAttempts } from "./attempts.ts";
