@@ -1,9 +1,10 @@
 import type { EventBody } from "../schema/record.ts";
 import { estimateBody, messageEvents, placeAt } from "./append.ts";
+import type { Call, CallStatus } from "./calling.ts";
 import type { CallDigest } from "./digest.ts";
 import { hasHook } from "./hooking.ts";
 import { emit, type OutboxBody } from "./outbox.ts";
-import type { Call, CallStatus, State } from "./state.ts";
+import type { State } from "./state.ts";
 import { extendView } from "./view.ts";
 
 // The results of an answer's calls: the events around them, what the machine answers itself, and how they join the view.

@@ -1,6 +1,7 @@
 import { messageEvents } from "./append.ts";
 import { permitFor } from "./approvals.ts";
 import { answerCall, doneWith, joinResults, startEvent } from "./call-results.ts";
+import type { Call, Calling, CallStatus } from "./calling.ts";
 import type { CallDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue } from "./issue.ts";
@@ -8,7 +9,7 @@ import { baseOf, emit, isEmpty } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
 import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
-import type { Call, Calling, CallStatus, State } from "./state.ts";
+import type { State } from "./state.ts";
 import { refusedBeside } from "./structured.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand

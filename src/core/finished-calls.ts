@@ -1,9 +1,10 @@
 import { answerCall, doneWith, endEvents, isUntold } from "./call-results.ts";
+import type { Call, Calling, CallStatus } from "./calling.ts";
 import { CANCELLED_TEXT, goOnWith } from "./calls.ts";
 import type { ToolDigest } from "./digest.ts";
 import { MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import type { Setback } from "./run-event.ts";
-import type { Call, Calling, CallStatus, State } from "./state.ts";
+import type { State } from "./state.ts";
 
 // What became of calls that ran: each has its result, is given out again, or is given up.
 

@@ -1,11 +1,11 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
-import type { ContinuationKind, EntryOrigin, Outcome, Permission } from "../schema/record.ts";
+import type { ContinuationKind, EntryOrigin, Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
+import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
-import type { CallDigest, CompactDigest, LoopDigest } from "./digest.ts";
+import type { CompactDigest, LoopDigest } from "./digest.ts";
 import type { Fork, Outbox } from "./outbox.ts";
-import type { QueuedRequest } from "./pruning.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
@@ -58,38 +58,6 @@ export type Issue = {
 };
 
 export type Prompt = PersonMessage & { readonly origin: EntryOrigin };
-
-export type CallStatus =
-  | { readonly type: "pending" }
-  | {
-      readonly type: "running";
-      readonly generation: number;
-      readonly lost: number;
-      readonly local: boolean;
-      readonly startedAtMs: number;
-    }
-  /** A person is asked; `untilMs` is when the definition's word counts instead. */
-  | {
-      readonly type: "asking";
-      readonly sinceMs: number;
-      readonly untilMs: number | undefined;
-      readonly reason: string;
-    }
-  /** `untold`: hooks are told of its end, and then the events of its result come. */
-  | {
-      readonly type: "done";
-      readonly isError: boolean;
-      readonly tokens: number;
-      readonly untold?: true;
-    };
-
-export type Call = CallDigest & {
-  readonly status: CallStatus;
-  /** Why it may run; absent while nothing has been decided, and where nothing had to be. */
-  readonly permission?: Permission;
-  /** What a person has put in place of the model's arguments. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
-};
 
 /** Why a view is made smaller: it has grown to its bound, a person asked, or the vendor said that it does not fit. */
 export type CompactionReason =
@@ -188,19 +156,6 @@ export type Phase =
   | { readonly type: "ended" }
   | Passing;
 
-export type Calling = {
-  readonly type: "calling-tools";
-  readonly issue: Issue;
-  /** Of the assistant message. */
-  readonly position: number;
-  readonly calls: readonly Call[];
-  readonly unit: Unit;
-  /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
-  readonly flush?: Issue | "tried";
-  /** What calls that are over want of the view. */
-  readonly requests?: readonly QueuedRequest[];
-};
-
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 export type Passing =
   | { readonly type: "turn-due"; readonly source: TurnSource }
@@ -215,15 +170,6 @@ export type Passing =
       readonly output?: "accepted" | "mismatch";
     }
   | { readonly type: "loop-over" };
-
-/** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
-export type Unit = {
-  readonly from: number;
-  readonly to: number;
-  readonly carrier: number;
-  /** The first position that the unit may write: where all of its calls would fork. */
-  readonly base: number;
-};
 
 /** What a run that continued as new goes on with. */
 export type Resume =
