@@ -7,6 +7,7 @@ import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, LoopDigest } from "./digest.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
+import type { BehindTurn, TurnEnding } from "./turn-ending.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 
@@ -69,22 +70,6 @@ export type CompactionCounts = Pick<
   CompactDigest,
   "messagesBefore" | "messagesAfter" | "tokensBefore" | "tokensAfter"
 >;
-
-/** How a turn ends. */
-export type TurnEnding = {
-  /** Of the answer, or of the message that stands for one. */
-  readonly position: number;
-  readonly results: number;
-  readonly usage: Usage;
-  readonly behind: BehindTurn;
-  /** The model wants to go back. */
-  readonly reverts?: readonly RevertRequest[];
-};
-
-/** What comes behind a turn: perhaps another, or the end of the loop. */
-export type BehindTurn =
-  | { readonly type: "go-on"; readonly source?: TurnSource }
-  | { readonly type: "close"; readonly outcome: Outcome };
 
 /** What hooks are asked about, with what is needed to go on behind their answer. */
 export type HookQuestion =
