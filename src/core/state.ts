@@ -5,9 +5,9 @@ import type { Grant } from "./approvals.ts";
 import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, LoopDigest } from "./digest.ts";
+import type { HookQuestion } from "./hook-question.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
-import type { BehindTurn, TurnEnding } from "./turn-ending.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 
@@ -70,27 +70,6 @@ export type CompactionCounts = Pick<
   CompactDigest,
   "messagesBefore" | "messagesAfter" | "tokensBefore" | "tokensAfter"
 >;
-
-/** What hooks are asked about, with what is needed to go on behind their answer. */
-export type HookQuestion =
-  | { readonly point: "before-turn"; readonly source: TurnSource }
-  | { readonly point: "before-compaction"; readonly why: CompactionReason }
-  | { readonly point: "after-compaction"; readonly counts: CompactionCounts; readonly overflow: boolean }
-  | {
-      readonly point: "before-tool" | "after-tool";
-      readonly calling: Calling;
-      /** Indices, in call order. */
-      readonly calls: readonly number[];
-    }
-  | { readonly point: "on-error"; readonly ending: TurnEnding }
-  | {
-      readonly point: "after-turn";
-      readonly turn: number;
-      readonly usage: Usage;
-      readonly behind: BehindTurn;
-    }
-  | { readonly point: "on-text"; readonly position: number }
-  | { readonly point: "after-task" };
 
 /** Where the run stands. Each phase carries what it needs, and no other. */
 export type Phase =
