@@ -5,7 +5,7 @@ import { assertNever } from "./assert-never.ts";
 import { memoText } from "./memo.ts";
 import { noAnswer } from "./outbox.ts";
 import { ProtocolError } from "./protocol-error.ts";
-import { COMPACTION_KIND } from "./view.ts";
+import { COMPACTION_KIND } from "./seen-messages.ts";
 
 /** What an event's record says for all of its events. */
 export type EventPlace = {
