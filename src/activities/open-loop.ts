@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
 import { Context } from "@temporalio/activity";
 import type { LoopDigest } from "../core/digest.ts";
-import { loopSegment } from "../core/loop-segment.ts";
 import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import { type AgentDefinition, Continuation } from "../schema/definition.ts";
 import { type Tool, toolDefinition } from "../tools/tool.ts";
-import type { LoopTerms, Transcript } from "../transcript/transcript.ts";
+import type { LoopTerms } from "../transcript/loop.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { checkHooks } from "./ask-hooks.ts";
 import { unloadMessage } from "./cargo.ts";
@@ -16,6 +16,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { checkNames } from "./known-names.ts";
 import { letIn } from "./let-in.ts";
+import { offeredTools, openingOf } from "./opening.ts";
 import { limitsOf, pinned } from "./pinned.ts";
 import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
@@ -61,9 +62,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       definitionHash,
       agentName: definition.name,
       model: definition.model.id,
-      segment: loopSegment(definition),
-      kind: continuation?.kind ?? { type: "initial" },
-      ...(continuation?.at === undefined ? {} : { at: continuation.at }),
+      ...openingOf(definition, continuation),
       ...words,
       terms: termsOf(definition, continuation, tools, dependencies),
     });
@@ -118,8 +117,7 @@ async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promi
 }
 
 function offered(definition: AgentDefinition, { tools, log }: Dependencies) {
-  const resolved = tools.resolve(definition.tools, { strict: definition.strict });
-  if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
+  const resolved = offeredTools(definition, tools);
   for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
   return resolved;
 }

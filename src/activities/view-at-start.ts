@@ -3,7 +3,8 @@ import type { LeftView } from "../core/view.ts";
 import type { EventBody } from "../schema/record.ts";
 import type { Tool } from "../tools/tool.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
-import type { LoopOpened, LoopRecord, Transcript } from "../transcript/transcript.ts";
+import type { LoopOpened, LoopRecord } from "../transcript/loop.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { Conversations } from "./conversations.ts";
 
 /** All that this needs of the world. */

@@ -1,17 +1,14 @@
 import type { LoopTrace } from "../core/past-view.ts";
-import { COMPACTION_KIND, type Range } from "../core/view.ts";
+import { COMPACTION_KIND } from "../core/seen-messages.ts";
+import type { Range } from "../core/view-ranges.ts";
 import { PRUN_TOOL, REVERT_TOOL } from "../core/view-request.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry, EventBody } from "../schema/record.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
-import type {
-  BranchRecord,
-  LoopRecord,
-  LoopTerms,
-  StepKey,
-  StepRecord,
-  Transcript,
-} from "../transcript/transcript.ts";
+import type { LoopRecord, LoopTerms } from "../transcript/loop.ts";
+import type { BranchRecord } from "../transcript/session.ts";
+import type { StepKey, StepRecord } from "../transcript/step.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 
 // Loops as they are recorded, for what was asked in them.
 

@@ -2,16 +2,9 @@ import type { EventBody } from "../schema/record.ts";
 import { type BranchAt, lineOf } from "./branch-line.ts";
 import { prunedBefore } from "./pruned-before.ts";
 import type { FadingSettings } from "./reverting.ts";
-import {
-  isPlainView,
-  type LeftView,
-  leftOf,
-  type Range,
-  rangesOf,
-  type View,
-  type ViewRanges,
-} from "./view.ts";
+import { isPlainView, type LeftView, leftOf, type View } from "./view.ts";
 import { afterEvent, type SeenBy, upToPosition } from "./view-after.ts";
+import { type Range, rangesOf, type ViewRanges } from "./view-ranges.ts";
 
 // The view that a past answer was made from, out of the record alone: by the rules by which the machine has grown it.
 

@@ -1,6 +1,7 @@
 import type { EventBody } from "../schema/record.ts";
 import { cutAt, type FadingSettings, viewFaded, withTag } from "./reverting.ts";
-import { isWhole, joinPruned, type MemoRef, type Range, type Span, type View, withSpans } from "./view.ts";
+import { isWhole, joinPruned, type MemoRef, type Span, type View, withSpans } from "./view.ts";
+import type { Range } from "./view-ranges.ts";
 import type { Positions } from "./view-request.ts";
 
 // What an event has made of the view that the model sees, told from the event alone. Tokens are not counted.

@@ -3,7 +3,7 @@ import { outputPlan } from "../../src/activities/structured-output.ts";
 import type { PastLoop, PastTranscript } from "../../src/client/past-loops.ts";
 import type { Stage } from "../../src/testing/scenario/plain/stage.ts";
 import { toolDefinition } from "../../src/tools/tool.ts";
-import type { LoopTerms } from "../../src/transcript/transcript.ts";
+import type { LoopTerms } from "../../src/transcript/loop.ts";
 
 /** The transcript that a scenario has left, as a client reads one. */
 export function pastTranscript({ transcript, notes, definition, tools, providers }: Stage): PastTranscript {

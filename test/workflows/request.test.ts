@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect, type Holdfast, type TurnRequest } from "../../src/client/index.ts";
+import type { Holdfast, TurnRequest } from "../../src/client/index.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { connectTo } from "./support/connected.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -13,8 +14,7 @@ let stage: Stage;
 let holdfast: Holdfast;
 beforeAll(async () => {
   stage = await openStage({ tools: [gates.tool()] });
-  const { address, namespace, home, taskQueue } = stage;
-  holdfast = await connect({ address, namespace, home, taskQueue });
+  holdfast = await connectTo(stage);
 });
 afterAll(async () => {
   await holdfast.close();

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallModelCommand, CloseLoopCommand } from "../../core/command.ts";
-import type { LoopDigest } from "../../core/digest.ts";
+import type { LoopDigest, OpenedDigest } from "../../core/digest.ts";
 import { estimateMessage } from "../../core/estimate.ts";
 import { type Fork, type OutboxEntry, outboxMessage } from "../../core/outbox.ts";
 import { refusedMessage } from "../../core/refused.ts";
@@ -8,26 +8,14 @@ import type { PersonMessage } from "../../core/state.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EntryOrigin, EventBody, Outcome } from "../../schema/record.ts";
 import { leftBranches, REVERT_PREFIX } from "../../transcript/left-branches.ts";
-import type { BranchRecord, LoopOpening, NewEntry, NewMessage } from "../../transcript/transcript.ts";
+import type { LoopOpening } from "../../transcript/loop.ts";
+import type { BranchRecord, NewMessage } from "../../transcript/session.ts";
+import type { NewEntry } from "../../transcript/write.ts";
 import type { LoopTrace } from "./events.ts";
 
 type Opening = Pick<
   LoopOpening,
   "segment" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused" | "rejectedBy"
->;
-type Opened = Pick<
-  LoopDigest,
-  | "loopId"
-  | "parentLoopId"
-  | "kind"
-  | "branch"
-  | "from"
-  | "tokensBefore"
-  | "view"
-  | "grants"
-  | "entries"
-  | "rejected"
-  | "rejectedBy"
 >;
 
 /** What rides along with a command, and where it goes. */
@@ -96,7 +84,7 @@ export class MemoryTranscript {
   }
 
   /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
-  openLoop(opening: Opening): Opened {
+  openLoop(opening: Opening): OpenedDigest {
     const { segment, kind, at, rejected, rejectedBy } = opening;
     const number = this.#loops.length;
     const parentLoopId = this.#loops.at(-1)?.loopId;
@@ -142,7 +130,7 @@ export class MemoryTranscript {
     return this.inbox.map(({ text = "", ...rest }) => ({ ...rest, text }));
   }
 
-  #refused(branch: string, { refused = [], rejected = "" }: Opening): Opened["entries"] {
+  #refused(branch: string, { refused = [], rejected = "" }: Opening): OpenedDigest["entries"] {
     this.inbox = this.inbox.filter((message) => !refused.some(({ id }) => id === message.id));
     return refused.map(({ id, text, atMs, origin = "inbox" }) => {
       const message = refusedMessage(text, rejected, atMs);
@@ -151,7 +139,7 @@ export class MemoryTranscript {
     });
   }
 
-  #spoken(branch: string, loopId: string, { kind, inbox, prompts }: Opening): Opened["entries"] {
+  #spoken(branch: string, loopId: string, { kind, inbox, prompts }: Opening): OpenedDigest["entries"] {
     if (kind.type === "compaction") return [];
     const waiting = (inbox ?? this.waiting).map((message) => ({ ...message, origin: "inbox" as const }));
     this.inbox = [];
