@@ -74,7 +74,11 @@ async function asked<Schema extends typeof AgentMessage | typeof Message>(
 ): Promise<readonly z.infer<Schema>[]> {
   const answer = await askWithin(ask, { signal, timeoutMs: DEFAULT_HOOK_TIMEOUT_MS });
   if (signal.aborted) throw new CancelledFailure("CANCELLED");
-  if (answer.type === "failed") throw new ApplicationError("context", `${who} failed: ${shownBriefly(answer.message, MAX_MESSAGE_BYTES)}`);
+  if (answer.type === "failed")
+    throw new ApplicationError(
+      "context",
+      `${who} failed: ${shownBriefly(answer.message, MAX_MESSAGE_BYTES)}`,
+    );
   const parsed = z.array(schema).min(1).safeParse(answer.value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

@@ -1,8 +1,8 @@
 import type { OutputVerdict } from "../core/digest.ts";
-import { finalTool, outputInstruction, outputName } from "../core/final-tool.ts";
+import { outputName } from "../core/final-tool.ts";
 import { outputValue } from "../core/output-value.ts";
 import { shownBriefly } from "../core/redact.ts";
-import type { ModelRequest, OutputRoad } from "../providers/provider.ts";
+import type { OutputRoad } from "../providers/provider.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage } from "../schema/message.ts";
@@ -59,20 +59,6 @@ export function checkOutput(
   throw new DefinitionError(
     `The output is called ${outputName(output)}, which the tool ${taken.name} answers to: give it another name with output.name`,
   );
-}
-
-/** The parts of a request that an output changes. */
-export function askedFor(
-  plan: OutputPlan,
-  { systemPrompt, tools }: Pick<ModelRequest, "systemPrompt" | "tools">,
-  isRepair: boolean,
-): Pick<ModelRequest, "systemPrompt" | "tools" | "output" | "mustCall"> {
-  const { output, road } = plan;
-  const said = [systemPrompt, outputInstruction(output, road)].filter((text) => text.trim() !== "");
-  const told = { systemPrompt: said.join("\n\n") };
-  if (road === "native") return { ...told, tools, output };
-  const mustCall = isRepair ? outputName(output) : undefined;
-  return { ...told, tools: [...tools, finalTool(output)], mustCall };
 }
 
 export function isFinalCall(plan: OutputPlan | undefined, toolName: string): boolean {

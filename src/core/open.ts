@@ -1,5 +1,5 @@
 import type { Continuation } from "../schema/definition.ts";
-import type { LoopDigest } from "./digest.ts";
+import type { LoopDigest, PinnedDigest } from "./digest.ts";
 import { issue } from "./issue.ts";
 import { emit } from "./outbox.ts";
 import { shownBriefly } from "./redact.ts";
@@ -54,7 +54,7 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
   return { ...announced, phase: due };
 }
 
-function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
+function pinnedFrom(digest: LoopDigest): PinnedDigest {
   const {
     loopId: _l,
     parentLoopId: _p,
