@@ -1,5 +1,6 @@
 import { triggerLevel } from "../core/compaction/trigger.ts";
-import type { LoopDigest, ToolFacts } from "../core/digest.ts";
+import type { PinnedDigest, ToolFacts } from "../core/digest.ts";
+import { REVERT_TOOL } from "../core/view-request.ts";
 import {
   type AgentDefinition,
   type Continuation,
@@ -7,22 +8,7 @@ import {
   RevertSettings,
 } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
-import { REVERT_TOOL } from "../tools/view/revert-to-state.ts";
 import { hookedPoints } from "./ask-hooks.ts";
-
-/** What a loop runs with, of all that its digest says. */
-type Pinned = Omit<
-  LoopDigest,
-  | "loopId"
-  | "parentLoopId"
-  | "kind"
-  | "branch"
-  | "from"
-  | "tokensBefore"
-  | "entries"
-  | "warnings"
-  | "rejected"
->;
 
 /** The part of a definition that the machine decides by. */
 export function pinned(
@@ -30,7 +16,7 @@ export function pinned(
   definitionHash: string,
   tools: readonly Tool[],
   continuation?: Continuation,
-): Pinned {
+): PinnedDigest {
   const { context, nudges } = definition;
   const hooks = hookedPoints(definition);
   return {

@@ -3,7 +3,9 @@ import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from 
 import type { ContinuationKind, EventBody, LoopEvent } from "../schema/record.ts";
 import { assertNever } from "./assert-never.ts";
 import { memoText } from "./memo.ts";
+import { noAnswer } from "./outbox.ts";
 import { ProtocolError } from "./protocol-error.ts";
+import { COMPACTION_KIND } from "./seen-messages.ts";
 
 /** What an event's record says for all of its events. */
 export type EventPlace = {
@@ -64,11 +66,15 @@ export function agentEvent(
       const [message, ...rest] = messages;
       const toolResults = rest.filter((result): result is ToolResultMessage => result.role === "toolResult");
       const { type, turn, usage } = body;
-      return { type, loopId, turnIndex: turn, message: answer(message), usage, timestamp, toolResults };
+      const said = isCompaction(message) ? insteadOfAnswer(loopId, atMs, turn) : answer(message);
+      return { type, loopId, turnIndex: turn, message: said, usage, timestamp, toolResults };
     }
     case "MessageStart":
-    case "MessageEnd":
-      return { type: body.type, loopId, message: spoken(messages[0]) };
+    case "MessageEnd": {
+      const [message] = messages;
+      const said = isCompaction(message) ? insteadOfAnswer(loopId, atMs) : spoken(message);
+      return { type: body.type, loopId, message: said };
+    }
     case "ToolExecutionStart": {
       const { type, toolCallId, toolName } = body;
       const asked = answer(messages[0]).content.find(
@@ -106,6 +112,19 @@ export function agentEvent(
     default:
       return assertNever(body);
   }
+}
+
+function isCompaction(message: AgentMessage | undefined): boolean {
+  return message?.role === "extension" && message.kind === COMPACTION_KIND;
+}
+
+/**
+ * What stands for the word that there is no answer, where the record has the compaction before it: its worker was lost
+ * when it had stored it, and the run ended before the machine heard of it.
+ */
+function insteadOfAnswer(loopId: string, atMs: number, turn?: number): AssistantMessage {
+  const missing = noAnswer("aborted", "The run ended while a compaction was under way", atMs);
+  return turn === undefined ? missing : { ...missing, turnId: { loopId, turnIndex: turn } };
 }
 
 function answer(message: AgentMessage | undefined): AssistantMessage {

@@ -2,9 +2,11 @@ import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
+import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
-import type { CompactionCounts, CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
-import type { LeftView, ViewRanges } from "./view.ts";
+import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
+import type { LeftView } from "./view.ts";
+import type { ViewRanges } from "./view-ranges.ts";
 import type { ViewAtHand } from "./view-request.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when

@@ -1,4 +1,4 @@
-import type { AgentMessage } from "../schema/message.ts";
+import type { AgentMessage, AssistantMessage } from "../schema/message.ts";
 import type { EntryOrigin, EventBody } from "../schema/record.ts";
 import { refusedMessage, withWarning } from "./refused.ts";
 import type { PersonMessage, State } from "./state.ts";
@@ -114,18 +114,26 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
         turnId,
       };
     case "no-answer":
-      return {
-        role: "assistant",
-        content: [{ type: "text", text: "" }],
-        stopReason: body.stopReason,
-        model: "unknown",
-        provider: "unknown",
-        usage: NO_USAGE,
-        errorMessage: body.errorMessage,
-        timestamp: entry.atMs,
-        turnId,
-      };
+      return { ...noAnswer(body.stopReason, body.errorMessage, entry.atMs), turnId };
   }
+}
+
+/** What stands for an answer that there is none of. */
+export function noAnswer(
+  stopReason: "error" | "aborted",
+  errorMessage: string,
+  timestamp: number,
+): AssistantMessage {
+  return {
+    role: "assistant",
+    content: [{ type: "text", text: "" }],
+    stopReason,
+    model: "unknown",
+    provider: "unknown",
+    usage: NO_USAGE,
+    errorMessage,
+    timestamp,
+  };
 }
 
 function spokenText({ text, filtered }: PersonMessage, stored: string | undefined): string {

@@ -1,12 +1,12 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
-import type { StopReason, Usage } from "../schema/message.ts";
-import type { ContinuationKind, EntryOrigin, Outcome, Permission } from "../schema/record.ts";
+import type { EntryOrigin, Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
+import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
-import type { CallDigest, CompactDigest, LoopDigest } from "./digest.ts";
+import type { CompactDigest, PinnedDigest } from "./digest.ts";
+import type { HookQuestion } from "./hook-question.ts";
+import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
-import type { QueuedRequest } from "./pruning.ts";
-import type { Mistakes } from "./repeated-mistakes.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 
@@ -59,38 +59,6 @@ export type Issue = {
 
 export type Prompt = PersonMessage & { readonly origin: EntryOrigin };
 
-export type CallStatus =
-  | { readonly type: "pending" }
-  | {
-      readonly type: "running";
-      readonly generation: number;
-      readonly lost: number;
-      readonly local: boolean;
-      readonly startedAtMs: number;
-    }
-  /** A person is asked; `untilMs` is when the definition's word counts instead. */
-  | {
-      readonly type: "asking";
-      readonly sinceMs: number;
-      readonly untilMs: number | undefined;
-      readonly reason: string;
-    }
-  /** `untold`: hooks are told of its end, and then the events of its result come. */
-  | {
-      readonly type: "done";
-      readonly isError: boolean;
-      readonly tokens: number;
-      readonly untold?: true;
-    };
-
-export type Call = CallDigest & {
-  readonly status: CallStatus;
-  /** Why it may run; absent while nothing has been decided, and where nothing had to be. */
-  readonly permission?: Permission;
-  /** What a person has put in place of the model's arguments. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
-};
-
 /** Why a view is made smaller: it has grown to its bound, a person asked, or the vendor said that it does not fit. */
 export type CompactionReason =
   | { readonly type: "grown" }
@@ -101,43 +69,6 @@ export type CompactionCounts = Pick<
   CompactDigest,
   "messagesBefore" | "messagesAfter" | "tokensBefore" | "tokensAfter"
 >;
-
-/** How a turn ends. */
-export type TurnEnding = {
-  /** Of the answer, or of the message that stands for one. */
-  readonly position: number;
-  readonly results: number;
-  readonly usage: Usage;
-  readonly behind: BehindTurn;
-  /** The model wants to go back. */
-  readonly reverts?: readonly RevertRequest[];
-};
-
-/** What comes behind a turn: perhaps another, or the end of the loop. */
-export type BehindTurn =
-  | { readonly type: "go-on"; readonly source?: TurnSource }
-  | { readonly type: "close"; readonly outcome: Outcome };
-
-/** What hooks are asked about, with what is needed to go on behind their answer. */
-export type HookQuestion =
-  | { readonly point: "before-turn"; readonly source: TurnSource }
-  | { readonly point: "before-compaction"; readonly why: CompactionReason }
-  | { readonly point: "after-compaction"; readonly counts: CompactionCounts; readonly overflow: boolean }
-  | {
-      readonly point: "before-tool" | "after-tool";
-      readonly calling: Calling;
-      /** Indices, in call order. */
-      readonly calls: readonly number[];
-    }
-  | { readonly point: "on-error"; readonly ending: TurnEnding }
-  | {
-      readonly point: "after-turn";
-      readonly turn: number;
-      readonly usage: Usage;
-      readonly behind: BehindTurn;
-    }
-  | { readonly point: "on-text"; readonly position: number }
-  | { readonly point: "after-task" };
 
 /** Where the run stands. Each phase carries what it needs, and no other. */
 export type Phase =
@@ -188,19 +119,6 @@ export type Phase =
   | { readonly type: "ended" }
   | Passing;
 
-export type Calling = {
-  readonly type: "calling-tools";
-  readonly issue: Issue;
-  /** Of the assistant message. */
-  readonly position: number;
-  readonly calls: readonly Call[];
-  readonly unit: Unit;
-  /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
-  readonly flush?: Issue | "tried";
-  /** What calls that are over want of the view. */
-  readonly requests?: readonly QueuedRequest[];
-};
-
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 export type Passing =
   | { readonly type: "turn-due"; readonly source: TurnSource }
@@ -216,15 +134,6 @@ export type Passing =
     }
   | { readonly type: "loop-over" };
 
-/** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
-export type Unit = {
-  readonly from: number;
-  readonly to: number;
-  readonly carrier: number;
-  /** The first position that the unit may write: where all of its calls would fork. */
-  readonly base: number;
-};
-
 /** What a run that continued as new goes on with. */
 export type Resume =
   | { readonly type: "turn"; readonly source: TurnSource }
@@ -236,87 +145,8 @@ export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge
 /** What a small `record` step was needed for. */
 export type AfterRecord = Resume | { readonly type: "end" };
 
-/** An answer that does not fit the schema. `again`: it was the second, behind the one repair round. */
-export type Mismatch = { readonly problems: string; readonly again?: true };
-
-/** The loop that is open. */
-export type OpenLoop = {
-  readonly loopId: string;
-  readonly kind: ContinuationKind;
-  readonly from: number;
-  readonly startedAtMs: number;
-  /** Of the time since then: waiting for people, which the time limit does not count. Absent for 0. */
-  readonly waitedMs?: number;
-  /** 0-based; of the turn that runs or comes next. */
-  readonly turn: number;
-  readonly usage: Usage;
-  readonly costUsd: number;
-  /** Events given out so far, which is the number of the next. */
-  readonly events: number;
-  /** The usage of the turn that runs. */
-  readonly turnUsage: Usage;
-  readonly lastStop: StopReason | undefined;
-  /** The beginning of the last answer's text, at most 256 bytes, and its position. */
-  readonly lastText:
-    | {
-        readonly preview: string;
-        readonly position: number;
-        /** It was accepted as the structured output. */
-        readonly isOutput?: true;
-      }
-    | undefined;
-  /** It was opened without prompts, to go on with what is there. */
-  readonly goesOn?: true;
-  /** Absent until a call could not be run. */
-  readonly mistakes?: readonly Mistakes[];
-  /** Absent while no answer was found unfit as the structured output. */
-  readonly mismatch?: Mismatch;
-  /** Nudges since the last answer that had calls or announced none; absent for 0. */
-  readonly nudges?: number;
-  /** The turn that hooks have let begin; absent before they were asked. */
-  readonly admitted?: number;
-  /** Words of hooks for the turn that begins next; absent for none. */
-  readonly notices?: readonly string[];
-  /** By a hook that failed behind something: the loop ends with its turn. */
-  readonly ended?: { readonly by: string; readonly reason: string };
-};
-
-/** What `open-loop` pinned, kept for the rest of the run. */
-export type Pinned = Pick<
-  LoopDigest,
-  | "definitionHash"
-  | "agentName"
-  | "model"
-  | "limits"
-  | "toolStrategy"
-  | "steeringMode"
-  | "followUpMode"
-  | "maxRetries"
-  | "tools"
-  | "toolQueue"
-  | "permissions"
-  | "approvals"
-  | "context"
-  | "nudges"
-  | "hooks"
-  | "revert"
-  | "filters"
->;
-
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
 export type Asked = { readonly definition?: AgentDefinition; readonly hash?: string };
-
-/** How the newest loop ended. */
-export type LastLoop = {
-  readonly outcome: Outcome;
-  /** Absent when no loop could be opened. */
-  readonly loopId?: string;
-  /** The last answer's text, at most 32 KiB; whole in the entry at `position`. */
-  readonly text?: string;
-  readonly position?: number;
-  /** See `ClosedDigest`. */
-  readonly json?: "whole" | "cut";
-};
 
 export type State = {
   readonly version: typeof STATE_VERSION;
@@ -329,7 +159,8 @@ export type State = {
   /** Quick tools run as local activities. */
   readonly localSteps: boolean;
   readonly asked: Asked;
-  readonly pinned: Pinned | undefined;
+  /** What `open-loop` pinned, kept for the rest of the run. */
+  readonly pinned: PinnedDigest | undefined;
   /** The time of the last event, by the workflow's clock. */
   readonly nowMs: number;
   /** The number of the next command. */

@@ -1,7 +1,8 @@
 import type { StopReason } from "../schema/message.ts";
 import type { TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
-import { answerFinal, startCalls } from "./calls.ts";
+import { answerFinal } from "./call-results.ts";
+import { startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
 import {
   compactionDue,
@@ -17,6 +18,7 @@ import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
 import { limitReached } from "./limits.ts";
+import type { OpenLoop } from "./loop-state.ts";
 import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
@@ -24,7 +26,7 @@ import { poll } from "./queues.ts";
 import { fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
-import type { CompactionReason, OpenLoop, State, TurnSource } from "./state.ts";
+import type { CompactionReason, State, TurnSource } from "./state.ts";
 import { forgetMismatch, outputJudged, repair, verdictText } from "./structured.ts";
 import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";

@@ -81,6 +81,38 @@ export const RevertSettings = z.strictObject({
 });
 export type RevertSettings = z.infer<typeof RevertSettings>;
 
+/** Where a sub-agent must end. `null` switches one off; what its parent has left always counts too. Defaults: SUB-03. */
+export const SubAgentLimits = z.strictObject({
+  maxTurns: Limits.shape.maxTurns.unwrap().default(10),
+  maxTotalTokens: Limits.shape.maxTotalTokens,
+  maxDurationMs: Limits.shape.maxDurationMs.unwrap().default(300_000),
+  maxCostUsd: Limits.shape.maxCostUsd,
+});
+export type SubAgentLimits = z.infer<typeof SubAgentLimits>;
+
+/** How far delegation may go. Defaults: SUB-08. */
+export const Delegation = z.strictObject({
+  /** Sub-agents below each other; at 1 a sub-agent has none of its own. */
+  maxDepth: z.number().int().min(1).max(10).default(1),
+  /** Sub-agents that a run may start, with all that those start. */
+  maxChildren: z.number().int().positive().max(10_000).nullable().default(100),
+});
+export type Delegation = z.infer<typeof Delegation>;
+
+/** An agent that another may call like a tool: with a task, in a session of its own. It inherits nothing but the budget. */
+export const SubAgent = z.strictObject({
+  /** The tool's name. */
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+  /** For the model that is to choose it. */
+  description: z.string().default(""),
+  /** In place of the agent's own. */
+  limits: SubAgentLimits.default(() => SubAgentLimits.parse({})),
+  get agent() {
+    return AgentDefinition;
+  },
+});
+export type SubAgent = z.infer<typeof SubAgent>;
+
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
  *
@@ -123,6 +155,12 @@ export const AgentDefinition = z.strictObject({
   convertToLlm: z.string().nullable().default(null),
   /** What the last answer must be; a text when absent. */
   output: OutputFormat.optional(),
+  /** Agents that it may hand a task to; see docs/children.md. */
+  get subAgents() {
+    return z.array(SubAgent).max(64).optional();
+  },
+  /** Absent: one level, SUB-08. */
+  delegation: Delegation.optional(),
   toolStrategy: ToolStrategy.default({ type: "parallel" }),
   /** For tools that have no time limit of their own; `null`, the default, gives them none. */
   toolTimeoutMs: z.number().int().positive().nullable().default(null),

@@ -54,6 +54,24 @@ describe("recorded events, whole", () => {
     for (const { message } of of(first, "MessageEnd")) expect(Number.isInteger(message.timestamp)).toBe(true);
   });
 
+  test.each([
+    ["is stopped", (run: Play) => run.stop("enough").lose("stored").settle()],
+    ["is given up", (run: Play) => run.lose("stored").lose("claimed").lose("claimed").settle()],
+  ])(
+    "the turn before which a stored compaction was lost %s: it ended without an answer [EVT-05, ABT-02]",
+    (_, end) => {
+      const replies = [calls("edit"), calls("edit"), calls("edit"), says("done")];
+      const run = play({ replies, compactAbove: 50 });
+      while (run.state.view.spans.length < 3) run.step();
+      const events = told(end(run.until("compact")));
+      expect(run.transcript.entries("main").at(-1)?.message.role).toBe("extension");
+      const none = { role: "assistant", stopReason: "aborted", usage: NO_USAGE };
+      expect(of(events, "TurnEnd").at(-1)?.message).toMatchObject(none);
+      expect(of(events, "MessageEnd").at(-1)?.message).toMatchObject(none);
+      expect(of(events, "AgentEnd")).toHaveLength(1);
+    },
+  );
+
   test.each(["default", "rerun", "branch"] as const)(
     "a continuation of kind %s names the last loop as its parent [X-08]",
     (type) => {

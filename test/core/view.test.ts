@@ -5,14 +5,12 @@ import {
   isPlainView,
   joinPruned,
   leftOf,
-  rangesOf,
   type Span,
-  textsElsewhere,
   type View,
-  viewEnd,
   viewLength,
   withSpans,
 } from "../../src/core/view.ts";
+import { rangesOf, textsElsewhere, viewEnd } from "../../src/core/view-ranges.ts";
 
 // A view as data: what joins and what stays apart.
 

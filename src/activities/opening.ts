@@ -1,0 +1,29 @@
+import { loopSegment } from "../core/loop-segment.ts";
+import type { AgentDefinition, Continuation } from "../schema/definition.ts";
+import type { Resolution, ToolRegistry } from "../tools/registry.ts";
+import type { LoopOpening } from "../transcript/loop.ts";
+import { DefinitionError } from "./failure.ts";
+
+// What a loop is opened with, whoever opens it: the activity, or the scenario player without a server.
+
+/** The tools that a definition names; an error where it wants all of them and some are not there. */
+export function offeredTools(
+  definition: AgentDefinition,
+  registry: Pick<ToolRegistry, "resolve">,
+): Extract<Resolution, { ok: true }> {
+  const resolved = registry.resolve(definition.tools, { strict: definition.strict });
+  if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
+  return resolved;
+}
+
+/** What kind of loop it is and where it goes on. */
+export function openingOf(
+  definition: AgentDefinition,
+  continuation: Continuation | undefined,
+): Pick<LoopOpening, "segment" | "kind" | "at"> {
+  return {
+    segment: loopSegment(definition),
+    kind: continuation?.kind ?? { type: "initial" },
+    ...(continuation?.at === undefined ? {} : { at: continuation.at }),
+  };
+}
