@@ -22,6 +22,7 @@ import {
   pairsOf,
   result,
   soundMessages,
+  texts,
   totalOf,
   user,
 } from "./compaction-messages.ts";
@@ -67,6 +68,19 @@ describe("turns", () => {
       user("next"),
     ];
     expect(turnsOf(entriesOf(apart)).map((turn) => turn.entries.length)).toEqual([3, 1]);
+  });
+
+  test("have the id of the first of their entries that says one [CMP-09, CMP-11]", () => {
+    const late = [
+      answer("", ["a", "b"]),
+      inTurn(result("a", "1"), "L.1", 4),
+      inTurn(result("b", "2"), "L.1", 5),
+      inTurn(user("still"), "L.1", 4),
+    ];
+    const turns = turnsOf(entriesOf(late));
+    expect(turns.map(({ id, entries }) => [id, entries.length])).toEqual([
+      [{ loopId: "L.1", turnIndex: 4 }, 4],
+    ]);
   });
 
   test("take an application's message along with what it follows [CMP-11]", () => {
@@ -150,6 +164,14 @@ describe("a summary", () => {
     );
     expect(summarise(turns, 11, estimateMessage)).toBe("[... 4 more turn(s) ...]");
     expect(summarise(turns, 9, estimateMessage)).toBe("");
+  });
+
+  test("tells the last turn where its line is shorter than one that counts it [CMP-04]", () => {
+    const turns = turnsOf(entriesOf([answer("asked"), answer("x")]));
+    const lengthOf = (message: AgentMessage) => texts([message]).join("").length;
+    const whole = "[Summary] Assistant: asked\n[Summary] Assistant: x";
+    expect(summarise(turns, whole.length, lengthOf)).toBe(whole);
+    expect(summarise(turns, whole.length - 1, lengthOf)).toBe("[... 2 more turn(s) ...]");
   });
 
   test("is never longer than it may be [CMP-04]", () => {

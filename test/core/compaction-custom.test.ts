@@ -129,6 +129,30 @@ describe("what a strategy wants", () => {
     const each = many.map(({ position }) => ({ from: position, to: position + 1, as: "whole" as const }));
     expect(problemOf(checkPlan(each, many, ROOMY))).toContain("has 40 sections; 32 are the most");
   });
+
+  test("is taken with just as many tokens and sections as it may have [CMP-10, CTX-15]", () => {
+    const whole = [{ from: 0, to: 5, as: "whole" as const }];
+    const all = totalOf(TALK.map(({ message }) => message));
+    expect(checkPlan(whole, TALK, { ...ROOMY, budget: all }).ok).toBe(true);
+    expect(checkPlan(whole, TALK, { ...ROOMY, budget: all - 1 }).ok).toBe(false);
+    const text = [{ from: 0, to: 5, as: notes("x".repeat(400)) }];
+    const maxTextTokens = totalOf([user("x".repeat(400))]);
+    expect(checkPlan(text, TALK, { ...ROOMY, maxTextTokens }).ok).toBe(true);
+    expect(checkPlan(text, TALK, { ...ROOMY, maxTextTokens: maxTextTokens - 1 }).ok).toBe(false);
+    const most = entriesOf(Array.from({ length: 32 }, (_, n) => user(`${n}`)));
+    const each = most.map(({ position }) => ({ from: position, to: position + 1, as: "whole" as const }));
+    expect(sectionsOf(checkPlan(each, most, ROOMY))).toHaveLength(32);
+  });
+
+  test("is refused with a section that lies in a hole [CMP-10]", () => {
+    const apart = [...entriesOf([user("a")]), ...entriesOf([user("b")], 4)];
+    const wanted = [
+      { from: 0, to: 1, as: "whole" as const },
+      { from: 1, to: 4, as: notes() },
+      { from: 4, to: 5, as: "whole" as const },
+    ];
+    expect(problemOf(checkPlan(wanted, apart, ROOMY))).toBe("the section from 1 to 4 holds no entry");
+  });
 });
 
 type Piece = { readonly length: number; readonly as: SectionForm };

@@ -171,6 +171,19 @@ describe("the three tiers", () => {
     expect(compactTiered(messages, { ...OPTIONS, budget: 0 })).toEqual([]);
   });
 
+  test("a marker that fits to the last token stands alone [X-13]", () => {
+    const messages = [user("x".repeat(400)), user("hi")];
+    const marker = user("[Context compacted: 2 messages removed]");
+    expect(compactTiered(messages, { ...OPTIONS, budget: totalOf([marker]) })).toEqual([marker]);
+    expect(compactTiered(messages, { ...OPTIONS, budget: totalOf([marker]) - 1 })).toEqual([user("hi")]);
+  });
+
+  test("a result that nobody asked for goes first, and takes no room from the others [CTX-14]", () => {
+    const messages = [user("first"), result("nobody", "x".repeat(4000)), user("hi")];
+    const left = [user("[Context compacted: 1 messages removed]"), user("first"), user("hi")];
+    expect(compactTiered(messages, { ...OPTIONS, budget: totalOf(left) })).toEqual(left);
+  });
+
   test("another counter decides, where one is given [CTX-04]", () => {
     const messages = Array.from({ length: 9 }, (_, index) => user(`${index}`));
     const options = { budget: 4, keepFirst: 1, keepRecent: 2, toolOutputMaxLines: 50, count: () => 1 };
