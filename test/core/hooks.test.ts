@@ -84,6 +84,15 @@ describe("the order of hooks and events", () => {
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   });
 
+  test("asks no on-error where nobody has stopped the run and the call was cancelled, nor of an answer that failed behind a stop [LOOP-16, PHI-13c]", () => {
+    const cancelled = play({ hooks: ["on-error"] })
+      .until("call-model")
+      .setBack({ type: "cancelled" });
+    expect(askedAt(cancelled.settle())).toEqual([]);
+    const failed = play({ hooks: ["on-error"], replies: [says("half", { stopReason: "error" })] });
+    expect(askedAt(failed.until("call-model").stop().settle())).toEqual([]);
+  });
+
   test("does not ask before a turn that a limit forbids [LOOP-12, X-02]", () => {
     const run = play({ hooks: ["before-turn"], limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
     expect(askedAt(run)).toEqual(["before-turn 0"]);
@@ -180,6 +189,7 @@ describe("before-tool", () => {
       replies: [calls("edit", "unknown", { name: "read", invalid: "no path" }, "bash")],
     }).settle();
     expect(askedAt(run)).toEqual(["before-tool bash"]);
+    expect(askedAt(play({ hooks: ["before-tool"], replies: [calls("unknown")] }).settle())).toEqual([]);
   });
 
   test("is asked before a person is, who is not asked about what it has refused", () => {
@@ -272,6 +282,19 @@ describe("on-text", () => {
     run.until("call-tools").followUp("more").settle();
     expect(run.lines.at(-1)).toBe("model: two");
     expect(askedAt(run)).toEqual(["on-text"]);
+  });
+
+  test("is not asked of an answer without a word, of one that a vendor has filtered, nor of the output that was asked for [IRON-07]", () => {
+    const answers = [
+      says(""),
+      says("half", { stopReason: "guardRail" }),
+      says("{}", { output: { ok: true } }),
+    ];
+    for (const answer of answers) {
+      const run = play({ hooks: ["on-text"], replies: [answer], light: true }).settle();
+      expect(askedAt(run)).toEqual([]);
+      expect(run.state.last?.outcome).toMatchObject({ type: "answered" });
+    }
   });
 
   test("go-on is another turn, with its words or with ours [IRON-07]", () => {
