@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { estimateMessage } from "../../src/core/estimate.ts";
-import { calls, type Play, play, says } from "./play.ts";
+import { type CallScript, calls, type Play, play, says } from "./play.ts";
 
 // What is written of calls and of their results, whoever has made them.
 
-const FINAL = { name: "final_answer", final: true };
+const FINAL: CallScript = { name: "final_answer", final: true };
 const bodies = (run: Play) => run.transcript.eventsOf("s.test.1").map(({ body }) => body);
 const about = (run: Play, toolName: string) =>
   bodies(run).filter((body) => "toolName" in body && body.toolName === toolName);

@@ -108,6 +108,7 @@ describe("the line of a turn", () => {
     );
     expect(lineOf(answer("", ["a", "b"]))).toBe("[Summary] Assistant: [Assistant used 2 tool(s)]");
     expect(lineOf(result("a", "x"))).toBe("[Summary] [No words]");
+    expect(lineOf(user("hi"), extension("own"), answer("yes"))).toBe("[Summary] User: hi Assistant: yes");
   });
 
   test("names what is no text, and has all parts of a message with a space between [CMP-04]", () => {

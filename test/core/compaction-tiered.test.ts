@@ -37,6 +37,7 @@ describe("cutting a text", () => {
   test("leaves a text of just so many lines, and a line break at its end begins none [CTX-12]", () => {
     expect(cutText(lines(50), 50)).toBe(lines(50));
     expect(cutText(`${lines(50)}\n`, 50)).toBe(`${lines(50)}\n`);
+    expect(cutText("a\nb\nc\n", 2)).toBe("a\n\n[... 1 lines truncated ...]\n\nc");
     expect(cutText("", 0)).toBe("");
   });
 
