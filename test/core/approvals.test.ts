@@ -232,6 +232,18 @@ describe("writing down what happened while a person is asked", () => {
     expect(run.lines).toContain("bash: bash ok");
   });
 
+  test("goes on under its number while people answer, and what they let run comes behind it", () => {
+    const replies = [calls("bash", "bash"), says("done")];
+    const run = play({ replies, permissions: ASK_BASH }).until("record");
+    const { command } = run;
+    expect(run.answer("c0.0", false).command).toEqual(command);
+    expect(run.answer("c0.1").command).toEqual(command);
+    run.step();
+    expect(run.running).toEqual([1]);
+    run.settle();
+    expect(run.lines.slice(2, 4)).toEqual(["bash!: Refused by a person: no", "bash: bash ok"]);
+  });
+
   test("is left to the next command when it has failed: the person is waited for all the same", () => {
     const run = writing().fail("other", "the disk is full");
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
