@@ -75,6 +75,12 @@ describe("the order of hooks and events", () => {
     ]);
   });
 
+  test("asks on-error of an answer that says that it failed [LOOP-16, CB-06]", () => {
+    const run = play({ hooks: ["on-error"], replies: [says("half", { stopReason: "error" })] }).settle();
+    expect(askedAt(run)).toEqual(["on-error"]);
+    expect(run.story().slice(-3)).toEqual(["on-error", "TurnEnd 0 at 1 with 0", "AgentEnd failed 0..2"]);
+  });
+
   test("asks no on-error behind an abort, and after-turn all the same, once [LOOP-16, CB-06]", () => {
     const run = play({ hooks: ALL });
     run.until("call-model").stop().setBack({ type: "cancelled" });
