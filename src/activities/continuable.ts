@@ -1,4 +1,5 @@
-import { materialise, type ViewRanges } from "../core/view.ts";
+import { materialise } from "../core/materialise.ts";
+import type { ViewRanges } from "../core/view-ranges.ts";
 import type { Entry } from "../schema/record.ts";
 import { DefinitionError } from "./failure.ts";
 

@@ -1,12 +1,5 @@
-import {
-  isLeft,
-  type Materialising,
-  materialise,
-  materialiseAll,
-  textsElsewhere,
-  type ViewRanges,
-  viewEnd,
-} from "../core/view.ts";
+import { isLeft, type Materialising, materialise, materialiseAll } from "../core/materialise.ts";
+import { textsElsewhere, type ViewRanges, viewEnd } from "../core/view-ranges.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Transcript } from "../transcript/transcript.ts";

@@ -1,4 +1,5 @@
-import type { MemoRef, Span, ViewRanges } from "../core/view.ts";
+import type { MemoRef, Span } from "../core/view.ts";
+import type { ViewRanges } from "../core/view-ranges.ts";
 
 /** The memos of a view, each with the position that it stands at. */
 export function memosOf({ ranges }: ViewRanges): readonly { readonly at: number; readonly memo: MemoRef }[] {

@@ -1,7 +1,9 @@
 import type { CompactCommand } from "../core/command.ts";
 import type { Section } from "../core/compaction/block.ts";
 import type { CompactDigest } from "../core/digest.ts";
-import { COMPACTION_KIND, rangesOf, type Span } from "../core/view.ts";
+import { COMPACTION_KIND } from "../core/seen-messages.ts";
+import type { Span } from "../core/view.ts";
+import { rangesOf } from "../core/view-ranges.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { NewEntry } from "../transcript/transcript.ts";

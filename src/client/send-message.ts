@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { materialise } from "../core/view.ts";
+import { materialise } from "../core/materialise.ts";
 import type { Entry } from "../schema/record.ts";
 import { HoldfastError } from "./error.ts";
 import { busy, translated } from "./failures.ts";

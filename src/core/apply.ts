@@ -2,24 +2,31 @@ import type { Continuation, Limits } from "../schema/definition.ts";
 import { advance } from "./advance.ts";
 import { approvalAnswered, approvalsCancelled, approvalsTimedOut, flushed } from "./approving.ts";
 import { assertNever } from "./assert-never.ts";
-import { toolFinished, toolSetBack } from "./calls.ts";
-import { closeLoop, loopClosed } from "./close.ts";
+import { loopClosed } from "./close.ts";
 import { compactionAsked, openCompactionLoop } from "./compaction-loop.ts";
-import type { Failure } from "./digest.ts";
 import { filterSetBack } from "./filtering.ts";
+import { toolFinished, toolSetBack } from "./finished-calls.ts";
 import { hookAnswered, hookSetBack } from "./hooked.ts";
-import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { settle } from "./issue.ts";
 import { loopOpened, openLoop } from "./open.ts";
-import { inPhase, type PhaseOf } from "./phase.ts";
+import { inPhase, LOOP_OVER, type PhaseOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
-import { clearQueues, enqueue, giveBack, poll, remember } from "./queues.ts";
+import { clearQueues, enqueue, poll, remember } from "./queues.ts";
 import { loopRefused, openingRejected } from "./reject.ts";
 import { beforeRotation } from "./rotation.ts";
-import type { RunEvent, Setback } from "./run-event.ts";
+import type { RunEvent } from "./run-event.ts";
+import {
+  couldNotClose,
+  couldNotOpen,
+  couldNotRecord,
+  flushSetBack,
+  modelSetBack,
+  setBack,
+} from "./setbacks.ts";
 import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
 import { waitedSince, withTimeWaited } from "./time-waited.ts";
-import { compacted, compactSetBack, filtered, modelReplied, overflowed } from "./turn.ts";
-import { abort, endWithoutAnswer, goOn } from "./turn-end.ts";
+import { compacted, compactSetBack, filtered, modelReplied } from "./turn.ts";
+import { goOn } from "./turn-end.ts";
 
 // What happens in a phase, and the phases that it can lead to; a test compares this with the code.
 //
@@ -233,82 +240,4 @@ function recorded(state: State, phase: PhaseOf<"recording">, branch: string): St
   const settled = settle(state, phase.issue, branch);
   if (phase.afterwards.type === "end") return { ...settled, phase: LOOP_OVER };
   return beforeRotation(settled, phase.afterwards);
-}
-
-const LOOP_OVER = { type: "loop-over" } as const;
-
-type Steps = PhaseOf<"opening"> | PhaseOf<"closing"> | PhaseOf<"recording">;
-
-/** A step that only writes is given out again until it is done, or until it has failed for good. */
-function setBack(
-  state: State,
-  phase: Steps,
-  setback: Setback,
-  giveUp: (state: State, failure: Failure) => State,
-): State {
-  if (setback.type === "failed") return giveUp(state, setback.failure);
-  return { ...state, phase: { ...phase, issue: reissue(phase.issue) } };
-}
-
-/** While people are waited for, what happened is written down; if that cannot be, it goes with the next command. */
-function flushSetBack(state: State, phase: PhaseOf<"calling-tools">, setback: Setback): State {
-  const { flush } = phase;
-  if (setback.type === "failed" || flush === undefined || flush === "tried") {
-    return flushed(state, phase, undefined);
-  }
-  return { ...state, phase: { ...phase, flush: reissue(flush) } };
-}
-
-/** The prompt is refused with the run; what was steered before it goes back, and so into the inbox. */
-function couldNotOpen(state: State, { fault, message }: Failure): State {
-  const outcome = { type: "failed" as const, fault, message };
-  const { prompts } = inPhase(state, "opening", "open-set-back");
-  const queues = giveBack(state.queues, prompts);
-  return { ...state, queues, mode: "run", last: { outcome }, phase: LOOP_OVER };
-}
-
-/** The loop is over, but its record is not: nobody may take it for answered. */
-function couldNotClose(state: State, { fault, message }: Failure): State {
-  const phase = inPhase(state, "closing", "close-set-back");
-  const outcome = { type: "failed" as const, fault, message };
-  return loopClosed(state, { ...phase, outcome }, { branch: state.branch });
-}
-
-/** What could not be written is missing: a loop does not go on over a hole, and a run says that it failed. */
-function couldNotRecord(state: State, { fault, message }: Failure): State {
-  const outcome = { type: "failed" as const, fault, message };
-  if (state.loop !== undefined) return closeLoop(state, outcome);
-  return { ...state, mode: "run", last: { ...state.last, outcome }, phase: LOOP_OVER };
-}
-
-/** Behind a stop, whatever happened to the call counts as its end (PHI-13c). */
-function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setback: Setback): State {
-  if (state.stop !== undefined) return abort(state, state.stop.reason);
-  switch (setback.type) {
-    case "cancelled":
-      return abort(state, "cancelled");
-    case "failed": {
-      const { fault, message } = setback.failure;
-      if (fault === "overflow") return overflowed(state, phase, message);
-      return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
-    }
-    case "elsewhere":
-    case "lost":
-      return askAgain(state, phase, setback);
-  }
-}
-
-/** What kills three workers in a row will kill the fourth. */
-function askAgain(
-  state: State,
-  phase: PhaseOf<"calling-model">,
-  setback: Extract<Setback, { type: "lost" | "elsewhere" }>,
-): State {
-  if (phase.issue.lost + 1 >= MAX_LOST_IN_A_ROW) {
-    const message = `${MAX_LOST_IN_A_ROW} workers died while the model was asked; it is not asked again.`;
-    return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
-  }
-  const asked = setback.type === "lost" ? setback.attempts : 0;
-  const attemptsBefore = Math.max(phase.attemptsBefore, asked);
-  return { ...state, phase: { ...phase, issue: reissue(phase.issue), attemptsBefore } };
 }

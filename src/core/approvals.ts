@@ -1,8 +1,9 @@
 import type { Permission } from "../schema/record.ts";
 import type { CallFacts, CommandFact } from "./call-facts.ts";
+import type { Call } from "./calling.ts";
 import { decide } from "./permission.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
-import type { Call, State } from "./state.ts";
+import type { State } from "./state.ts";
 
 // Who may run what: the policy decides, a person is asked where it says so, and what a person has allowed for good is
 // not asked again.

@@ -1,8 +1,9 @@
 import type { Permission } from "../schema/record.ts";
 import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
+import type { Call, Calling, CallStatus } from "./calling.ts";
 import { CANCELLED_TEXT, goOnWith, isFlushing, refuse, run, withCall } from "./calls.ts";
 import { issue, settle } from "./issue.ts";
-import type { Call, Calling, CallStatus, State } from "./state.ts";
+import type { State } from "./state.ts";
 
 // What becomes of calls that wait for a person, while their siblings go on.
 

@@ -1,17 +1,16 @@
-import type { EventBody } from "../schema/record.ts";
-import { estimateBody, messageEvents, placeAt } from "./append.ts";
+import { messageEvents } from "./append.ts";
 import { permitFor } from "./approvals.ts";
-import type { CallDigest, ToolDigest } from "./digest.ts";
+import { answerCall, doneWith, joinResults, startEvent } from "./call-results.ts";
+import type { Call, Calling, CallStatus } from "./calling.ts";
+import type { CallDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
-import { issue, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
-import { baseOf, emit, isEmpty, type OutboxBody } from "./outbox.ts";
+import { issue } from "./issue.ts";
+import { baseOf, emit, isEmpty } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
 import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
-import type { Setback } from "./run-event.ts";
-import type { Call, Calling, CallStatus, State } from "./state.ts";
+import type { State } from "./state.ts";
 import { refusedBeside } from "./structured.ts";
-import { extendView } from "./view.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
 // behind the answer in call order, whichever ends first (TOOL-08).
@@ -41,31 +40,6 @@ export function startCalls(
   };
   const started = { ...given.state, phase };
   return cutOff ? finishCalls(refuseRest(started, phase, CUT_OFF_TEXT)) : nextUnit(started, phase);
-}
-
-/** Calls of the final tool: they are judged, never run. Each gets the verdict as its result. */
-export function answerFinal(
-  state: State,
-  position: number,
-  calls: readonly CallDigest[],
-  verdict: { readonly text: string; readonly accepted: boolean },
-): State {
-  let next = state;
-  const done = calls.map((digest, index): Call => {
-    const call: Call = { ...digest, status: { type: "pending" } };
-    const body: OutboxBody = {
-      ...resultBody(call, verdict.text),
-      ...(verdict.accepted ? { accepted: true } : {}),
-    };
-    next = emit(next, startEvent(call, position));
-    next = placeAt(next, position + 1 + index, "machine", body);
-    next = endEvents(next, position, call, index, !verdict.accepted);
-    return {
-      ...call,
-      status: { type: "done", isError: !verdict.accepted, tokens: estimateBody(body) },
-    };
-  });
-  return joinResults(next, position, done);
 }
 
 /** Starts the next unit; or refuses what is left, when a person wants a word first or wants no more. */
@@ -167,16 +141,6 @@ export function refuse(
   };
 }
 
-function startEvent({ id, name, permission }: Call, position: number): EventBody {
-  return {
-    type: "ToolExecutionStart",
-    toolCallId: id,
-    toolName: name,
-    position,
-    ...(permission === undefined ? {} : { permission }),
-  };
-}
-
 /** What comes when a call has moved: the next unit when none is left; and while only people are waited for, the outbox is written down. */
 export function goOnWith(state: State, phase: Calling): State {
   const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
@@ -252,123 +216,8 @@ function refuseRest(state: State, phase: Calling, text: string): State {
   return { ...next, phase: { ...phase, calls } };
 }
 
-/** The machine answers a call itself: the result waits in the outbox, at the call's own position. */
-function answerCall(state: State, answer: number, call: Call, index: number, text: string): State {
-  const placed = placeAt(state, answer + 1 + index, "machine", resultBody(call, text));
-  return endEvents(placed, answer, call, index, true);
-}
-
-function resultBody(call: Call, text: string): Extract<OutboxBody, { type: "result" }> {
-  return { type: "result", toolCallId: call.id, toolName: call.name, text };
-}
-
-function doneWith(call: Call, text: string): Extract<CallStatus, { type: "done" }> {
-  return { type: "done", isError: true, tokens: estimateBody(resultBody(call, text)) };
-}
-
-function endEvents(
-  state: State,
-  answer: number,
-  call: Call,
-  index: number,
-  isError: boolean,
-  child?: string,
-): State {
-  const position = answer + 1 + index;
-  const ended = emit(state, {
-    type: "ToolExecutionEnd",
-    toolCallId: call.id,
-    toolName: call.name,
-    position,
-    isError,
-    ...(child === undefined ? {} : { childLoopId: child }),
-    ...(isRefused(call) ? { permission: call.permission } : {}),
-  });
-  return isUntold(state, call) ? ended : messageEvents(ended, position);
-}
-
-/** Hooks hear of calls that have run. */
-function isUntold(state: State, { status }: Call): boolean {
-  return status.type === "running" && hasHook(state, "after-tool");
-}
-
-/** It never ran: its End has no Start. */
-function isRefused({ permission, status }: Call): boolean {
-  return permission !== undefined && status.type !== "running";
-}
-
-export function toolFinished(state: State, phase: Calling, index: number, digest: ToolDigest): State {
-  const call = runningCall(phase, index);
-  if (call === undefined) return state;
-  const settled =
-    index === phase.unit.carrier ? settle(state, phase.issue, digest.branch) : moveTo(state, digest.branch);
-  const ended = endEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
-  const { request } = digest;
-  const queued =
-    request === undefined
-      ? phase
-      : { ...phase, requests: [...(phase.requests ?? []), { call: index, request }] };
-  return callDone(ended, queued, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
-}
-
-export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {
-  const call = runningCall(phase, index);
-  if (call === undefined) return state;
-  if (state.stop !== undefined) return giveUp(state, phase, call, index, CANCELLED_TEXT);
-  const status = call.status as Extract<CallStatus, { type: "running" }>;
-  switch (setback.type) {
-    case "lost":
-      return status.lost + 1 >= MAX_LOST_IN_A_ROW
-        ? giveUp(
-            state,
-            phase,
-            call,
-            index,
-            `Failed: ${MAX_LOST_IN_A_ROW} workers died while this call ran; it is not tried again.`,
-          )
-        : again(state, phase, index, { ...status, generation: status.generation + 1, lost: status.lost + 1 });
-    case "elsewhere":
-      return again(state, phase, index, { ...status, generation: status.generation + 1, local: false });
-    case "cancelled":
-      return giveUp(state, phase, call, index, CANCELLED_TEXT);
-    case "failed":
-      return giveUp(state, phase, call, index, `Failed: ${setback.failure.message}`);
-  }
-}
-
-function runningCall(phase: Calling, index: number): Call | undefined {
-  const call = phase.calls[index];
-  return call?.status.type === "running" ? call : undefined;
-}
-
-function again(state: State, phase: Calling, index: number, status: CallStatus): State {
-  return { ...state, phase: { ...phase, calls: withStatus(phase.calls, index, status) } };
-}
-
-function giveUp(state: State, phase: Calling, call: Call, index: number, text: string): State {
-  return callDone(answerCall(state, phase.position, call, index, text), phase, index, doneWith(call, text));
-}
-
-function callDone(
-  state: State,
-  phase: Calling,
-  index: number,
-  done: Extract<CallStatus, { type: "done" }>,
-): State {
-  const status = isUntold(state, phase.calls[index] as Call) ? { ...done, untold: true as const } : done;
-  return goOnWith(state, { ...phase, calls: withStatus(phase.calls, index, status) });
-}
-
 export function withCall(calls: readonly Call[], index: number, call: Call): readonly Call[] {
   return calls.map((before, at) => (at === index ? call : before));
-}
-
-function withStatus(calls: readonly Call[], index: number, status: CallStatus): readonly Call[] {
-  return calls.map((call, at) => (at === index ? { ...call, status } : call));
-}
-
-function moveTo(state: State, branch: string): State {
-  return settle(state, { carries: { entries: 0, events: 0 } }, branch);
 }
 
 /** Every call has its result: they join the view in call order, and the turn ends. */
@@ -379,14 +228,4 @@ function finishCalls(state: State): State {
   return reverts.length === 0
     ? over
     : { ...over, phase: { ...(over.phase as Extract<State["phase"], { type: "turn-over" }>), reverts } };
-}
-
-function joinResults(state: State, position: number, calls: readonly Call[]): State {
-  let view = state.view;
-  calls.forEach((call, index) => {
-    const tokens = call.status.type === "done" ? call.status.tokens : 0;
-    view = extendView(view, { position: position + 1 + index, tokens, newTurn: false });
-  });
-  const length = position + 1 + calls.length;
-  return { ...state, view, length, phase: { type: "turn-over", position, results: calls.length } };
 }

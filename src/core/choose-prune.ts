@@ -2,7 +2,8 @@ import type { Entry } from "../schema/record.ts";
 import { cutToolResult } from "./compaction/cut-text.ts";
 import { estimateMessage } from "./estimate.ts";
 import { choosePruned, type InRunItem } from "./prune.ts";
-import { isSent, isWhole, joinPruned, type Span } from "./view.ts";
+import { isSent } from "./seen-messages.ts";
+import { isWhole, joinPruned, type Span } from "./view.ts";
 import type { Positions, PruneRequest, ViewAtHand } from "./view-request.ts";
 
 // Which entries leave a view, by the entries themselves: people's words, what a compaction has left, and the answer

@@ -1,8 +1,10 @@
 import type { Entry, RevertCategory } from "../schema/record.ts";
 import { tokensOf } from "./choose-prune.ts";
 import { labelOf, positionNamed } from "./labels.ts";
+import { isLeft } from "./materialise.ts";
+import { isSent } from "./seen-messages.ts";
 import { tagOf } from "./tag.ts";
-import { isLeft, isSent, type Span } from "./view.ts";
+import type { Span } from "./view.ts";
 import type { RevertRequest, ViewAtHand } from "./view-request.ts";
 
 export type RevertAsked = {

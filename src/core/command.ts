@@ -4,7 +4,8 @@ import type { Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, LastLoop, PersonMessage, Prompt } from "./state.ts";
-import type { LeftView, ViewRanges } from "./view.ts";
+import type { LeftView } from "./view.ts";
+import type { ViewRanges } from "./view-ranges.ts";
 import type { ViewAtHand } from "./view-request.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when

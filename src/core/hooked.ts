@@ -3,11 +3,12 @@ import { toolsJudged, toolsTold } from "./calls.ts";
 import { closeLoop } from "./close.ts";
 import { startCompaction } from "./compacting.ts";
 import type { HookDigest, HookWord } from "./digest.ts";
+import type { HookQuestion } from "./hook-question.ts";
 import { endedBy } from "./hooking.ts";
 import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
-import type { HookQuestion, State } from "./state.ts";
+import type { State } from "./state.ts";
 import { behindCompaction, compactionRefused, notCompacted, startTurn } from "./turn.ts";
 import { behindTurn, goOn, turnEnded } from "./turn-end.ts";
 

@@ -3,10 +3,12 @@ import type { Outcome } from "../schema/record.ts";
 import type { HookAsk, RunHookCommand } from "./command.ts";
 import { contextTokens } from "./compacting.ts";
 import type { HookWord } from "./digest.ts";
+import type { HookQuestion } from "./hook-question.ts";
 import { issue } from "./issue.ts";
 import { loopOf, pinnedOf } from "./phase.ts";
-import type { HookQuestion, State } from "./state.ts";
-import { rangesOf, viewLength } from "./view.ts";
+import type { State } from "./state.ts";
+import { viewLength } from "./view.ts";
+import { rangesOf } from "./view-ranges.ts";
 
 // Hooks are asked by an activity of their own, one point at a time, and only where the definition names one. What goes
 // on behind the answer stands in hooked.ts.

@@ -8,8 +8,9 @@ import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
-import { isPlainView, leftOf, rangesOf } from "./view.ts";
+import { isPlainView, leftOf } from "./view.ts";
 import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
+import { rangesOf } from "./view-ranges.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
 export function next(state: State): Command {

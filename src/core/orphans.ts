@@ -1,4 +1,4 @@
-import type { AgentMessage } from "../schema/message.ts";
+import type { AgentMessage, ToolResultMessage } from "../schema/message.ts";
 
 /**
  * What a vendor would refuse of these messages: a call without a result right behind its answer, or a result that no
@@ -23,4 +23,48 @@ export function orphanIn(messages: readonly AgentMessage[]): string | undefined 
 
 function callsOf(content: Extract<AgentMessage, { role: "assistant" }>["content"]): Set<string> {
   return new Set(content.flatMap((part) => (part.type === "toolCall" ? [part.id] : [])));
+}
+
+/** What an answer is told of a call that nobody ever answered, because its run was terminated. */
+export const UNANSWERED_CALL =
+  "No result: the run ended before this call was finished. Look before you repeat it.";
+
+/** Gives every call its result right behind its answer, and drops results that no answer asked for. */
+export function answerOrphans<Seen extends AgentMessage>(
+  messages: readonly Seen[],
+): readonly (Seen | ToolResultMessage)[] {
+  const answered: (Seen | ToolResultMessage)[] = [];
+  let open = new Map<string, string>();
+  const closeOpen = (atMs: number) => {
+    for (const [toolCallId, toolName] of open) answered.push(unanswered(toolCallId, toolName, atMs));
+    open = new Map();
+  };
+  for (const message of messages) {
+    if (message.role === "extension") {
+      answered.push(message);
+      continue;
+    }
+    if (message.role === "toolResult") {
+      if (open.delete(message.toolCallId)) answered.push(message);
+      continue;
+    }
+    closeOpen(message.timestamp);
+    answered.push(message);
+    if (message.role === "assistant") {
+      for (const part of message.content) if (part.type === "toolCall") open.set(part.id, part.name);
+    }
+  }
+  closeOpen(messages.at(-1)?.timestamp ?? 0);
+  return answered;
+}
+
+function unanswered(toolCallId: string, toolName: string, timestamp: number): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId,
+    toolName,
+    content: [{ type: "text", text: UNANSWERED_CALL }],
+    isError: true,
+    timestamp,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Entry, EventBody } from "../schema/record.ts";
-import { COMPACTION_KIND, type Range, type ViewRanges } from "./view.ts";
+import { COMPACTION_KIND } from "./seen-messages.ts";
+import type { Range, ViewRanges } from "./view-ranges.ts";
 
 // The view that a past answer was made from, out of the record alone: the same rules by which the machine has grown it.
 

@@ -18,3 +18,5 @@ export function pinnedOf(state: State): Pinned {
   if (state.pinned === undefined) throw new ProtocolError(`Nothing is pinned while ${state.phase.type}`);
   return state.pinned;
 }
+
+export const LOOP_OVER = { type: "loop-over" } as const;

@@ -1,6 +1,7 @@
 import type { Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import { materialise, type Range, type ViewRanges } from "./view.ts";
+import { materialise } from "./materialise.ts";
+import type { Range, ViewRanges } from "./view-ranges.ts";
 
 // Where every message of a request has come from (PHI-07).
 

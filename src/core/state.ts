@@ -1,11 +1,12 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
-import type { ContinuationKind, EntryOrigin, Outcome, Permission } from "../schema/record.ts";
+import type { ContinuationKind, EntryOrigin, Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
+import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
-import type { CallDigest, CompactDigest, LoopDigest } from "./digest.ts";
+import type { CompactDigest, LoopDigest } from "./digest.ts";
+import type { HookQuestion } from "./hook-question.ts";
 import type { Fork, Outbox } from "./outbox.ts";
-import type { QueuedRequest } from "./pruning.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
@@ -59,38 +60,6 @@ export type Issue = {
 
 export type Prompt = PersonMessage & { readonly origin: EntryOrigin };
 
-export type CallStatus =
-  | { readonly type: "pending" }
-  | {
-      readonly type: "running";
-      readonly generation: number;
-      readonly lost: number;
-      readonly local: boolean;
-      readonly startedAtMs: number;
-    }
-  /** A person is asked; `untilMs` is when the definition's word counts instead. */
-  | {
-      readonly type: "asking";
-      readonly sinceMs: number;
-      readonly untilMs: number | undefined;
-      readonly reason: string;
-    }
-  /** `untold`: hooks are told of its end, and then the events of its result come. */
-  | {
-      readonly type: "done";
-      readonly isError: boolean;
-      readonly tokens: number;
-      readonly untold?: true;
-    };
-
-export type Call = CallDigest & {
-  readonly status: CallStatus;
-  /** Why it may run; absent while nothing has been decided, and where nothing had to be. */
-  readonly permission?: Permission;
-  /** What a person has put in place of the model's arguments. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
-};
-
 /** Why a view is made smaller: it has grown to its bound, a person asked, or the vendor said that it does not fit. */
 export type CompactionReason =
   | { readonly type: "grown" }
@@ -101,43 +70,6 @@ export type CompactionCounts = Pick<
   CompactDigest,
   "messagesBefore" | "messagesAfter" | "tokensBefore" | "tokensAfter"
 >;
-
-/** How a turn ends. */
-export type TurnEnding = {
-  /** Of the answer, or of the message that stands for one. */
-  readonly position: number;
-  readonly results: number;
-  readonly usage: Usage;
-  readonly behind: BehindTurn;
-  /** The model wants to go back. */
-  readonly reverts?: readonly RevertRequest[];
-};
-
-/** What comes behind a turn: perhaps another, or the end of the loop. */
-export type BehindTurn =
-  | { readonly type: "go-on"; readonly source?: TurnSource }
-  | { readonly type: "close"; readonly outcome: Outcome };
-
-/** What hooks are asked about, with what is needed to go on behind their answer. */
-export type HookQuestion =
-  | { readonly point: "before-turn"; readonly source: TurnSource }
-  | { readonly point: "before-compaction"; readonly why: CompactionReason }
-  | { readonly point: "after-compaction"; readonly counts: CompactionCounts; readonly overflow: boolean }
-  | {
-      readonly point: "before-tool" | "after-tool";
-      readonly calling: Calling;
-      /** Indices, in call order. */
-      readonly calls: readonly number[];
-    }
-  | { readonly point: "on-error"; readonly ending: TurnEnding }
-  | {
-      readonly point: "after-turn";
-      readonly turn: number;
-      readonly usage: Usage;
-      readonly behind: BehindTurn;
-    }
-  | { readonly point: "on-text"; readonly position: number }
-  | { readonly point: "after-task" };
 
 /** Where the run stands. Each phase carries what it needs, and no other. */
 export type Phase =
@@ -188,19 +120,6 @@ export type Phase =
   | { readonly type: "ended" }
   | Passing;
 
-export type Calling = {
-  readonly type: "calling-tools";
-  readonly issue: Issue;
-  /** Of the assistant message. */
-  readonly position: number;
-  readonly calls: readonly Call[];
-  readonly unit: Unit;
-  /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
-  readonly flush?: Issue | "tried";
-  /** What calls that are over want of the view. */
-  readonly requests?: readonly QueuedRequest[];
-};
-
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 export type Passing =
   | { readonly type: "turn-due"; readonly source: TurnSource }
@@ -215,15 +134,6 @@ export type Passing =
       readonly output?: "accepted" | "mismatch";
     }
   | { readonly type: "loop-over" };
-
-/** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
-export type Unit = {
-  readonly from: number;
-  readonly to: number;
-  readonly carrier: number;
-  /** The first position that the unit may write: where all of its calls would fork. */
-  readonly base: number;
-};
 
 /** What a run that continued as new goes on with. */
 export type Resume =

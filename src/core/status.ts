@@ -1,10 +1,11 @@
 import type { Outcome } from "../schema/record.ts";
 import { type PendingApproval, pendingApprovals } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
+import type { CallStatus } from "./calling.ts";
 import { contextTokens } from "./compacting.ts";
 import { truncateForPreview } from "./preview.ts";
 import { redact } from "./redact.ts";
-import type { CallStatus, State } from "./state.ts";
+import type { State } from "./state.ts";
 
 /** What is shown of a text. */
 const SHOWN_BYTES = 256;

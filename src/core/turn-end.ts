@@ -7,8 +7,9 @@ import { isNudgeDue } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import { applyReverts } from "./reverting.ts";
-import type { BehindTurn, OpenLoop, State, TurnEnding, TurnSource } from "./state.ts";
+import type { OpenLoop, State, TurnSource } from "./state.ts";
 import { isUnfit, schemaMismatch } from "./structured.ts";
+import type { BehindTurn, TurnEnding } from "./turn-ending.ts";
 import { NO_USAGE } from "./usage.ts";
 
 // How a turn ends, and what comes behind it: [on-error], TurnEnd, [after-turn], then another turn or the end of the

@@ -1,7 +1,8 @@
 import type { StopReason } from "../schema/message.ts";
 import type { TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
-import { answerFinal, startCalls } from "./calls.ts";
+import { answerFinal } from "./call-results.ts";
+import { startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
 import {
   compactionDue,

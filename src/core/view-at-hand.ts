@@ -1,7 +1,8 @@
+import type { Call } from "./calling.ts";
 import type { ToolFacts } from "./digest.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import { viewBehind } from "./pruning.ts";
-import type { Call, State } from "./state.ts";
+import type { State } from "./state.ts";
 import type { ViewAtHand } from "./view-request.ts";
 
 /** A call that is given the view waits until those before it have said what they want of it. */

@@ -6,7 +6,7 @@ import { standIn } from "../../src/core/compaction/stand-in.ts";
 import { summarise, turnLine } from "../../src/core/compaction/summary.ts";
 import { entriesOfTurns, loopsOf, positionsOfTurns, turnsOf } from "../../src/core/compaction/turns.ts";
 import { estimateMessage } from "../../src/core/estimate.ts";
-import { materialise } from "../../src/core/view.ts";
+import { materialise } from "../../src/core/materialise.ts";
 import { CompactionConfig } from "../../src/schema/context.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";

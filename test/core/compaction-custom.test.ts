@@ -2,8 +2,9 @@ import fc, { array, constant, nat, oneof, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Section, SectionForm } from "../../src/core/compaction/block.ts";
 import { type CheckedPlan, checkPlan, entriesToPlan } from "../../src/core/compaction/custom.ts";
+import { materialise } from "../../src/core/materialise.ts";
 import { orphanIn } from "../../src/core/orphans.ts";
-import { COMPACTION_KIND, materialise } from "../../src/core/view.ts";
+import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import {
   answer,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { apply } from "../../src/core/apply.ts";
+import type { Calling } from "../../src/core/calling.ts";
 import { choosePrune } from "../../src/core/choose-prune.ts";
 import { chooseRevert } from "../../src/core/choose-revert.ts";
 import type {
@@ -28,15 +29,17 @@ import type {
   ToolFacts,
 } from "../../src/core/digest.ts";
 import { estimateMessage } from "../../src/core/estimate.ts";
+import { materialise } from "../../src/core/materialise.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
 import { REFUSED_KIND, refusedMessage, withWarning } from "../../src/core/refused.ts";
 import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
+import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import { start } from "../../src/core/start.ts";
-import type { Calling, PersonMessage, State } from "../../src/core/state.ts";
-import { COMPACTION_KIND, materialise, viewLength } from "../../src/core/view.ts";
+import type { PersonMessage, State } from "../../src/core/state.ts";
+import { viewLength } from "../../src/core/view.ts";
 import type { ViewRequest } from "../../src/core/view-request.ts";
 import type { Limits, QueueMode } from "../../src/schema/definition.ts";
 import type { HookPoint } from "../../src/schema/hooks.ts";

@@ -1,8 +1,10 @@
 import fc, { array, constantFrom, integer, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { materialise } from "../../src/core/materialise.ts";
 import { type LoopTrace, pastView } from "../../src/core/past-view.ts";
 import { sourced } from "../../src/core/provenance.ts";
-import { COMPACTION_KIND, materialise, type Range } from "../../src/core/view.ts";
+import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
+import type { Range } from "../../src/core/view-ranges.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry, EntryOrigin, EventBody } from "../../src/schema/record.ts";
 

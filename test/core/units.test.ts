@@ -3,17 +3,13 @@ import { describe, expect, test, vi } from "vitest";
 import { estimateBody } from "../../src/core/append.ts";
 import { assertNever } from "../../src/core/assert-never.ts";
 import { estimateContent, estimateMessage, estimateText, utf8Length } from "../../src/core/estimate.ts";
+import { materialise } from "../../src/core/materialise.ts";
+import { UNANSWERED_CALL } from "../../src/core/orphans.ts";
 import { type OutboxBody, outboxMessage } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
 import { addUsage, cacheHitRate, costOf, NO_USAGE } from "../../src/core/usage.ts";
-import {
-  extendView,
-  materialise,
-  rangesOf,
-  UNANSWERED_CALL,
-  type View,
-  viewTokens,
-} from "../../src/core/view.ts";
+import { extendView, type View, viewTokens } from "../../src/core/view.ts";
+import { rangesOf } from "../../src/core/view-ranges.ts";
 import type { AgentMessage, Usage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { expectNoOrphans, usageOf, userMessage } from "./play.ts";

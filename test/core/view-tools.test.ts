@@ -2,8 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ToolFacts } from "../../src/core/digest.ts";
 import { labelled, positionNamed } from "../../src/core/labels.ts";
+import { materialise } from "../../src/core/materialise.ts";
 import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
-import { materialise, rangesOf, viewTokens } from "../../src/core/view.ts";
+import { viewTokens } from "../../src/core/view.ts";
+import { rangesOf } from "../../src/core/view-ranges.ts";
 import { act, anyActions, finish, settings } from "./actions.ts";
 import { type CallScript, calls, play, says, TOOLS, throughJson } from "./play.ts";
 

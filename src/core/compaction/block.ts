@@ -1,7 +1,8 @@
 import type { CompactionConfig } from "../../schema/context.ts";
 import type { Entry } from "../../schema/record.ts";
 import { estimateMessage, estimateText } from "../estimate.ts";
-import { COMPACTION_KIND, UNANSWERED_CALL } from "../view.ts";
+import { UNANSWERED_CALL } from "../orphans.ts";
+import { COMPACTION_KIND } from "../seen-messages.ts";
 import { cutToolResult } from "./cut-text.ts";
 import { loopsInScope } from "./scope.ts";
 import { removedText, standIn } from "./stand-in.ts";

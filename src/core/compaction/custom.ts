@@ -1,6 +1,6 @@
 import type { Entry } from "../../schema/record.ts";
 import { estimateMessage } from "../estimate.ts";
-import { isKeptForPeople } from "../view.ts";
+import { isKeptForPeople } from "../seen-messages.ts";
 import { type Section, type SectionForm, unansweredTokens } from "./block.ts";
 import { cutToolResult } from "./cut-text.ts";
 import { pairUp } from "./pairs.ts";

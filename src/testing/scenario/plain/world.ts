@@ -1,6 +1,7 @@
 import type { HookWorld } from "../../../activities/ask-hooks.ts";
 import type { PrunedWorld } from "../../../activities/view-at-start.ts";
-import { type Materialising, materialise, type ViewRanges } from "../../../core/view.ts";
+import { type Materialising, materialise } from "../../../core/materialise.ts";
+import type { ViewRanges } from "../../../core/view-ranges.ts";
 import type { Message } from "../../../schema/message.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
 import type { Stage } from "./stage.ts";

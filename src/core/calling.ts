@@ -1,0 +1,60 @@
+import type { Permission } from "../schema/record.ts";
+import type { CallDigest } from "./digest.ts";
+import type { QueuedRequest } from "./pruning.ts";
+import type { Issue } from "./state.ts";
+
+// The calls of an answer while they run: what the phase `calling-tools` carries.
+
+export type CallStatus =
+  | { readonly type: "pending" }
+  | {
+      readonly type: "running";
+      readonly generation: number;
+      readonly lost: number;
+      readonly local: boolean;
+      readonly startedAtMs: number;
+    }
+  /** A person is asked; `untilMs` is when the definition's word counts instead. */
+  | {
+      readonly type: "asking";
+      readonly sinceMs: number;
+      readonly untilMs: number | undefined;
+      readonly reason: string;
+    }
+  /** `untold`: hooks are told of its end, and then the events of its result come. */
+  | {
+      readonly type: "done";
+      readonly isError: boolean;
+      readonly tokens: number;
+      readonly untold?: true;
+    };
+
+export type Call = CallDigest & {
+  readonly status: CallStatus;
+  /** Why it may run; absent while nothing has been decided, and where nothing had to be. */
+  readonly permission?: Permission;
+  /** What a person has put in place of the model's arguments. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+};
+
+export type Calling = {
+  readonly type: "calling-tools";
+  readonly issue: Issue;
+  /** Of the assistant message. */
+  readonly position: number;
+  readonly calls: readonly Call[];
+  readonly unit: Unit;
+  /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
+  readonly flush?: Issue | "tried";
+  /** What calls that are over want of the view. */
+  readonly requests?: readonly QueuedRequest[];
+};
+
+/** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
+export type Unit = {
+  readonly from: number;
+  readonly to: number;
+  readonly carrier: number;
+  /** The first position that the unit may write: where all of its calls would fork. */
+  readonly base: number;
+};
