@@ -3,7 +3,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import { truncateForPreview } from "../core/preview.ts";
 import { ProviderError, type ProviderFault } from "../providers/provider-error.ts";
 import type { RetryConfig } from "../schema/definition.ts";
-import { FencedError, StoreError, type StoreFault } from "../transcript/transcript.ts";
+import { FencedError, StoreError, type StoreFault } from "../transcript/store-error.ts";
 
 // The only place where an adapter's error becomes a failure that Temporal stores. Types are wire names: pinned by
 // a test. Messages are for people, bounded, and free of secrets.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../observability/log.ts";
-import { StoreError } from "../transcript/transcript.ts";
+import { StoreError } from "../transcript/store-error.ts";
 import { STORE_MAY_RECOVER } from "./failure.ts";
 
 /** Delays between two tries at the store: the first is unnoticed, the last is how late a run is when the cause is gone. */

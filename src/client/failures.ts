@@ -5,7 +5,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from "@temporalio/client";
 import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
-import { StoreError } from "../transcript/transcript.ts";
+import { StoreError } from "../transcript/store-error.ts";
 import { HoldfastError, saidBy } from "./error.ts";
 import { GRPC, grpcCode } from "./grpc-status.ts";
 import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";

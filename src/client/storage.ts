@@ -3,7 +3,8 @@ import type { Home } from "../config/home.ts";
 import { LocalHub } from "../stream/local-hub.ts";
 import type { StreamHub } from "../stream/stream.ts";
 import { SqliteTranscript } from "../transcript/sqlite/sqlite-transcript.ts";
-import { StoreError, type Transcript } from "../transcript/transcript.ts";
+import { StoreError } from "../transcript/store-error.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
 
 /** What lies on this machine; opened when it is needed for the first time. What was given is not closed. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { StoreError } from "../transcript/transcript.ts";
+import { StoreError } from "../transcript/store-error.ts";
 import type { Words } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import type { Link } from "./link.ts";

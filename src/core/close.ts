@@ -2,12 +2,13 @@ import type { Outcome } from "../schema/record.ts";
 import type { ClosedDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
+import type { LastLoop } from "./loop-state.ts";
 import { openLoop } from "./open.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import { allQueued } from "./queues.ts";
 import { beforeRotation } from "./rotation.ts";
-import type { LastLoop, State } from "./state.ts";
+import type { State } from "./state.ts";
 
 /** The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. */
 export function closeLoop(state: State, outcome: Outcome): State {

@@ -1,6 +1,7 @@
 import { append } from "./append.ts";
+import type { OpenLoop } from "./loop-state.ts";
 import { loopOf, pinnedOf } from "./phase.ts";
-import type { OpenLoop, State } from "./state.ts";
+import type { State } from "./state.ts";
 import { judgeText, TOOL_INTENT_NUDGE } from "./tool-intent.ts";
 
 // An answer that announces a tool call and makes none is told so, as often as the loop is pinned to (IRON-10, IRON-11).

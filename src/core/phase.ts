@@ -1,5 +1,6 @@
+import type { OpenLoop } from "./loop-state.ts";
 import { ProtocolError } from "./protocol-error.ts";
-import type { OpenLoop, Phase, Pinned, State } from "./state.ts";
+import type { Phase, Pinned, State } from "./state.ts";
 
 export type PhaseOf<Type extends Phase["type"]> = Extract<Phase, { type: Type }>;
 

@@ -2,8 +2,9 @@ import type { StopReason } from "../schema/message.ts";
 import type { Outcome } from "../schema/record.ts";
 import { append } from "./append.ts";
 import type { CallDigest, OutputVerdict } from "./digest.ts";
+import type { OpenLoop } from "./loop-state.ts";
 import { loopOf } from "./phase.ts";
-import type { OpenLoop, State } from "./state.ts";
+import type { State } from "./state.ts";
 
 // The structured output of a loop (SO-01), as the machine sees it: verdicts. The activity has looked at the answer.
 //

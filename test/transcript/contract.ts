@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
-import { FencedError, type Transcript } from "../../src/transcript/transcript.ts";
+import { FencedError } from "../../src/transcript/store-error.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
 import { branchContract } from "./branch-contract.ts";
 import { loopContract } from "./loop-contract.ts";
 import { loopViewContract } from "./loop-view-contract.ts";

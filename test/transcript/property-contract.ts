@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { FencedError, type Transcript } from "../../src/transcript/transcript.ts";
+import { FencedError } from "../../src/transcript/store-error.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { SimulatedRun } from "./simulated-run.ts";
 import { eventTexts, opening, step, texts } from "./story.ts";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { LATEST, MIGRATIONS, migrate, versionOf } from "../../src/transcript/sqlite/migrations.ts";
 import { Sql } from "../../src/transcript/sqlite/sql.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
-import type { StoreFault } from "../../src/transcript/transcript.ts";
+import type { StoreFault } from "../../src/transcript/store-error.ts";
 import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
 import { answer, entry, event, NOTHING, opening, step, texts, write } from "./story.ts";
 

@@ -1,4 +1,4 @@
-import { StoreError } from "../transcript.ts";
+import { StoreError } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { LATEST, migrate, newer, versionFound, versionOf } from "./migrations.ts";
 import { Sql } from "./sql.ts";

@@ -1,4 +1,4 @@
-import { FencedError, StoreError, type StoreFault } from "../transcript.ts";
+import { FencedError, StoreError, type StoreFault } from "../store-error.ts";
 
 /** What to do about a fault, for the person who reads the message. */
 const ADVICE: Record<StoreFault, string> = {

@@ -2,15 +2,8 @@ import { estimateMessage } from "../../core/estimate.ts";
 import { refusedMessage } from "../../core/refused.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { EntryOrigin } from "../../schema/record.ts";
-import {
-  type LoopClosing,
-  type LoopOpened,
-  type LoopOpening,
-  type NewEntry,
-  type NewMessage,
-  type Stored,
-  StoreError,
-} from "../transcript.ts";
+import { StoreError } from "../store-error.ts";
+import type { LoopClosing, LoopOpened, LoopOpening, NewEntry, NewMessage, Stored } from "../transcript.ts";
 import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBefore } from "./branches.ts";
 import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";

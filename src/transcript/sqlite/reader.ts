@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
-import { StoreError } from "../transcript.ts";
+import { StoreError } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { readOnlyLocation } from "./inspect.ts";
 import { LATEST, versionOf } from "./migrations.ts";

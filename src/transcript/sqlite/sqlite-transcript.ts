@@ -2,26 +2,26 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
-import {
-  type BranchRecord,
-  type Claimed,
-  type LoopClosing,
-  type LoopOpened,
-  type LoopOpening,
-  type LoopRecord,
-  type NewMessage,
-  type Outbox,
-  type Place,
-  type Remains,
-  type SessionRecord,
-  type Step,
-  type StepKey,
-  type StepRecord,
-  type Stored,
-  StoreError,
-  type StoreWrite,
-  type Transcript,
-  type WorkerProcess,
+import { StoreError } from "../store-error.ts";
+import type {
+  BranchRecord,
+  Claimed,
+  LoopClosing,
+  LoopOpened,
+  LoopOpening,
+  LoopRecord,
+  NewMessage,
+  Outbox,
+  Place,
+  Remains,
+  SessionRecord,
+  Step,
+  StepKey,
+  StepRecord,
+  Stored,
+  StoreWrite,
+  Transcript,
+  WorkerProcess,
 } from "../transcript.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";

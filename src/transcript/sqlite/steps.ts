@@ -1,13 +1,13 @@
-import {
-  type Claimed,
-  FencedError,
-  type LostExecution,
-  type Outbox,
-  type Place,
-  type Step,
-  type StepKey,
-  type Stored,
-  type StoreWrite,
+import { FencedError } from "../store-error.ts";
+import type {
+  Claimed,
+  LostExecution,
+  Outbox,
+  Place,
+  Step,
+  StepKey,
+  Stored,
+  StoreWrite,
 } from "../transcript.ts";
 import { append } from "./append.ts";
 import { noteRun } from "./processes.ts";

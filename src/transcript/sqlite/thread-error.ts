@@ -1,4 +1,4 @@
-import { FencedError, StoreError, type StoreFault } from "../transcript.ts";
+import { FencedError, StoreError, type StoreFault } from "../store-error.ts";
 
 /** An error on its way between threads, where classes are lost. */
 export type Failure = {

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { StoreError } from "../transcript.ts";
+import { StoreError } from "../store-error.ts";
 import type { OperationArguments, OperationName, OperationResult } from "./operations.ts";
 import { errorOf } from "./thread-error.ts";
 import type { Close, Opened, Reply, Request, ThreadData } from "./writer-thread.ts";
