@@ -10,6 +10,7 @@ import type { PermissionPolicy } from "../schema/permission.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { factsOf } from "./facts.ts";
+import { toolsAtHand } from "./offered-tools.ts";
 import { readCall } from "./read-call.ts";
 import { isFinalCall, judgeOutput, type OutputPlan, outputPlan } from "./structured-output.ts";
 import { announcesUnmadeCall } from "./unmade-call.ts";
@@ -25,12 +26,12 @@ export async function answerDigest(
 ): Promise<ModelDigest> {
   const plan = outputPlan(definition, providers);
   const output = plan === undefined ? undefined : judgeOutput(message, plan);
-  const offered = tools.resolve(definition.tools);
+  const offered = toolsAtHand(definition, tools);
   const workspace = definition.workspace ?? defaultWorkspace;
   const calls = await Promise.all(
     message.content.flatMap((part) =>
       part.type === "toolCall"
-        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace, plan)]
+        ? [callDigest(part, offered, definition.permissions, workspace, plan)]
         : [],
     ),
   );
@@ -47,7 +48,7 @@ export async function answerDigest(
       PREVIEW_BYTES,
     ),
     ...(overflow ? { overflow } : {}),
-    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
+    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.length)
       ? { announces: true }
       : {}),
     ...(output === undefined ? {} : { output }),

@@ -20,6 +20,8 @@ import { limitsOf, pinned } from "./pinned.ts";
 import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { checkOutput } from "./structured-output.ts";
+import { saveChildDefinitions } from "./child-definitions.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { viewAtStart } from "./view-at-start.ts";
 
 /**
@@ -40,6 +42,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     checkHooks(definition, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
+    const children = await saveChildDefinitions(definition, transcript);
     const prompts = await Promise.all(
       input.prompts.map(async ({ origin, ...prompt }) => ({
         ...(await unloadMessage(prompt, transcript)),
@@ -61,7 +64,9 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       definitionHash,
       agentName: definition.name,
       model: definition.model.id,
-      segment: loopSegment(definition),
+      // ID-02, SUB-11.
+      segment: input.spawn === undefined ? loopSegment(definition) : "sub",
+      ...(input.spawn === undefined ? {} : { spawn: input.spawn }),
       kind: continuation?.kind ?? { type: "initial" },
       ...(continuation?.at === undefined ? {} : { at: continuation.at }),
       ...words,
@@ -72,7 +77,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     return {
       ...opened,
       ...(view === undefined ? {} : { view }),
-      ...pinned(definition, definitionHash, tools, continuation),
+      ...pinned(definition, definitionHash, tools, children, continuation),
       warnings,
     } as LoopDigest;
   } catch (error) {
@@ -104,7 +109,7 @@ async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promi
 }
 
 function offered(definition: AgentDefinition, { tools, log }: Dependencies) {
-  const resolved = tools.resolve(definition.tools, { strict: definition.strict });
+  const resolved = offeredTools(definition, tools, { strict: definition.strict });
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
   for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
   return resolved;

@@ -8,6 +8,7 @@ import {
 } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
 import { REVERT_TOOL } from "../tools/view/revert-to-state.ts";
+import { type ChildFacts, delegationOf } from "./child-definitions.ts";
 import { hookedPoints } from "./ask-hooks.ts";
 
 /** What a loop runs with, of all that its digest says. */
@@ -29,6 +30,7 @@ export function pinned(
   definition: AgentDefinition,
   definitionHash: string,
   tools: readonly Tool[],
+  children: ChildFacts,
   continuation?: Continuation,
 ): Pinned {
   const { context, nudges } = definition;
@@ -51,7 +53,8 @@ export function pinned(
       : {}),
     ...(hooks === undefined ? {} : { hooks }),
     ...(definition.inputFilters.length > 0 ? { filters: true } : {}),
-    tools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(tool, definition)])),
+    tools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(tool, definition, children)])),
+    ...(children.size === 0 ? {} : { maxChildren: delegationOf(definition).maxChildren }),
   };
 }
 
@@ -60,7 +63,8 @@ export function limitsOf({ limits }: AgentDefinition, continuation: Continuation
   return { ...limits, ...continuation?.limits } as Limits;
 }
 
-function factsOf(tool: Tool, definition: AgentDefinition): ToolFacts {
+function factsOf(tool: Tool, definition: AgentDefinition, children: ChildFacts): ToolFacts {
+  const child = tool.agent === true ? children.get(tool.name) : undefined;
   const { replay, quick, confirm, view } = tool;
   const timeoutMs = timeLimitOf(tool, definition);
   return {
@@ -69,6 +73,7 @@ function factsOf(tool: Tool, definition: AgentDefinition): ToolFacts {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(confirm ? { confirm } : {}),
     ...(view === undefined ? {} : { view: true as const }),
+    ...(child === undefined ? {} : { child }),
   };
 }
 

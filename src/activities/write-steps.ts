@@ -1,11 +1,13 @@
 import { Context } from "@temporalio/activity";
 import { INLINE_BYTES } from "../core/append.ts";
 import type { ClosedDigest, WrittenDigest } from "../core/digest.ts";
+import { estimateText } from "../core/estimate.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { NO_USAGE } from "../core/usage.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import type { LoopStatus, Outcome } from "../schema/record.ts";
+import type { EventBody, LoopStatus, Outcome } from "../schema/record.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { CloseLoopInput, RecordInput } from "./activities.ts";
 import { textOf } from "./answer-digest.ts";
 import { unload, unloadMessage } from "./cargo.ts";
@@ -45,7 +47,9 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
         ? undefined
         : await dependencies.definitions.byHash(input.definitionHash);
     const output = input.isOutput === true ? definition?.output : undefined;
-    const digest = closedDigest(answer, input.answer, output);
+    const said = closedDigest(answer, input.answer, output);
+    const words = input.isTask === true ? await lastWords(step.session, input.branch, end, transcript) : undefined;
+    const digest = words === undefined ? said : { ...said, words };
     const stored = await transcript.closeLoop({
       step,
       loopId: input.loopId,
@@ -75,6 +79,20 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+/** SUB-05: of the last answer that has a text. */
+async function lastWords(
+  session: string,
+  branch: string,
+  end: EventBody | undefined,
+  transcript: Pick<Transcript, "entries">,
+): Promise<ClosedDigest["words"]> {
+  if (end?.type !== "AgentEnd") return undefined;
+  const entries = await transcript.entries(session, branch, end.from, end.to);
+  const last = entries.findLast(({ message }) => message.role === "assistant" && textOf(message) !== "");
+  if (last?.message.role !== "assistant") return undefined;
+  return { position: last.position, tokens: estimateText(textOf(last.message)) };
 }
 
 /** The run's last words, for a structured output its JSON; the branch is the store's to say. */

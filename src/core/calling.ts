@@ -1,3 +1,4 @@
+import type { Limits } from "../schema/definition.ts";
 import type { Permission } from "../schema/record.ts";
 import type { CallDigest } from "./digest.ts";
 import type { QueuedRequest } from "./pruning.ts";
@@ -13,6 +14,8 @@ export type CallStatus =
       readonly lost: number;
       readonly local: boolean;
       readonly startedAtMs: number;
+      /** It is the run of a sub-agent, with what was reserved for it; `session` once it has one. */
+      readonly child?: { readonly limits: Limits; readonly session?: string };
     }
   /** A person is asked; `untilMs` is when the definition's word counts instead. */
   | {

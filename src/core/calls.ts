@@ -122,7 +122,9 @@ function begin(
   }
 }
 
-export function run(state: State, answer: number, call: Call): { state: State; call: Call } {
+export function run(state: State, answer: number, call: Call, sharers = 1): { state: State; call: Call } {
+  const child = pinnedOf(state).tools[call.name]?.child;
+  if (child !== undefined) return runChild(state, answer, call, child, sharers);
   const local = state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
   const status = { type: "running" as const, generation: 0, lost: 0, local, startedAtMs: state.nowMs };
   return { state: emit(state, startEvent(call, answer)), call: { ...call, status } };

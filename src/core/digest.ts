@@ -1,4 +1,10 @@
-import type { ApprovalSettings, Limits, QueueMode, RevertSettings } from "../schema/definition.ts";
+import type {
+  ApprovalSettings,
+  Limits,
+  QueueMode,
+  RevertSettings,
+  SubAgentLimits,
+} from "../schema/definition.ts";
 import type { HookPoint } from "../schema/hooks.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
@@ -21,6 +27,14 @@ export type ToolFacts = {
   readonly confirm?: boolean;
   /** Is given the view, and may ask for another one; such calls of one answer run one after the other. */
   readonly view?: true;
+  /** It is an agent: a call is a run of its own. */
+  readonly child?: {
+    readonly definitionHash: string;
+    /** Its own; what its caller has left counts too. */
+    readonly limits: SubAgentLimits;
+    /** Sub-agents that it may start in turn. */
+    readonly maxChildren: number | null;
+  };
 };
 
 /** What `open-loop` found and pinned. */
@@ -47,6 +61,8 @@ export type LoopDigest = {
   readonly agentName: string;
   readonly model: string;
   readonly limits: Limits;
+  /** Sub-agents that a loop may start, with all that those start. Absent where the agent has none. */
+  readonly maxChildren?: number | null;
   readonly toolStrategy: ToolStrategy;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
@@ -188,6 +204,8 @@ export type ClosedDigest = WrittenDigest & {
   readonly position?: number;
   /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
   readonly json?: "whole" | "cut";
+  /** Of a sub-agent's loop: the last answer that has a text, where it stands and what it is estimated at. */
+  readonly words?: { readonly position: number; readonly tokens: number };
 };
 
 /** How an activity failed for good, in words that fit history. */

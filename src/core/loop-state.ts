@@ -1,5 +1,6 @@
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { ContinuationKind, Outcome } from "../schema/record.ts";
+import type { ClosedDigest } from "./digest.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 
 // What the state holds of the loop that is open, and of the newest that was closed.
@@ -59,4 +60,6 @@ export type LastLoop = {
   readonly position?: number;
   /** See `ClosedDigest`. */
   readonly json?: "whole" | "cut";
+  /** Of a sub-agent's loop. */
+  readonly words?: ClosedDigest["words"];
 };

@@ -14,7 +14,7 @@ const GOAL_BYTES = 256;
 export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
   const given = issue(state);
   const goal =
-    state.goal === "" ? truncateForPreview(redact(prompts[0]?.text ?? ""), GOAL_BYTES) : state.goal;
+    state.goal === "" ? truncateForPreview(redact(prompts[0]?.text ?? state.task?.summary ?? ""), GOAL_BYTES) : state.goal;
   const phase = { type: "opening" as const, issue: given.issue, prompts };
   return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }
@@ -28,7 +28,7 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
     ...(digest.grants === undefined || state.grants !== undefined ? {} : { grants: digest.grants }),
     asked: { hash: definitionHash },
     last: undefined,
-    pinned: pinnedFrom(digest),
+    pinned: { ...pinnedFrom(digest), ...withinShare(state, digest) },
     branch,
     length: from + digest.entries.length,
     view: viewFrom(state, digest),

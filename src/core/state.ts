@@ -7,6 +7,7 @@ import type { CompactDigest, LoopDigest } from "./digest.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
+import type { TaskRef, TaskRequest } from "./task.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 
@@ -32,6 +33,8 @@ export type PersonMessage = {
   readonly id: string;
   readonly text?: string;
   readonly ref?: string;
+  /** The words are a task, and stand in the record of the agent that has called. */
+  readonly task?: TaskRef;
   readonly atMs: number;
   /** The input filters let it pass, with a warning perhaps. Absent: nobody has asked them. */
   readonly filtered?: { readonly warning?: string };
@@ -165,6 +168,7 @@ export type Pinned = Pick<
   | "hooks"
   | "revert"
   | "filters"
+  | "maxChildren"
 >;
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
@@ -206,12 +210,22 @@ export type State = {
   /** The run should continue as new at the next turn's edge. */
   readonly rotate: boolean;
   /** Of all loops of this session's run. */
-  readonly totals: { readonly loops: number; readonly turns: number; readonly costUsd: number };
+  readonly totals: {
+    readonly loops: number;
+    readonly turns: number;
+    readonly costUsd: number;
+    /** Of a sub-agent's run: for the one that has called it. Absent for 0. */
+    readonly tokens?: number;
+    readonly durationMs?: number;
+    readonly messages?: number;
+  };
   /** What a person has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];
   /** The first words that were asked, at most 256 bytes: what an operator reads first. */
   readonly goal: string;
   readonly last: LastLoop | undefined;
+  /** The run is a sub-agent's. */
+  readonly task?: TaskRequest;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

@@ -70,7 +70,7 @@ function openTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const opened = emit(
     { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
-    { type: "TurnStart", turn: loop.turn, trigger: triggerOf(loop) },
+    { type: "TurnStart", turn: loop.turn, trigger: triggerOf(state, loop) },
   );
   const prompted = source === "opening" ? promptEvents(opened) : opened;
   return askOrCompact(takeNotices(takeUpFor(source, prompted)));
@@ -157,9 +157,10 @@ function endUnasked(state: State): State {
   return closeLoop(state, { type: "delivered", messages: 0 });
 }
 
-/** LOOP-07. Sub-agents say `subAgent`, from their own start. */
-function triggerOf(loop: OpenLoop): TurnTrigger {
+/** LOOP-07. */
+function triggerOf({ task }: State, loop: OpenLoop): TurnTrigger {
   if (loop.turn > 0) return "continuation";
+  if (task !== undefined && loop.kind.type === "initial") return "subAgent";
   if (loop.kind.type === "initial") return "user";
   return loop.kind.type === "branch" ? "branch" : "continuation";
 }
