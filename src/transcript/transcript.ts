@@ -12,32 +12,7 @@ import type {
   Outcome,
 } from "../schema/record.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
-
-// The transcript: a tree of branches that are only appended to.
-//
-// Invariants
-//   I1. A position of a branch is written once. Who finds it taken under the same key has already written; who
-//       finds it taken under another key goes on in a branch of its own, forked at the write's `base`.
-//   I2. Everything in one write is there, or nothing of it is.
-//   I3. A step's result, once stored, is never replaced.
-//   I4. A write of an older generation, or of a process that has lost its claim, is refused (`FencedError`).
-//   I5. Readers see the unbroken prefix of a branch and of a loop's events.
-
-/** One execution of one command of the machine: (Temporal run, command number, call within it). */
-export type StepKey = { readonly run: string; readonly number: number; readonly call: number };
-
-export type Step = StepKey & {
-  /** The session id, which is the workflow id. */
-  readonly session: string;
-  /** What is done: `model`, `open-loop`, or the tool's name. */
-  readonly kind: string;
-  /** Given by the machine each time that it issues the command; older ones may not write. */
-  readonly generation: number;
-  /** The worker process, as it signed in. */
-  readonly process: string;
-  /** The Temporal activity id, to fail it by when the process is gone; absent for a local activity. */
-  readonly activityId?: string | undefined;
-};
+import type { Claimed, Step, StepKey, StepRecord } from "./step.ts";
 
 export type NewEntry = {
   readonly position: number;
@@ -65,26 +40,6 @@ export type Place = {
 
 /** What has waited in the machine for the next activity. */
 export type Outbox = { readonly entries: readonly NewEntry[]; readonly events: readonly NewEvent[] };
-
-/** An earlier execution that left no result: its process died, or it was fenced off. */
-export type LostExecution = {
-  readonly generation: number;
-  readonly process: string;
-  readonly startedAtMs: number;
-  readonly group?: { readonly pgid: number; readonly startTime: string } | undefined;
-};
-
-export type Claimed =
-  /** Ours to execute. `branch` is where it goes on, after a fork perhaps. `lost` when somebody had begun before. */
-  | {
-      readonly type: "claimed";
-      readonly branch: string;
-      /** How often this step was claimed, this time included. */
-      readonly executions: number;
-      readonly lost?: LostExecution | undefined;
-    }
-  /** Done before: the result that was stored then. */
-  | { readonly type: "stored"; readonly branch: string; readonly result: unknown };
 
 export type StoreWrite = Place & {
   readonly step: Step;
@@ -207,17 +162,6 @@ export type LoopRecord = {
   readonly usage?: Usage | undefined;
   readonly costUsd?: number | undefined;
   readonly turns?: number | undefined;
-};
-
-export type StepRecord = StepKey & {
-  readonly session: string;
-  readonly kind: string;
-  readonly generation: number;
-  readonly executions: number;
-  readonly process: string;
-  readonly startedAtMs: number;
-  readonly storedAtMs?: number | undefined;
-  readonly group?: { readonly pgid: number; readonly startTime: string } | undefined;
 };
 
 export type BranchRecord = {

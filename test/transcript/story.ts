@@ -1,5 +1,6 @@
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
+import type { Step } from "../../src/transcript/step.ts";
 import type {
   LoopOpening,
   NewEntry,
@@ -7,7 +8,6 @@ import type {
   NewMessage,
   Outbox,
   Place,
-  Step,
   StoreWrite,
   Transcript,
 } from "../../src/transcript/transcript.ts";

@@ -1,11 +1,11 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Step } from "../step.ts";
 import type {
   LoopClosing,
   LoopOpening,
   NewMessage,
   Outbox,
   Place,
-  Step,
   StoreWrite,
   WorkerProcess,
 } from "../transcript.ts";

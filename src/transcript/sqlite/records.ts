@@ -1,5 +1,6 @@
 import type { LoopStatus } from "../../schema/record.ts";
-import type { BranchRecord, LoopRecord, SessionRecord, StepRecord } from "../transcript.ts";
+import type { StepRecord } from "../step.ts";
+import type { BranchRecord, LoopRecord, SessionRecord } from "../transcript.ts";
 import type { Sql, Value } from "./sql.ts";
 
 type SessionRow = {

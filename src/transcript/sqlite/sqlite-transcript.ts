@@ -2,10 +2,10 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
+import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
 import { StoreError } from "../store-error.ts";
 import type {
   BranchRecord,
-  Claimed,
   LoopClosing,
   LoopOpened,
   LoopOpening,
@@ -15,9 +15,6 @@ import type {
   Place,
   Remains,
   SessionRecord,
-  Step,
-  StepKey,
-  StepRecord,
   Stored,
   StoreWrite,
   Transcript,
