@@ -1,16 +1,8 @@
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 import type { Step } from "../../src/transcript/step.ts";
-import type {
-  LoopOpening,
-  NewEntry,
-  NewEvent,
-  NewMessage,
-  Outbox,
-  Place,
-  StoreWrite,
-  Transcript,
-} from "../../src/transcript/transcript.ts";
+import type { LoopOpening, NewMessage, Transcript } from "../../src/transcript/transcript.ts";
+import type { NewEntry, NewEvent, Outbox, Place, StoreWrite } from "../../src/transcript/write.ts";
 
 // Small words for tests: what activities would hand to a transcript.
 

@@ -1,14 +1,7 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Step } from "../step.ts";
-import type {
-  LoopClosing,
-  LoopOpening,
-  NewMessage,
-  Outbox,
-  Place,
-  StoreWrite,
-  WorkerProcess,
-} from "../transcript.ts";
+import type { LoopClosing, LoopOpening, NewMessage, WorkerProcess } from "../transcript.ts";
+import type { Outbox, Place, StoreWrite } from "../write.ts";
 import { putText } from "./contents.ts";
 import { saveDefinition } from "./definitions.ts";
 import { putInbox } from "./inbox.ts";

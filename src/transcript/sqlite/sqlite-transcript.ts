@@ -11,15 +11,12 @@ import type {
   LoopOpening,
   LoopRecord,
   NewMessage,
-  Outbox,
-  Place,
   Remains,
   SessionRecord,
-  Stored,
-  StoreWrite,
   Transcript,
   WorkerProcess,
 } from "../transcript.ts";
+import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
 import { definitionOf } from "./definitions.ts";
