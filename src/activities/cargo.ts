@@ -1,6 +1,7 @@
 import { type Outbox as MachineOutbox, outboxMessage } from "../core/outbox.ts";
 import type { PersonMessage } from "../core/state.ts";
-import type { NewMessage, Transcript } from "../transcript/transcript.ts";
+import type { NewMessage } from "../transcript/session.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { Outbox } from "../transcript/write.ts";
 import { DefinitionError } from "./failure.ts";
 

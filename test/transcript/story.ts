@@ -1,7 +1,9 @@
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
+import type { LoopOpening } from "../../src/transcript/loop.ts";
+import type { NewMessage } from "../../src/transcript/session.ts";
 import type { Step } from "../../src/transcript/step.ts";
-import type { LoopOpening, NewMessage, Transcript } from "../../src/transcript/transcript.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
 import type { NewEntry, NewEvent, Outbox, Place, StoreWrite } from "../../src/transcript/write.ts";
 
 // Small words for tests: what activities would hand to a transcript.
