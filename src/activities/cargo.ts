@@ -1,6 +1,8 @@
 import { type Outbox as MachineOutbox, outboxMessage } from "../core/outbox.ts";
 import type { PersonMessage } from "../core/state.ts";
-import type { NewMessage, Outbox, Transcript } from "../transcript/transcript.ts";
+import type { NewMessage } from "../transcript/session.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+import type { Outbox } from "../transcript/write.ts";
 import { DefinitionError } from "./failure.ts";
 import { taskWords, wordsAt } from "./task-words.ts";
 

@@ -1,6 +1,7 @@
 import type { OutboxEntry } from "../core/outbox.ts";
 import { TOOL_INTENT_NUDGE } from "../core/tool-intent.ts";
-import type { Claimed, Place, Step } from "../transcript/transcript.ts";
+import type { Claimed, Step } from "../transcript/step.ts";
+import type { Place } from "../transcript/write.ts";
 import type { ModelInput } from "./activities.ts";
 import { unload } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";

@@ -1,5 +1,5 @@
 import { withWarning } from "../core/refused.ts";
-import type { NewMessage } from "../transcript/transcript.ts";
+import type { NewMessage } from "../transcript/session.ts";
 import { askFilters, fitting } from "./ask-filters.ts";
 import type { Dependencies } from "./dependencies.ts";
 

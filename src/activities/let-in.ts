@@ -1,5 +1,5 @@
 import type { Continuation } from "../schema/definition.ts";
-import type { NewMessage } from "../transcript/transcript.ts";
+import type { NewMessage } from "../transcript/session.ts";
 import { type Asking, hookedPoints } from "./ask-hooks.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type FilteredPrompts, filterPrompts } from "./filter-prompts.ts";

@@ -1,6 +1,6 @@
 import { Context } from "@temporalio/activity";
 import type { DeltaBody, StreamHub } from "../stream/stream.ts";
-import type { Step } from "../transcript/transcript.ts";
+import type { Step } from "../transcript/step.ts";
 
 /** Publishes what one execution of a step shows, numbered, under its generation and attempt. */
 export function liveOutput(hub: StreamHub, step: Step, place: { loopId: string; turn: number }) {

@@ -1,5 +1,7 @@
 import { CancelledFailure } from "@temporalio/activity";
-import type { LoopClosing, NewMessage, Step } from "../transcript/transcript.ts";
+import type { LoopClosing } from "../transcript/loop.ts";
+import type { NewMessage } from "../transcript/session.ts";
+import type { Step } from "../transcript/step.ts";
 import { type Asking, askHooks, askingId, type HookWorld, shortName, shortReason } from "./ask-hooks.ts";
 
 // Hooks around a whole loop are asked inside of the activities that open and close it. Such an activity may run twice,

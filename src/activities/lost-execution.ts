@@ -1,7 +1,7 @@
 import type { Delta } from "../stream/stream.ts";
 import { hostMark } from "../tools/process/host-id.ts";
 import { endGroup } from "../tools/process/process-group.ts";
-import type { LostExecution } from "../transcript/transcript.ts";
+import type { LostExecution } from "../transcript/step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Execution } from "./execution.ts";
 

@@ -6,7 +6,7 @@ import type { Span } from "../core/view.ts";
 import { rangesOf } from "../core/view-ranges.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
-import type { NewEntry } from "../transcript/transcript.ts";
+import type { NewEntry } from "../transcript/write.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError } from "./failure.ts";
 import { withMemos } from "./kept-memos.ts";

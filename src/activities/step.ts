@@ -1,5 +1,5 @@
 import { Context } from "@temporalio/activity";
-import type { Step, StepKey } from "../transcript/transcript.ts";
+import type { Step, StepKey } from "../transcript/step.ts";
 
 /** Who asks for this step: read from the activity's own context, because a reset changes what workflow code knows. */
 export function currentStep(

@@ -1,5 +1,6 @@
 import type { WrittenDigest } from "../core/digest.ts";
-import type { Claimed, NewEntry, Outbox, Step } from "../transcript/transcript.ts";
+import type { Claimed, Step } from "../transcript/step.ts";
+import type { NewEntry, Outbox } from "../transcript/write.ts";
 import type { ModelInput } from "./activities.ts";
 import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../schema/definition.ts";
-import type { Step } from "../transcript/transcript.ts";
+import type { Step } from "../transcript/step.ts";
 import type { ToolInput } from "./activities.ts";
 import { askHooksNow, askingId } from "./ask-hooks.ts";
 import type { Dependencies } from "./dependencies.ts";

@@ -4,7 +4,7 @@ import { maskFor } from "../providers/mask.ts";
 import { secretsIn } from "../providers/secrets.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { Claimed } from "../transcript/transcript.ts";
+import type { Claimed } from "../transcript/step.ts";
 import type { ToolInput } from "./activities.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { execute } from "./execute.ts";

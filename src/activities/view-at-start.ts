@@ -4,7 +4,9 @@ import type { LeftView, Span } from "../core/view.ts";
 import type { Entry, EventBody } from "../schema/record.ts";
 import type { Tool } from "../tools/tool.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
-import type { BranchRecord, LoopOpened, LoopRecord, Transcript } from "../transcript/transcript.ts";
+import type { LoopOpened, LoopRecord } from "../transcript/loop.ts";
+import type { BranchRecord } from "../transcript/session.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { Conversations } from "./conversations.ts";
 
 /** All that this needs of the world. */

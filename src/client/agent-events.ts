@@ -1,7 +1,8 @@
 import { agentEvent, type EventPlace, positionsOf } from "../core/agent-event.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { LoopEvent } from "../schema/record.ts";
-import type { LoopRecord, Transcript } from "../transcript/transcript.ts";
+import type { LoopRecord } from "../transcript/loop.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { Link } from "./link.ts";
 import { LiveEvents } from "./live-events.ts";
 import { type WatchOptions, watchSession } from "./watch.ts";

@@ -1,5 +1,7 @@
 import type { Continuation, Limits } from "../schema/definition.ts";
-import type { LoopRecord, SessionRecord, Transcript } from "../transcript/transcript.ts";
+import type { LoopRecord } from "../transcript/loop.ts";
+import type { SessionRecord } from "../transcript/session.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import { raiseLimitsUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import { atRest, endedMeanwhile, translated } from "./failures.ts";

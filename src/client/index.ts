@@ -18,7 +18,7 @@ export type { AgentMessage } from "../schema/message.ts";
 export type { OutputFormat } from "../schema/output.ts";
 export type { Entry, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
-export type { LoopRecord } from "../transcript/transcript.ts";
+export type { LoopRecord } from "../transcript/loop.ts";
 export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";

@@ -1,6 +1,6 @@
 import type { WorkflowExecutionInfo } from "@temporalio/client";
 import type { StatusWord } from "../core/status.ts";
-import type { SessionRecord } from "../transcript/transcript.ts";
+import type { SessionRecord } from "../transcript/session.ts";
 import { AGENT_WORKFLOW } from "../workflows/messages.ts";
 import { translated } from "./failures.ts";
 import { KEYS } from "./labels.ts";

@@ -1,5 +1,7 @@
 import type { Entry, LoopEvent } from "../schema/record.ts";
-import type { LoopRecord, SessionRecord, Transcript } from "../transcript/transcript.ts";
+import type { LoopRecord } from "../transcript/loop.ts";
+import type { SessionRecord } from "../transcript/session.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
 

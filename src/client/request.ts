@@ -3,7 +3,9 @@ import { type BlockOrigin, type SourcedMessage, sourced } from "../core/provenan
 import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
-import type { LoopRecord, LoopTerms, StepRecord, Transcript } from "../transcript/transcript.ts";
+import type { LoopRecord, LoopTerms } from "../transcript/loop.ts";
+import type { StepRecord } from "../transcript/step.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { Status, StatusWord } from "../core/status.ts";
 import type { LoopStatus, Outcome } from "../schema/record.ts";
-import type { LoopRecord } from "../transcript/transcript.ts";
+import type { LoopRecord } from "../transcript/loop.ts";
 import { statusQuery } from "../workflows/messages.ts";
 import { isGone, translated, unknownSession } from "./failures.ts";
 import { KEYS } from "./labels.ts";

@@ -1,5 +1,6 @@
 import type { PendingApproval } from "../core/approvals.ts";
-import type { SessionRecord, Transcript } from "../transcript/transcript.ts";
+import type { SessionRecord } from "../transcript/session.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import { noWorker } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { sessionStatus } from "./status.ts";

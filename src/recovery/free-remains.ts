@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from "@temporalio/common";
 import type { Logger } from "../observability/log.ts";
-import type { Remains, WorkerProcess } from "../transcript/transcript.ts";
+import type { Remains, WorkerProcess } from "../transcript/worker-process.ts";
 import { giveBackTasks } from "./sticky-tasks.ts";
 import type { Takeover } from "./takeover.ts";
 

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { hostMark } from "../tools/process/host-id.ts";
 import { readStartTime } from "../tools/process/process-group.ts";
-import type { WorkerProcess } from "../transcript/transcript.ts";
+import type { WorkerProcess } from "../transcript/worker-process.ts";
 
 /** This process, as others will look for it: a pid alone is given out again, a pid with its start time is not. */
 export function thisProcess(at: { namespace: string; taskQueue: string }): WorkerProcess {

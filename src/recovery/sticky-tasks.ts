@@ -1,4 +1,4 @@
-import type { Remains, WorkerProcess } from "../transcript/transcript.ts";
+import type { Remains, WorkerProcess } from "../transcript/worker-process.ts";
 import type { Takeover } from "./takeover.ts";
 
 // A workflow task that is bound to the dead worker's own queue waits there for the sticky time-out, and resetting a

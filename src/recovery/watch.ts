@@ -1,5 +1,6 @@
 import type { Logger } from "../observability/log.ts";
-import type { Transcript, WorkerProcess } from "../transcript/transcript.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+import type { WorkerProcess } from "../transcript/worker-process.ts";
 import { freeRemains } from "./free-remains.ts";
 import { isGone } from "./process-identity.ts";
 import type { Takeover } from "./takeover.ts";

@@ -1,5 +1,5 @@
 import type { EventBody } from "../schema/record.ts";
-import type { BranchRecord } from "./transcript.ts";
+import type { BranchRecord } from "./session.ts";
 
 /** What the id of a branch begins with that a model's going back has made. */
 export const REVERT_PREFIX = "revert-";

@@ -6,7 +6,7 @@ import type { Logger } from "../../src/observability/log.ts";
 import type { ToolCallContent } from "../../src/schema/message.ts";
 import type { DeltaBody } from "../../src/stream/stream.ts";
 import { defineTool, type ToolContext, ToolError, type ToolFault } from "../../src/tools/tool.ts";
-import type { Step } from "../../src/transcript/transcript.ts";
+import type { Step } from "../../src/transcript/step.ts";
 
 const step = { session: "s", run: "r", number: 3, call: 0, kind: "look", generation: 1 } as unknown as Step;
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Logger;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { filterPrompts } from "../../src/activities/filter-prompts.ts";
 import { FilterRegistry, type InputFilter } from "../../src/hooks/filters.ts";
 import { createLogger } from "../../src/observability/log.ts";
-import type { NewMessage } from "../../src/transcript/transcript.ts";
+import type { NewMessage } from "../../src/transcript/session.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

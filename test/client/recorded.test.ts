@@ -4,7 +4,8 @@ import type { WatchItem } from "../../src/client/watch.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { EventBody, LoopEvent } from "../../src/schema/record.ts";
 import type { Delta, DeltaBody } from "../../src/stream/stream.ts";
-import type { LoopRecord, Transcript } from "../../src/transcript/transcript.ts";
+import type { LoopRecord } from "../../src/transcript/loop.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
 
 const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { InputFilter } from "../../src/hooks/filters.ts";
+import type { LoopOpening } from "../../src/transcript/loop.ts";
 import { StoreError } from "../../src/transcript/store-error.ts";
-import type { LoopOpening, Transcript } from "../../src/transcript/transcript.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
 import { followUpSignal, promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";

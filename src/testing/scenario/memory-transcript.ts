@@ -8,7 +8,9 @@ import type { PersonMessage } from "../../core/state.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EntryOrigin, EventBody, Outcome } from "../../schema/record.ts";
 import { leftBranches, REVERT_PREFIX } from "../../transcript/left-branches.ts";
-import type { BranchRecord, LoopOpening, NewEntry, NewMessage } from "../../transcript/transcript.ts";
+import type { LoopOpening } from "../../transcript/loop.ts";
+import type { BranchRecord, NewMessage } from "../../transcript/session.ts";
+import type { NewEntry } from "../../transcript/write.ts";
 import type { LoopTrace } from "./events.ts";
 
 type Opening = Pick<

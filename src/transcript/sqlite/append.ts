@@ -1,5 +1,5 @@
 import { StoreError } from "../store-error.ts";
-import type { NewEntry, NewEvent, Place } from "../transcript.ts";
+import type { NewEntry, NewEvent, Place } from "../write.ts";
 import { type Branch, createBranch, findBranch, revertBranchId } from "./branches.ts";
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal, putEvents } from "./events.ts";

@@ -1,6 +1,6 @@
 import { estimateMessage } from "../../core/estimate.ts";
 import type { Entry, EntryOrigin } from "../../schema/record.ts";
-import type { NewEntry } from "../transcript.ts";
+import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
 import { json, type Sql } from "./sql.ts";

@@ -1,5 +1,5 @@
 import type { LoopEvent } from "../../schema/record.ts";
-import type { NewEvent } from "../transcript.ts";
+import type { NewEvent } from "../write.ts";
 import { json, type Sql } from "./sql.ts";
 
 /** A run that has written to a loop. The highest ordinal is the newest: the one that the record follows. */

@@ -1,4 +1,4 @@
-import type { NewEntry } from "../transcript.ts";
+import type { NewEntry } from "../write.ts";
 import {
   type Branch,
   branchAt,

@@ -1,4 +1,4 @@
-import type { NewMessage } from "../transcript.ts";
+import type { NewMessage } from "../session.ts";
 import { json, type Sql } from "./sql.ts";
 
 /** Adds messages in order; one whose id waits already, or is in the conversation, is not added again. */

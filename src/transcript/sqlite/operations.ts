@@ -1,14 +1,9 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
-import type {
-  LoopClosing,
-  LoopOpening,
-  NewMessage,
-  Outbox,
-  Place,
-  Step,
-  StoreWrite,
-  WorkerProcess,
-} from "../transcript.ts";
+import type { LoopClosing, LoopOpening } from "../loop.ts";
+import type { NewMessage } from "../session.ts";
+import type { Step } from "../step.ts";
+import type { WorkerProcess } from "../worker-process.ts";
+import type { Outbox, Place, StoreWrite } from "../write.ts";
 import { putText } from "./contents.ts";
 import { saveDefinition } from "./definitions.ts";
 import { putInbox } from "./inbox.ts";

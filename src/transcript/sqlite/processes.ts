@@ -1,4 +1,5 @@
-import type { Remains, Step, WorkerProcess } from "../transcript.ts";
+import type { Step } from "../step.ts";
+import type { Remains, WorkerProcess } from "../worker-process.ts";
 import type { Sql } from "./sql.ts";
 
 export function signIn(sql: Sql, process: WorkerProcess): void {

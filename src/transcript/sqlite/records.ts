@@ -1,5 +1,7 @@
 import type { LoopStatus } from "../../schema/record.ts";
-import type { BranchRecord, LoopRecord, SessionRecord, StepRecord } from "../transcript.ts";
+import type { LoopRecord } from "../loop.ts";
+import type { BranchRecord, SessionRecord } from "../session.ts";
+import type { StepRecord } from "../step.ts";
 import type { Sql, Value } from "./sql.ts";
 
 type SessionRow = {

@@ -2,27 +2,13 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
+import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
+import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
+import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
 import { StoreError } from "../store-error.ts";
-import type {
-  BranchRecord,
-  Claimed,
-  LoopClosing,
-  LoopOpened,
-  LoopOpening,
-  LoopRecord,
-  NewMessage,
-  Outbox,
-  Place,
-  Remains,
-  SessionRecord,
-  Step,
-  StepKey,
-  StepRecord,
-  Stored,
-  StoreWrite,
-  Transcript,
-  WorkerProcess,
-} from "../transcript.ts";
+import type { Transcript } from "../transcript.ts";
+import type { Remains, WorkerProcess } from "../worker-process.ts";
+import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
 import { definitionOf } from "./definitions.ts";

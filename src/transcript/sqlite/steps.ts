@@ -1,14 +1,6 @@
+import type { Claimed, LostExecution, Step, StepKey } from "../step.ts";
 import { FencedError } from "../store-error.ts";
-import type {
-  Claimed,
-  LostExecution,
-  Outbox,
-  Place,
-  Step,
-  StepKey,
-  Stored,
-  StoreWrite,
-} from "../transcript.ts";
+import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
 import { append } from "./append.ts";
 import { noteRun } from "./processes.ts";
 import { json, type Sql } from "./sql.ts";

@@ -9,7 +9,7 @@ import {
   type WorkerProcess,
   type WorkerProcessOptions,
 } from "../../../src/testing/worker-process.ts";
-import type { StepRecord } from "../../../src/transcript/transcript.ts";
+import type { StepRecord } from "../../../src/transcript/step.ts";
 import type { Session } from "../../workflows/support/session.ts";
 import { openStage, type Stage, TEST_KEY } from "../../workflows/support/temporal.ts";
 

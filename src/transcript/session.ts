@@ -1,0 +1,29 @@
+import type { EntryOrigin, LoopStatus } from "../schema/record.ts";
+
+// A session as the transcript has it: its head, its branches, and what waits for it.
+
+/** A message of a person on its way into the conversation. */
+export type NewMessage = {
+  readonly id: string;
+  readonly text: string;
+  readonly atMs: number;
+  /** How it stands in the record when it is a prompt of a loop; `prompt` when absent. */
+  readonly origin?: EntryOrigin | undefined;
+};
+
+export type SessionRecord = {
+  readonly id: string;
+  readonly agentName: string;
+  readonly definitionHash: string;
+  readonly model: string;
+  readonly createdAtMs: number;
+  readonly lastActiveAtMs: number;
+  readonly headBranch: string;
+  readonly loops: number;
+  readonly status: LoopStatus;
+};
+
+export type BranchRecord = {
+  readonly id: string;
+  readonly parent?: { readonly branch: string; readonly position: number } | undefined;
+};

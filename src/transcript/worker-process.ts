@@ -1,0 +1,24 @@
+import type { StepKey } from "./step.ts";
+
+/** A worker process, as it signed itself in. */
+export type WorkerProcess = {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly startTime: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+};
+
+/** What a process that is gone has left behind. */
+export type Remains = {
+  /** Activities that it had claimed and never answered. Local ones are not among them. */
+  readonly activities: readonly (StepKey & {
+    readonly session: string;
+    readonly activityId: string;
+    /** How often the step was claimed. */
+    readonly executions: number;
+  })[];
+  /** Runs that it worked on and that have not closed: their sticky queue may be its own. */
+  readonly runs: readonly { readonly session: string; readonly run: string }[];
+};
