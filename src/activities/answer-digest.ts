@@ -30,9 +30,7 @@ export async function answerDigest(
   const workspace = definition.workspace ?? defaultWorkspace;
   const calls = await Promise.all(
     message.content.flatMap((part) =>
-      part.type === "toolCall"
-        ? [callDigest(part, offered, definition.permissions, workspace, plan)]
-        : [],
+      part.type === "toolCall" ? [callDigest(part, offered, definition.permissions, workspace, plan)] : [],
     ),
   );
   const overflow = message.stopReason === "error" && isOverflowText(message.errorMessage ?? "");

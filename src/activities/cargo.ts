@@ -12,7 +12,8 @@ export async function unload(cargo: MachineOutbox, loopId: string, transcript: T
     cargo.entries.map(async (entry) => {
       const { body } = entry;
       const person = body.type === "person" || body.type === "refused" ? body.message : undefined;
-      const said = body.type === "report" && body.from !== undefined ? await wordsAt(body.from, transcript) : undefined;
+      const said =
+        body.type === "report" && body.from !== undefined ? await wordsAt(body.from, transcript) : undefined;
       const text = person === undefined ? said : await wordsOf(person, transcript);
       return {
         position: entry.position,

@@ -1,6 +1,6 @@
+import type { ToolFacts } from "../core/digest.ts";
 import { type AgentDefinition, Delegation, type SubAgent } from "../schema/definition.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import type { ToolFacts } from "../core/digest.ts";
 
 /** What a sub-agent runs with: its own definition, under the caller's name for it and within the caller's depth. */
 export function childDefinition(caller: AgentDefinition, { name, agent }: SubAgent): AgentDefinition {

@@ -13,7 +13,9 @@ export function offeredTools(
 ): Resolution {
   const resolved = registry.resolve(names, options);
   if (!resolved.ok || subAgents.length === 0) return resolved;
-  const taken = subAgents.filter(({ name }, index) => isTaken(name, resolved.tools, subAgents.slice(0, index)));
+  const taken = subAgents.filter(({ name }, index) =>
+    isTaken(name, resolved.tools, subAgents.slice(0, index)),
+  );
   if (taken.length > 0) return { ok: false, errors: taken.map(taught) };
   return { ...resolved, tools: [...resolved.tools, ...subAgents.map(asTool)] };
 }

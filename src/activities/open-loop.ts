@@ -10,18 +10,18 @@ import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { checkHooks } from "./ask-hooks.ts";
 import { unloadMessage } from "./cargo.ts";
+import { saveChildDefinitions } from "./child-definitions.ts";
 import { mustBeContinuable } from "./continuable.ts";
 import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { checkNames } from "./known-names.ts";
 import { letIn } from "./let-in.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { limitsOf, pinned } from "./pinned.ts";
 import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { checkOutput } from "./structured-output.ts";
-import { saveChildDefinitions } from "./child-definitions.ts";
-import { offeredTools } from "./offered-tools.ts";
 import { viewAtStart } from "./view-at-start.ts";
 
 /**

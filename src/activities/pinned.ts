@@ -8,8 +8,8 @@ import {
 } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
 import { REVERT_TOOL } from "../tools/view/revert-to-state.ts";
-import { type ChildFacts, delegationOf } from "./child-definitions.ts";
 import { hookedPoints } from "./ask-hooks.ts";
+import { type ChildFacts, delegationOf } from "./child-definitions.ts";
 
 /** What a loop runs with, of all that its digest says. */
 type Pinned = Omit<

@@ -1,9 +1,11 @@
+import type { ClosedDigest } from "../core/digest.ts";
+import { estimateText } from "../core/estimate.ts";
 import type { TaskRef } from "../core/task.ts";
 import type { AssistantMessage } from "../schema/message.ts";
 import { subAgentTool } from "../tools/agent/sub-agent.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { DefinitionError } from "./failure.ts";
 import { textOf } from "./answer-digest.ts";
+import { DefinitionError } from "./failure.ts";
 import { readCall } from "./read-call.ts";
 
 /** What a sub-agent is asked to do: it stands in the answer of the agent that has called it. */
@@ -27,9 +29,26 @@ function callBy(message: AssistantMessage | undefined, id: string) {
 
 /** The last words that a sub-agent has said, or nothing. */
 export async function wordsAt(
-  { session, branch, position }: { readonly session: string; readonly branch: string; readonly position: number },
+  {
+    session,
+    branch,
+    position,
+  }: { readonly session: string; readonly branch: string; readonly position: number },
   transcript: Pick<Transcript, "entries">,
 ): Promise<string | undefined> {
   const [entry] = await transcript.entries(session, branch, position, position + 1);
   return entry?.message.role === "assistant" ? textOf(entry.message) : undefined;
+}
+
+/** SUB-05: where the last answer stands that has a text. */
+export async function lastWords(
+  session: string,
+  branch: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  transcript: Pick<Transcript, "entries">,
+): Promise<ClosedDigest["words"]> {
+  const entries = await transcript.entries(session, branch, from, to);
+  const last = entries.findLast(({ message }) => message.role === "assistant" && textOf(message) !== "");
+  if (last?.message.role !== "assistant") return undefined;
+  return { position: last.position, tokens: estimateText(textOf(last.message)) };
 }

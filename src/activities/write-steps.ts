@@ -1,13 +1,11 @@
 import { Context } from "@temporalio/activity";
 import { INLINE_BYTES } from "../core/append.ts";
 import type { ClosedDigest, WrittenDigest } from "../core/digest.ts";
-import { estimateText } from "../core/estimate.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { NO_USAGE } from "../core/usage.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import type { EventBody, LoopStatus, Outcome } from "../schema/record.ts";
-import type { Transcript } from "../transcript/transcript.ts";
+import type { LoopStatus, Outcome } from "../schema/record.ts";
 import type { CloseLoopInput, RecordInput } from "./activities.ts";
 import { textOf } from "./answer-digest.ts";
 import { unload, unloadMessage } from "./cargo.ts";
@@ -17,6 +15,7 @@ import { announceEvents } from "./live.ts";
 import { tellLoopEnd } from "./loop-hooks.ts";
 import { currentStep } from "./step.ts";
 import { outputText } from "./structured-output.ts";
+import { lastWords } from "./task-words.ts";
 
 const STATUS_OF_OUTCOME = {
   answered: "completed",
@@ -48,7 +47,8 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
         : await dependencies.definitions.byHash(input.definitionHash);
     const output = input.isOutput === true ? definition?.output : undefined;
     const said = closedDigest(answer, input.answer, output);
-    const words = input.isTask === true ? await lastWords(step.session, input.branch, end, transcript) : undefined;
+    const isReported = input.isTask === true && end?.type === "AgentEnd";
+    const words = isReported ? await lastWords(step.session, input.branch, end, transcript) : undefined;
     const digest = words === undefined ? said : { ...said, words };
     const stored = await transcript.closeLoop({
       step,
@@ -79,20 +79,6 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
   } catch (error) {
     throw asFailure(error);
   }
-}
-
-/** SUB-05: of the last answer that has a text. */
-async function lastWords(
-  session: string,
-  branch: string,
-  end: EventBody | undefined,
-  transcript: Pick<Transcript, "entries">,
-): Promise<ClosedDigest["words"]> {
-  if (end?.type !== "AgentEnd") return undefined;
-  const entries = await transcript.entries(session, branch, end.from, end.to);
-  const last = entries.findLast(({ message }) => message.role === "assistant" && textOf(message) !== "");
-  if (last?.message.role !== "assistant") return undefined;
-  return { position: last.position, tokens: estimateText(textOf(last.message)) };
 }
 
 /** The run's last words, for a structured output its JSON; the branch is the store's to say. */

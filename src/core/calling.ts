@@ -1,5 +1,5 @@
-import type { Limits } from "../schema/definition.ts";
 import type { Permission } from "../schema/record.ts";
+import type { ChildShare } from "./children.ts";
 import type { CallDigest } from "./digest.ts";
 import type { QueuedRequest } from "./pruning.ts";
 import type { Issue } from "./state.ts";
@@ -15,7 +15,7 @@ export type CallStatus =
       readonly local: boolean;
       readonly startedAtMs: number;
       /** It is the run of a sub-agent, with what was reserved for it; `session` once it has one. */
-      readonly child?: { readonly limits: Limits; readonly session?: string };
+      readonly child?: ChildShare & { readonly session?: string };
     }
   /** A person is asked; `untilMs` is when the definition's word counts instead. */
   | {

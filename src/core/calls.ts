@@ -2,6 +2,7 @@ import { messageEvents } from "./append.ts";
 import { permitFor } from "./approvals.ts";
 import { answerCall, doneWith, joinResults, startEvent } from "./call-results.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
+import { childrenAmong, reserveShare } from "./children.ts";
 import type { CallDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue } from "./issue.ts";
@@ -83,13 +84,16 @@ function startUnit(state: State, phase: Calling, refusals: ReadonlyMap<number, R
     const call = calls[index] as Call;
     const { state: counted, refusal } = countMistake(next, call.name, refusalOf(state, call));
     next = counted;
+    const sharers = childrenAmong(next, calls.slice(index, to));
     const begun =
-      refusal === undefined ? begin(next, phase.position, call, index, refusals.get(index)) : undefined;
+      refusal === undefined
+        ? begin(next, phase.position, call, index, { refusal: refusals.get(index), sharers })
+        : undefined;
     if (begun === undefined) next = emit(next, startEvent(call, phase.position));
     next = begun?.state ?? answerCall(next, phase.position, call, index, refusal ?? "");
     calls = withCall(calls, index, begun?.call ?? { ...call, status: doneWith(call, refusal ?? "") });
   }
-  const carrier = calls.findIndex(({ status }) => status.type === "running" && !status.local);
+  const carrier = calls.findIndex(({ status }) => carries(status));
   const base = baseOf(next.outbox, phase.position + 1 + from);
   const given = issue(next);
   const { flush: _, ...rest } = phase;
@@ -102,7 +106,7 @@ function begin(
   answer: number,
   call: Call,
   index: number,
-  refusal: Refusal | undefined,
+  { refusal, sharers }: { readonly refusal: Refusal | undefined; readonly sharers: number },
 ): { state: State; call: Call } {
   const { reason, ...permission } = permitFor(state, call);
   if (refusal !== undefined && permission.outcome !== "deny") {
@@ -110,7 +114,7 @@ function begin(
   }
   switch (permission.outcome) {
     case "allow":
-      return run(state, answer, { ...call, permission });
+      return run(state, answer, { ...call, permission }, index, sharers);
     case "deny":
       return refuse(state, answer, { ...call, permission }, index, `Refused: ${reason}`);
     case "ask": {
@@ -122,12 +126,33 @@ function begin(
   }
 }
 
-export function run(state: State, answer: number, call: Call, sharers = 1): { state: State; call: Call } {
-  const child = pinnedOf(state).tools[call.name]?.child;
-  if (child !== undefined) return runChild(state, answer, call, child, sharers);
-  const local = state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
-  const status = { type: "running" as const, generation: 0, lost: 0, local, startedAtMs: state.nowMs };
-  return { state: emit(state, startEvent(call, answer)), call: { ...call, status } };
+/** @param sharers - Sub-agents that begin together, when it is one. */
+export function run(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  sharers = 1,
+): { state: State; call: Call } {
+  const { quick, child } = pinnedOf(state).tools[call.name] ?? {};
+  const share = child === undefined ? undefined : reserveShare(state, call, child, sharers);
+  if (share?.ok === false) return refuse(state, answer, call, index, `Not run: ${share.reason}`);
+  const reserved = share === undefined ? {} : { child: share.share };
+  const local = child === undefined && state.localSteps && quick === true;
+  const status = {
+    type: "running" as const,
+    generation: 0,
+    lost: 0,
+    local,
+    startedAtMs: state.nowMs,
+    ...reserved,
+  };
+  return { state: emit(share?.state ?? state, startEvent(call, answer)), call: { ...call, status } };
+}
+
+/** An activity of its own: it takes the outbox along. */
+export function carries(status: CallStatus): boolean {
+  return status.type === "running" && !status.local && status.child === undefined;
 }
 
 export function refuse(
@@ -143,14 +168,22 @@ export function refuse(
   };
 }
 
-/** What comes when a call has moved: the next unit when none is left; and while only people are waited for, the outbox is written down. */
+/**
+ * What comes when a call has moved: the next unit when none is left; and while only people, or sub-agents, are waited
+ * for, the outbox is written down, once.
+ */
 export function goOnWith(state: State, phase: Calling): State {
   const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
-  if (isFlushing(phase) || has("running")) return { ...state, phase };
-  if (!has("asking")) return unitOver({ ...state, phase }, phase);
+  if (isFlushing(phase) || phase.calls.some(isBrief)) return { ...state, phase };
+  if (!has("asking") && !has("running")) return unitOver({ ...state, phase }, phase);
   if (phase.flush === "tried" || isEmpty(state.outbox)) return { ...state, phase };
   const given = issue(state);
   return { ...given.state, phase: { ...phase, flush: given.issue } };
+}
+
+/** At work, and no sub-agent. */
+function isBrief({ status }: Call): boolean {
+  return status.type === "running" && status.child === undefined;
 }
 
 export function isFlushing({ flush }: Calling): boolean {

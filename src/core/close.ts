@@ -1,4 +1,5 @@
 import type { Outcome } from "../schema/record.ts";
+import { taskTotals } from "./children.ts";
 import type { ClosedDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";

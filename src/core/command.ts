@@ -1,13 +1,14 @@
-import type { AgentDefinition, Continuation, Limits } from "../schema/definition.ts";
+import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Outcome, SpawnRef } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
+import type { ChildShare } from "./children.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
+import type { TaskReport } from "./task.ts";
 import type { LeftView } from "./view.ts";
 import type { ViewRanges } from "./view-ranges.ts";
-import type { TaskReport } from "./task.ts";
 import type { ViewAtHand } from "./view-request.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
@@ -102,7 +103,7 @@ export type CallToolCommand = Writing & {
   readonly queue?: string;
   readonly summary: string;
   /** It is an agent: the call is a run of its own, with what is reserved for it. */
-  readonly child?: { readonly definitionHash: string; readonly limits: Limits; readonly session?: string };
+  readonly child?: ChildShare & { readonly definitionHash: string; readonly session?: string };
 };
 
 export type CallToolsCommand = {

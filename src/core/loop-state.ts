@@ -1,5 +1,6 @@
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { ContinuationKind, Outcome } from "../schema/record.ts";
+import type { Account } from "./budget.ts";
 import type { ClosedDigest } from "./digest.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 
@@ -46,6 +47,8 @@ export type OpenLoop = {
   readonly admitted?: number;
   /** Words of hooks for the turn that begins next; absent for none. */
   readonly notices?: readonly string[];
+  /** What its sub-agents have and have had; absent while it has started none. */
+  readonly account?: Account;
   /** By a hook that failed behind something: the loop ends with its turn. */
   readonly ended?: { readonly by: string; readonly reason: string };
 };

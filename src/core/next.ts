@@ -1,7 +1,7 @@
 import { approvalsUntil } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
-import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
 import { commandOfChild, hasChild, reportOf } from "./children.ts";
+import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
 import { contextTokens } from "./compacting.ts";
 import { messagesToFilter } from "./filtering.ts";
 import { askedOf, hasHook } from "./hooking.ts";

@@ -1,4 +1,5 @@
 import type { Continuation } from "../schema/definition.ts";
+import { withinShare } from "./children.ts";
 import type { LoopDigest } from "./digest.ts";
 import { issue } from "./issue.ts";
 import { emit } from "./outbox.ts";
@@ -14,7 +15,9 @@ const GOAL_BYTES = 256;
 export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
   const given = issue(state);
   const goal =
-    state.goal === "" ? truncateForPreview(redact(prompts[0]?.text ?? state.task?.summary ?? ""), GOAL_BYTES) : state.goal;
+    state.goal === ""
+      ? truncateForPreview(redact(prompts[0]?.text ?? state.task?.summary ?? ""), GOAL_BYTES)
+      : state.goal;
   const phase = { type: "opening" as const, issue: given.issue, prompts };
   return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }

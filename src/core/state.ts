@@ -218,6 +218,7 @@ export type State = {
     readonly tokens?: number;
     readonly durationMs?: number;
     readonly messages?: number;
+    readonly children?: number;
   };
   /** What a person has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];

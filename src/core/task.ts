@@ -17,6 +17,8 @@ export type TaskRequest = {
   readonly summary: string;
   /** What its caller has reserved for it, and for all that it starts. */
   readonly limits: Limits;
+  /** Sub-agents that it may start, with all below them. */
+  readonly maxChildren: number | null;
 };
 
 /** What a sub-agent's run comes to. Its words stay in its own session, in the entry at `position`. */
@@ -34,13 +36,18 @@ export type TaskReport = {
   readonly messages: number;
   /** With what its own sub-agents have spent. */
   readonly spent: Spent;
+  /** Sub-agents that it has started, with all below them. */
+  readonly children: number;
 };
 
 /** The words of a task, as a message to the sub-agent. They stand in the caller's record. */
 export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "arguments">;
 
 /** The first message of a sub-agent's session. */
-export function taskMessage({ spawn, branch, answer, arguments: changed }: TaskRequest, atMs: number): PersonMessage {
+export function taskMessage(
+  { spawn, branch, answer, arguments: changed }: TaskRequest,
+  atMs: number,
+): PersonMessage {
   const task = { spawn, branch, answer, ...(changed === undefined ? {} : { arguments: changed }) };
   return { id: spawn.toolCallId, task, atMs };
 }

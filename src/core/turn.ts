@@ -1,6 +1,7 @@
 import type { StopReason } from "../schema/message.ts";
 import type { TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
+import { NO_ACCOUNT, treeSpent } from "./budget.ts";
 import { answerFinal } from "./call-results.ts";
 import { startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
@@ -17,7 +18,7 @@ import type { CompactDigest, FilterDigest, ModelDigest, OutputVerdict } from "./
 import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
-import { limitReached } from "./limits.ts";
+import { limitReached, spentBy } from "./limits.ts";
 import type { OpenLoop } from "./loop-state.ts";
 import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
@@ -43,12 +44,8 @@ export function beginTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endUnasked(state);
-  const reason = limitReached(pinnedOf(state).limits, {
-    turns: loop.turn,
-    tokens: loop.usage.input + loop.usage.output,
-    durationMs: state.nowMs - loop.startedAtMs - (loop.waitedMs ?? 0),
-    costUsd: loop.costUsd,
-  });
+  const spent = treeSpent(loop.account ?? NO_ACCOUNT, spentBy(loop, state.nowMs));
+  const reason = limitReached(pinnedOf(state).limits, spent);
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
   const unfiltered = unfilteredFor(state, source);

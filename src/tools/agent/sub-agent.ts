@@ -11,7 +11,10 @@ export function subAgentTool({ name, description }: Pick<SubAgent, "name" | "des
     name,
     description,
     parameters: z.object({
-      task: z.string({ error: MISSING }).min(1, MISSING).describe("What is to be done, with all that must be known"),
+      task: z
+        .string({ error: MISSING })
+        .min(1, MISSING)
+        .describe("What is to be done, with all that must be known"),
     }),
     // Its own tools are asked about each by itself.
     replay: "idempotent",
