@@ -5,6 +5,8 @@
 
 const PACKAGES = "^node_modules/";
 const TEMPORAL = "^node_modules/@temporalio/";
+/** The composition root, and what it is told. */
+const WORKER = "^src/worker(/|\\.ts$)";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
 const room = (name) => `^src/${name}/`;
@@ -105,7 +107,7 @@ module.exports = {
       runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), PACKAGES],
       allowBuiltins: true,
     }),
-    ...only("worker-composes", "^src/worker\\.ts$", {
+    ...only("worker-composes", WORKER, {
       runtime: [
         ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "recovery", ...ADAPTERS),
         PACKAGES,
@@ -115,8 +117,8 @@ module.exports = {
     {
       name: "nobody-but-the-cli-imports-the-worker",
       severity: "error",
-      from: { path: "^src/", pathNot: room("cli") },
-      to: { path: "^src/worker\\.ts$" },
+      from: { path: "^src/", pathNot: [room("cli"), WORKER] },
+      to: { path: WORKER },
     },
     {
       name: "nobody-imports-the-cli",
@@ -163,7 +165,7 @@ module.exports = {
             "testing",
           ),
           ...rooms(...ADAPTERS),
-          "^src/worker\\.ts$",
+          WORKER,
         ],
       },
       to: {},

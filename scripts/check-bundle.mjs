@@ -2,15 +2,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
+import ts from "typescript";
 
 /**
- * Largest workflow bundle, in bytes of JavaScript without its source map.
+ * Largest workflow bundle, in bytes of JavaScript without comments and source map.
  *
- * The bare SDK has about 522 kB, the machine and its driver 276 kB with their comments. Every worker thread compiles all
- * of it, so growth is a decision; zod alone would
- * add 300 to 480 kB.
+ * It has 670 kB, two thirds of them the bare SDK's. Every worker thread compiles all of it, so growth is a decision; what only
+ * activities run, such as making messages of a view, stays out. Zod alone would add 300 to 480 kB.
  */
-const MAX_BUNDLE_BYTES = 840_000;
+const MAX_BUNDLE_BYTES = 680_000;
 
 /** Builtins that the SDK replaces with versions of its own, fit for the sandbox. */
 const REPLACED_BUILTINS = ["assert", "url", "util"];
@@ -35,10 +35,18 @@ function bundleProblems(bundle) {
     found.push(`it holds zod (${zod}); workflows and core may import schema as types only`);
   const builtin = ids.find(isBuiltin);
   if (builtin !== undefined) found.push(`it asks for the Node builtin ${builtin}`);
-  const bytes = Buffer.byteLength(code);
-  console.log(`${file}: ${bytes} bytes of JavaScript in ${ids.length} modules (at most ${MAX_BUNDLE_BYTES})`);
+  const bytes = Buffer.byteLength(withoutComments(code));
+  console.log(
+    `${file}: ${bytes} bytes of JavaScript without comments in ${ids.length} modules (at most ${MAX_BUNDLE_BYTES})`,
+  );
   if (bytes > MAX_BUNDLE_BYTES) found.push(`${bytes} bytes are more than ${MAX_BUNDLE_BYTES}`);
   return found;
+}
+
+/** A worker compiles no comment: what it costs is what is left. */
+function withoutComments(code) {
+  const compilerOptions = { removeComments: true, target: ts.ScriptTarget.ESNext };
+  return ts.transpileModule(code, { compilerOptions }).outputText;
 }
 
 function isBuiltin(id) {

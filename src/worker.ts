@@ -2,26 +2,18 @@ import { realpathSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
-import {
-  NativeConnection,
-  type NativeConnectionOptions,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-} from "@temporalio/worker";
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
 import { Conversations } from "./activities/conversations.ts";
 import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
-import { BUILT_IN_STRATEGIES, type CompactionStrategy } from "./hooks/compaction-strategy.ts";
-import type { ContextConverter, ContextTransform } from "./hooks/context-functions.ts";
-import { FilterRegistry, type InputFilter } from "./hooks/filters.ts";
+import { BUILT_IN_STRATEGIES } from "./hooks/compaction-strategy.ts";
+import { FilterRegistry } from "./hooks/filters.ts";
 import { Named } from "./hooks/named.ts";
-import { type HookFunctions, type HookPolicy, HookRegistry } from "./hooks/registry.ts";
+import { HookRegistry } from "./hooks/registry.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
-import type { Provider } from "./providers/provider.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
-import { environment, type SecretSource } from "./providers/secrets.ts";
+import { environment } from "./providers/secrets.ts";
 import { thisProcess } from "./recovery/process-identity.ts";
 import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
@@ -33,6 +25,7 @@ import type { Tool } from "./tools/tool.ts";
 import { viewTools } from "./tools/view/view-tools.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
+import type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
 
 export type { HookAnswer } from "./hooks/answer.ts";
 export type { CompactionRequest, CompactionStrategy } from "./hooks/compaction-strategy.ts";
@@ -43,65 +36,7 @@ export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.t
 export type { HookPoint } from "./schema/hooks.ts";
 export type { DefaultToolOptions } from "./tools/default-tools.ts";
 export { defineTool } from "./tools/tool.ts";
-
-export type HoldfastWorkerOptions = {
-  /** `host:port`; else what Temporal's own configuration says (profiles, `TEMPORAL_*`). */
-  readonly address?: string;
-  readonly namespace?: string;
-  readonly connection?: NativeConnectionOptions;
-  readonly taskQueue?: string;
-  /** Where transcript and live output lie; else `HOLDFAST_HOME`, else `~/.holdfast`. */
-  readonly home?: string;
-  /** Your own tools, beside the six that are built in. */
-  readonly tools?: readonly Tool[];
-  /**
-   * Off leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state; an object
-   * changes time limits, bounds and restrictions of the first six.
-   */
-  readonly builtInTools?: boolean | DefaultToolOptions;
-  /**
-   * Input filters, by the names that definitions use in `inputFilters`. One that throws, or that gives no answer
-   * within 10 seconds, rejects.
-   */
-  readonly filters?: Readonly<Record<string, InputFilter>>;
-  /**
-   * Hooks, by the names that definitions use in `hooks`: functions by point, and what a failure means. One that throws,
-   * or that gives no answer within 10 seconds, is a "no" before something happens and changes nothing behind it.
-   */
-  readonly hooks?: Readonly<Record<string, HookFunctions & { readonly policy?: HookPolicy }>>;
-  /**
-   * Context transforms, by the names that definitions use in `transformContext`. One that throws, or that gives no answer
-   * within 10 seconds, fails the turn.
-   */
-  readonly transforms?: Readonly<Record<string, ContextTransform>>;
-  /** Context converters, by the names that definitions use in `convertToLlm`. They fail as transforms do. */
-  readonly converters?: Readonly<Record<string, ContextConverter>>;
-  /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
-  readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
-  /** Your own vendors; one replaces the built-in adapter of its protocol. */
-  readonly providers?: readonly Provider[];
-  readonly transcript?: Transcript;
-  readonly hub?: StreamHub;
-  readonly secrets?: SecretSource;
-  /** Where runs work whose definition names no folder; the current one unless said. */
-  readonly defaultWorkspace?: string;
-  readonly log?: Logger;
-  /** Looks for dead workers of this host and takes over from them at once; on unless said. */
-  readonly recognition?: boolean;
-  /** What Temporal's own worker is to do differently. */
-  readonly temporal?: Partial<WorkerOptions>;
-};
-
-export type HoldfastWorker = {
-  readonly id: string;
-  readonly address: string;
-  readonly namespace: string;
-  readonly taskQueue: string;
-  /** Resolves when the worker has ended, after `shutdown` or a signal. */
-  run(): Promise<void>;
-  /** No new work; what runs is given a little time, then handed back. */
-  shutdown(): void;
-};
+export type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
 
 /**
  * How long a workflow task waits for the worker that has its run in memory. Half of the SDK's default: a host that

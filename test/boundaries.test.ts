@@ -58,6 +58,8 @@ const PLANTED = [
   ["cli/a.ts", 'import "../transcript/good.ts";', "cli-uses-client"],
   ["testing/a.ts", 'import "../client/good.ts";', "testing-is-below-client"],
   ["testing/b.ts", 'import "../worker.ts";', "nobody-but-the-cli-imports-the-worker"],
+  ["testing/c.ts", 'import "../worker/options.ts";', "nobody-but-the-cli-imports-the-worker"],
+  ["cli/b.ts", 'import "../worker/options.ts";', "cli-uses-client"],
   ["config/a.ts", 'import "../cli/good.ts";', "nobody-imports-the-cli"],
   ["tools/a.ts", 'import "vitest";', "no-development-packages"],
   ["tools/b.ts", 'import "./nowhere.ts";', "no-unresolvable"],
@@ -126,7 +128,14 @@ describe("the boundary rules", () => {
     write("src/workflows/messages.ts", "export const steer = 1;");
     write("src/stream/b.ts", 'import { a } from "./a.ts"; export const b = () => a;');
     write("src/tools/tool.ts", "export const tool = 1;");
-    write("src/worker.ts", 'import "./activities/good.ts"; import "./workflows/good.ts";');
+    write(
+      "src/worker.ts",
+      'import "./activities/good.ts"; import "./workflows/good.ts"; import "./worker/options.ts";',
+    );
+    write(
+      "src/worker/options.ts",
+      'import type { Good } from "../activities/good.ts"; export type O = Good;',
+    );
     for (const [path, text] of [...PLANTED, ...ALLOWED]) write(`src/${path}`, text);
     violations = violationsIn(folder);
   }, 60_000);

@@ -1,8 +1,7 @@
 import type { CallDigest, ModelDigest } from "../core/digest.ts";
 import { estimateMessage } from "../core/estimate.ts";
 import { isOverflowText } from "../core/overflow.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import { costOf } from "../core/usage.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage, ToolCallContent } from "../schema/message.ts";
@@ -41,10 +40,7 @@ export async function answerDigest(
     costUsd: costOf(message.usage, definition.model.cost),
     tokens: estimateMessage(message),
     calls,
-    preview: truncateForPreview(
-      redact(overflow ? (message.errorMessage ?? "") : textOf(message)),
-      PREVIEW_BYTES,
-    ),
+    preview: shownBriefly(overflow ? (message.errorMessage ?? "") : textOf(message), PREVIEW_BYTES),
     ...(overflow ? { overflow } : {}),
     ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.length)
       ? { announces: true }

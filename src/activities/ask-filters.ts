@@ -1,6 +1,5 @@
 import { CancelledFailure } from "@temporalio/activity";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import type { FilterVerdict } from "../hooks/filters.ts";
 import { DEFAULT_HOOK_TIMEOUT_MS } from "../hooks/time-limit.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -9,7 +8,7 @@ import type { Dependencies } from "./dependencies.ts";
 const SAID_BYTES = 512;
 
 /**
- * What the filters say of one text; a reason is bounded and free of secrets.
+ * What the filters say of one text: a reason, or all warnings together, bounded and free of secrets.
  *
  * A filter that throws or does not answer in time rejects. One that is interrupted has decided nothing.
  */
@@ -24,10 +23,17 @@ export async function askFilters(
   for (const { filter, result } of reports) {
     if (result.type === "failed") log.warn({ filter, how: result.how }, "An input filter failed");
   }
-  return verdict.type === "reject" ? { type: "reject", reason: fitting(verdict.reason) } : verdict;
+  switch (verdict.type) {
+    case "reject":
+      return { ...verdict, reason: fitting(verdict.reason) };
+    case "warn":
+      return { ...verdict, text: fitting(verdict.text) };
+    case "pass":
+      return verdict;
+  }
 }
 
 /** As it may cross history. */
 export function fitting(said: string): string {
-  return truncateForPreview(redact(said), SAID_BYTES - "...".length);
+  return shownBriefly(said, SAID_BYTES - "...".length);
 }

@@ -1,5 +1,4 @@
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import { commandWords } from "../hooks/command-words.ts";
 import type { HookContexts } from "../hooks/hook-point.ts";
 import type { HookRun } from "../hooks/registry.ts";
@@ -11,6 +10,7 @@ import type { Transcript } from "../transcript/transcript.ts";
 import type { Conversations } from "./conversations.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { DefinitionError } from "./failure.ts";
+import { meantBy } from "./known-names.ts";
 
 /** Of what a hook gives as its reason, in bytes, the dots of a cut included: it stands in history and in events. */
 const REASON_BYTES = 512;
@@ -47,7 +47,7 @@ function faultOf(use: HookUse, point: HookPoint, registry: Dependencies["hooks"]
   if (points !== undefined) return `hook "${name}" does not listen there, only at ${points.join(", ")}`;
   const known = registry.names.length === 0 ? "it has none" : `it has ${registry.names.join(", ")}`;
   const command = /[\s/]/.test(name) ? `; for a command write {"command": ${JSON.stringify(name)}}` : "";
-  return `this worker has no hook "${name}"; ${known}${command}`;
+  return `this worker has no hook "${name}"; ${known}${command || meantBy(name, registry.names)}`;
 }
 
 /** All that hooks need of the world; the scenario player's world without a server has no more. */
@@ -113,9 +113,9 @@ export function askingId(
 }
 
 export function shortName(name: string): string {
-  return truncateForPreview(redact(name), NAME_BYTES - "...".length);
+  return shownBriefly(name, NAME_BYTES - "...".length);
 }
 
 export function shortReason(reason: string): string {
-  return truncateForPreview(redact(reason), REASON_BYTES - "...".length);
+  return shownBriefly(reason, REASON_BYTES - "...".length);
 }

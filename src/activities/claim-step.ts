@@ -1,11 +1,10 @@
-import type { OutboxEntry } from "../core/outbox.ts";
-import { TOOL_INTENT_NUDGE } from "../core/tool-intent.ts";
 import type { Claimed, Step } from "../transcript/step.ts";
 import type { Place } from "../transcript/write.ts";
 import type { ModelInput } from "./activities.ts";
 import { unload } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { announceEvents } from "./live.ts";
+import { logNudges } from "./log-nudges.ts";
 import { patiently } from "./patience.ts";
 
 /** Writes what rode along with a command, takes its step, and tells watchers; gives back what is stored already. */
@@ -26,15 +25,6 @@ export async function claimStep(
   const written = await unload(outbox, loopId, transcript);
   const claimed = await patiently(() => transcript.claim(step, place, written, Date.now()), signal, log);
   announceEvents(hub, step, loopId, turn, written.events);
-  if (claimed.type === "claimed" && outbox.entries.some(isNudge)) {
-    log.info(
-      { session: step.session, loopId, turn },
-      "The model announced a tool call and made none: nudged",
-    );
-  }
+  if (claimed.type === "claimed") logNudges(log, outbox, { session: step.session, loopId, turn });
   return claimed;
-}
-
-function isNudge({ body }: OutboxEntry): boolean {
-  return body.type === "notice" && body.text === TOOL_INTENT_NUDGE;
 }

@@ -1,6 +1,7 @@
 import { CancelledFailure, Context } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
 import { truncateForPreview } from "../core/preview.ts";
+import { shownBriefly } from "../core/redact.ts";
 import { ProviderError, type ProviderFault } from "../providers/provider-error.ts";
 import type { RetryConfig } from "../schema/definition.ts";
 import { FencedError, StoreError, type StoreFault } from "../transcript/store-error.ts";
@@ -115,7 +116,7 @@ export function backoff(retry: RetryConfig | undefined, attempt: number, dice = 
 function failure(type: string, error: Error, nonRetryable: boolean): ApplicationFailure {
   return ApplicationFailure.create({
     type,
-    message: truncateForPreview(error.message, MAX_MESSAGE_BYTES),
+    message: shownBriefly(error.message, MAX_MESSAGE_BYTES),
     nonRetryable,
   });
 }

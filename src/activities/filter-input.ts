@@ -1,7 +1,7 @@
 import { Context } from "@temporalio/activity";
 import type { FilterDigest, InputVerdict } from "../core/digest.ts";
 import type { FilterInputInput } from "./activities.ts";
-import { askFilters, fitting } from "./ask-filters.ts";
+import { askFilters } from "./ask-filters.ts";
 import { unloadMessage } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
@@ -50,9 +50,7 @@ export async function verdictsOn(
   const verdicts: InputVerdict[] = [];
   for (const { id, text } of messages) {
     const verdict = await askFilters(names, text, dependencies, signal);
-    verdicts.push(
-      verdict.type === "warn" ? { id, type: "warn", text: fitting(verdict.text) } : { id, ...verdict },
-    );
+    verdicts.push({ id, ...verdict });
     if (verdict.type === "reject") break;
   }
   return verdicts;

@@ -1,6 +1,6 @@
 import { withWarning } from "../core/refused.ts";
 import type { NewMessage } from "../transcript/session.ts";
-import { askFilters, fitting } from "./ask-filters.ts";
+import { askFilters } from "./ask-filters.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** What a loop may begin with, as it is to be stored: a warning stands at the end of the message that it is about. */
@@ -41,7 +41,7 @@ export async function filterPrompts(
   for (const message of [...waiting, ...prompts.filter((prompt) => !asked.includes(prompt))]) {
     const verdict = await askFilters(names, message.text, dependencies, signal);
     if (verdict.type === "reject") return { prompts, rejected: verdict.reason, refused: [message] };
-    if (verdict.type === "warn") warnings.set(message, fitting(verdict.text));
+    if (verdict.type === "warn") warnings.set(message, verdict.text);
   }
   const warned = (message: NewMessage): NewMessage => ({
     ...message,

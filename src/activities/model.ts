@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import type { ModelDigest } from "../core/digest.ts";
+import { askedFor } from "../core/final-tool.ts";
 import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { invalidateSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
@@ -19,7 +20,7 @@ import { toolsAtHand } from "./offered-tools.ts";
 import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { storedStep } from "./stored-step.ts";
-import { askedFor, outputPlan } from "./structured-output.ts";
+import { outputPlan } from "./structured-output.ts";
 
 /**
  * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is

@@ -6,9 +6,9 @@ import type { Tool } from "../tools/tool.ts";
 type Offering = Pick<AgentDefinition, "tools" | "subAgents">;
 
 /** All that an agent may call: the tools that it names, then its sub-agents. */
-export function offeredTools(
+export function agentTools(
   { tools: names, subAgents = [] }: Offering,
-  registry: ToolRegistry,
+  registry: Pick<ToolRegistry, "resolve">,
   options: { readonly strict?: boolean } = {},
 ): Resolution {
   const resolved = registry.resolve(names, options);
@@ -22,7 +22,7 @@ export function offeredTools(
 
 /** For an agent whose loop is open: what was wrong was found then. */
 export function toolsAtHand(definition: Offering, registry: ToolRegistry): readonly Tool[] {
-  const offered = offeredTools(definition, registry);
+  const offered = agentTools(definition, registry);
   return offered.ok ? offered.tools : [];
 }
 

@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
 import { Context } from "@temporalio/activity";
 import type { LoopDigest } from "../core/digest.ts";
-import { loopSegment } from "../core/loop-segment.ts";
+import { shownBriefly } from "../core/redact.ts";
 import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import { type AgentDefinition, Continuation } from "../schema/definition.ts";
-import { toolDefinition } from "../tools/tool.ts";
+import { type Tool, toolDefinition } from "../tools/tool.ts";
+import type { LoopTerms } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { checkHooks } from "./ask-hooks.ts";
@@ -17,12 +18,16 @@ import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { checkNames } from "./known-names.ts";
 import { letIn } from "./let-in.ts";
-import { offeredTools } from "./offered-tools.ts";
+import { offeredTools, openingOf } from "./opening.ts";
 import { limitsOf, pinned } from "./pinned.ts";
 import { checkContextFunctions } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
-import { checkOutput } from "./structured-output.ts";
+import { checkOutput, outputPlan } from "./structured-output.ts";
 import { viewAtStart } from "./view-at-start.ts";
+
+/** Of what a loop is warned of: a definition may name as many tools as it likes. */
+const MAX_WARNINGS = 16;
+const WARNING_BYTES = 253;
 
 /**
  * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
@@ -64,13 +69,9 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       definitionHash,
       agentName: definition.name,
       model: definition.model.id,
-      // ID-02, SUB-11.
-      segment: input.spawn === undefined ? loopSegment(definition) : "sub",
-      ...(input.spawn === undefined ? {} : { spawn: input.spawn }),
-      kind: continuation?.kind ?? { type: "initial" },
-      ...(continuation?.at === undefined ? {} : { at: continuation.at }),
+      ...openingOf(definition, continuation, input.spawn),
       ...words,
-      terms: { tools: tools.map(toolDefinition), limits: limitsOf(definition, continuation) },
+      terms: termsOf(definition, continuation, tools, dependencies),
     });
     const view =
       input.number === 0 ? await viewAtStart(opened, tools, step.session, dependencies) : opened.view;
@@ -83,6 +84,20 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+function termsOf(
+  definition: AgentDefinition,
+  continuation: Continuation | undefined,
+  tools: readonly Tool[],
+  { providers }: Dependencies,
+): LoopTerms {
+  const plan = outputPlan(definition, providers);
+  return {
+    tools: tools.map(toolDefinition),
+    limits: limitsOf(definition, continuation),
+    ...(plan === undefined ? {} : { output: plan.road }),
+  };
 }
 
 async function mustGoOn(
@@ -109,10 +124,10 @@ async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promi
 }
 
 function offered(definition: AgentDefinition, { tools, log }: Dependencies) {
-  const resolved = offeredTools(definition, tools, { strict: definition.strict });
-  if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
-  for (const warning of resolved.warnings) log.warn({ agent: definition.name }, warning);
-  return resolved;
+  const resolved = offeredTools(definition, tools);
+  const warnings = resolved.warnings.slice(0, MAX_WARNINGS).map((one) => shownBriefly(one, WARNING_BYTES));
+  for (const warning of warnings) log.warn({ agent: definition.name }, warning);
+  return { ...resolved, warnings };
 }
 
 function checkCompaction({ context }: AgentDefinition, { compactions }: Dependencies): void {

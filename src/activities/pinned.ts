@@ -1,5 +1,6 @@
 import { triggerLevel } from "../core/compaction/trigger.ts";
-import type { LoopDigest, ToolFacts } from "../core/digest.ts";
+import type { PinnedDigest, ToolFacts } from "../core/digest.ts";
+import { REVERT_TOOL } from "../core/view-request.ts";
 import {
   type AgentDefinition,
   type Continuation,
@@ -7,23 +8,8 @@ import {
   RevertSettings,
 } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
-import { REVERT_TOOL } from "../tools/view/revert-to-state.ts";
 import { hookedPoints } from "./ask-hooks.ts";
 import { type ChildFacts, delegationOf } from "./child-definitions.ts";
-
-/** What a loop runs with, of all that its digest says. */
-type Pinned = Omit<
-  LoopDigest,
-  | "loopId"
-  | "parentLoopId"
-  | "kind"
-  | "branch"
-  | "from"
-  | "tokensBefore"
-  | "entries"
-  | "warnings"
-  | "rejected"
->;
 
 /** The part of a definition that the machine decides by. */
 export function pinned(
@@ -32,7 +18,7 @@ export function pinned(
   tools: readonly Tool[],
   children: ChildFacts,
   continuation?: Continuation,
-): Pinned {
+): PinnedDigest {
   const { context, nudges } = definition;
   const hooks = hookedPoints(definition);
   return {

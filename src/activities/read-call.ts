@@ -1,12 +1,13 @@
 import type { CallDigest } from "../core/digest.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import { recoverCall } from "../tools/recover-call.ts";
 import { resolveName } from "../tools/recovery/resolve-name.ts";
 import type { Tool } from "../tools/tool.ts";
 
 const SUMMARY_BYTES = 120;
+/** Of a name that no tool has: with the "..." of a cut, 128. */
+const NAME_BYTES = 125;
 /** What a model is told of arguments that do not fit: enough to mend them. */
 const INVALID_BYTES = 512;
 /** With the "..." of a cut, 256. */
@@ -21,11 +22,13 @@ export type ReadCall = {
 /** A call of an answer as the machine needs it. A name that fits none of the tools stays as it is: the machine answers for it. */
 export function readCall(call: ToolCallContent, tools: readonly Tool[]): ReadCall {
   const tool = resolveName(call.name, tools);
-  if (tool === undefined) return { digest: { id: call.id, name: call.name, summary: "" } };
+  if (tool === undefined) {
+    return { digest: { id: call.id, name: shownBriefly(call.name, NAME_BYTES), summary: "" } };
+  }
   const recovered = recoverCall(call, tools);
   const named = { id: call.id, name: tool.name };
   if ("message" in recovered) {
-    const invalid = truncateForPreview(redact(recovered.message), INVALID_BYTES);
+    const invalid = shownBriefly(recovered.message, INVALID_BYTES);
     return { digest: { ...named, summary: "", invalid } };
   }
   const summary = summaryOf(tool, recovered.value).replace(/\s+/g, " ");
@@ -33,8 +36,8 @@ export function readCall(call: ToolCallContent, tools: readonly Tool[]): ReadCal
   return {
     digest: {
       ...named,
-      summary: truncateForPreview(redact(summary), SUMMARY_BYTES),
-      ...(note === "" ? {} : { note: truncateForPreview(redact(note), NOTE_BYTES) }),
+      summary: shownBriefly(summary, SUMMARY_BYTES),
+      ...(note === "" ? {} : { note: shownBriefly(note, NOTE_BYTES) }),
     },
     runs: { tool, value: recovered.value },
   };

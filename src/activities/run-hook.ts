@@ -1,7 +1,6 @@
 import { CancelledFailure, Context } from "@temporalio/activity";
 import type { HookDigest, HookWord } from "../core/digest.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import type { HookContexts } from "../hooks/hook-point.ts";
 import type { HookDecision, HookRun } from "../hooks/registry.ts";
 import type { AgentMessage } from "../schema/message.ts";
@@ -73,7 +72,7 @@ export async function askAll(
   const messages = async () =>
     input.view === undefined
       ? []
-      : await conversations.messages(session, { ...input.view, branch: input.branch });
+      : structuredClone(await conversations.messages(session, { ...input.view, branch: input.branch }));
   const answer = async (position: number) => await conversations.message(session, input.branch, position);
   switch (ask.point) {
     case "after-task":
@@ -122,7 +121,7 @@ function errorOf(message: AgentMessage | undefined): string {
   return (message?.role === "assistant" ? message.errorMessage : undefined) ?? "Unknown error";
 }
 
-/** As the tool will get them: mended, where they were not quite right. */
+/** As the tool will get them: mended, where they were not quite right. Never those that it will get. */
 function argumentsOf(
   message: AgentMessage | undefined,
   index: number,
@@ -130,7 +129,7 @@ function argumentsOf(
 ): unknown {
   const calls =
     message?.role === "assistant" ? message.content.filter((part) => part.type === "toolCall") : [];
-  const call = calls[index];
+  const call = structuredClone(calls[index]);
   if (call === undefined) return undefined;
   return readCall(call, toolsAtHand(definition, dependencies.tools)).runs?.value ?? call.arguments;
 }
@@ -166,5 +165,5 @@ function wordOf(decision: HookDecision): HookWord {
 }
 
 function shortText(text: string): string {
-  return truncateForPreview(redact(text), TEXT_BYTES - "...".length);
+  return shownBriefly(text, TEXT_BYTES - "...".length);
 }

@@ -1,13 +1,13 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { z } from "zod";
 import { orphanIn } from "../core/orphans.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import type { ContextFacts } from "../hooks/context-functions.ts";
 import { askWithin, DEFAULT_HOOK_TIMEOUT_MS } from "../hooks/time-limit.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import { AgentMessage, Message } from "../schema/message.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { ApplicationError } from "./failure.ts";
+import { ApplicationError, MAX_MESSAGE_BYTES } from "./failure.ts";
 import { checkNames } from "./known-names.ts";
 
 type Shaping = Pick<AgentDefinition, "transformContext" | "convertToLlm">;
@@ -75,7 +75,10 @@ async function asked<Schema extends typeof AgentMessage | typeof Message>(
   const answer = await askWithin(ask, { signal, timeoutMs: DEFAULT_HOOK_TIMEOUT_MS });
   if (signal.aborted) throw new CancelledFailure("CANCELLED");
   if (answer.type === "failed")
-    throw new ApplicationError("context", `${who} failed: ${redact(answer.message)}`);
+    throw new ApplicationError(
+      "context",
+      `${who} failed: ${shownBriefly(answer.message, MAX_MESSAGE_BYTES)}`,
+    );
   const parsed = z.array(schema).min(1).safeParse(answer.value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

@@ -1,9 +1,8 @@
 import type { OutputVerdict } from "../core/digest.ts";
-import { finalTool, outputInstruction, outputName } from "../core/final-tool.ts";
+import { outputName } from "../core/final-tool.ts";
 import { outputValue } from "../core/output-value.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
-import type { ModelRequest, OutputRoad } from "../providers/provider.ts";
+import { shownBriefly } from "../core/redact.ts";
+import type { OutputRoad } from "../providers/provider.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage } from "../schema/message.ts";
@@ -13,9 +12,13 @@ import { describeMisfits } from "../tools/recovery/describe-misfits.ts";
 import { resolveName } from "../tools/recovery/resolve-name.ts";
 import type { Tool } from "../tools/tool.ts";
 import { DefinitionError, OutputError } from "./failure.ts";
+import { withinTime } from "./within-time.ts";
 
 /** With the "..." of a cut, 512. */
 const PROBLEMS_BYTES = 509;
+
+/** For finding a value in an answer and holding it against the schema; a pattern in a schema may compute for ever. */
+const JUDGING_MS = 2_000;
 
 /** How one definition's output is got from one vendor. */
 export type OutputPlan = { readonly output: StructuredOutput; readonly road: OutputRoad };
@@ -58,20 +61,6 @@ export function checkOutput(
   );
 }
 
-/** The parts of a request that an output changes. */
-export function askedFor(
-  plan: OutputPlan,
-  { systemPrompt, tools }: Pick<ModelRequest, "systemPrompt" | "tools">,
-  isRepair: boolean,
-): Pick<ModelRequest, "systemPrompt" | "tools" | "output" | "mustCall"> {
-  const { output, road } = plan;
-  const said = [systemPrompt, outputInstruction(output, road)].filter((text) => text.trim() !== "");
-  const told = { systemPrompt: said.join("\n\n") };
-  if (road === "native") return { ...told, tools, output };
-  const mustCall = isRepair ? outputName(output) : undefined;
-  return { ...told, tools: [...tools, finalTool(output)], mustCall };
-}
-
 export function isFinalCall(plan: OutputPlan | undefined, toolName: string): boolean {
   return plan?.road === "final-tool" && toolName === outputName(plan.output);
 }
@@ -92,8 +81,15 @@ export function judgeOutput(
     if (stopReason === "length") return unfit("the answer was cut off by the output limit");
     if (final > 1) return unfit(`found ${final} calls of ${outputName(output)}, expected one`);
   }
-  const found = outputValue(message, (value) => misfitsOf(value, output) === undefined);
-  const problems = found.type === "found" ? misfitsOf(found.value, output) : found.reason;
+  const problems = withinTime(
+    JUDGING_MS,
+    () => {
+      const found = outputValue(message, (value) => misfitsOf(value, output) === undefined);
+      return found.type === "found" ? misfitsOf(found.value, output) : found.reason;
+    },
+    () =>
+      `it takes longer than ${JUDGING_MS / 1000} s to hold the answer against the schema: make it simpler`,
+  );
   if (problems === undefined) return { ok: true };
   return unfit(
     stopReason === "length" ? `the answer was cut off by the output limit: ${problems}` : problems,
@@ -107,7 +103,7 @@ export function outputText(message: AssistantMessage, output: StructuredOutput):
 }
 
 function unfit(problems: string): OutputVerdict {
-  return { ok: false, problems: truncateForPreview(redact(problems), PROBLEMS_BYTES) };
+  return { ok: false, problems: shownBriefly(problems, PROBLEMS_BYTES) };
 }
 
 const ANY_OBJECT = { type: "object" } as const;

@@ -1,7 +1,6 @@
 import type { ToolDigest } from "../core/digest.ts";
 import { estimateMessage } from "../core/estimate.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import type { Mask } from "../providers/mask.ts";
 import type { AgentMessage, ToolCallContent, ToolResultMessage, TurnId } from "../schema/message.ts";
 import type { Execution } from "./execution.ts";
@@ -33,7 +32,7 @@ export function toolResult(
     branch: "",
     isError,
     tokens: estimateMessage(message),
-    preview: truncateForPreview(redact(truncateForPreview(shown, 4 * PREVIEW_BYTES)), PREVIEW_BYTES),
+    preview: shownBriefly(shown, PREVIEW_BYTES),
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
     ...child,
   };

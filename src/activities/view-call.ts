@@ -5,8 +5,7 @@ import { standIn } from "../core/compaction/stand-in.ts";
 import { estimateMessage } from "../core/estimate.ts";
 import { labelOf } from "../core/labels.ts";
 import { memoOf, memoWords } from "../core/memo.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
+import { shownBriefly } from "../core/redact.ts";
 import type { ViewAtHand, ViewRequest } from "../core/view-request.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
@@ -72,10 +71,10 @@ function revert({ answer, atHand, entries }: ViewCall, value: unknown): ViewAnsw
     step,
     ...(summary === undefined || summary.trim() === ""
       ? {}
-      : { summary: truncateForPreview(redact(summary), SUMMARY_BYTES) }),
+      : { summary: shownBriefly(summary, SUMMARY_BYTES) }),
   });
   if (!request.applied) {
-    const reason = truncateForPreview(redact(request.reason), REASON_BYTES);
+    const reason = shownBriefly(request.reason, REASON_BYTES);
     return { ...told(`Not reverted: ${reason}.`, true), request: { ...request, reason } };
   }
   return { ...told(`You go on from ${labelOf(request.target)} with your next answer.`, false), request };

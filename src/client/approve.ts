@@ -1,9 +1,8 @@
 import { userInfo } from "node:os";
 import { type ApprovalWords, type Approved, approveUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
-import { atRest, endedMeanwhile, translated } from "./failures.ts";
-import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
-import { isKnown } from "./send.ts";
+import type { Link } from "./link.ts";
+import { updateRun } from "./update-run.ts";
 import { INLINE_BYTES } from "./words.ts";
 
 export type ApproveOptions = {
@@ -54,14 +53,7 @@ export function refuseCall(
 
 async function answer(link: Link, session: string, words: ApprovalWords): Promise<Approved> {
   checkSize(session, words);
-  try {
-    return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
-      link.client.workflow.getHandle(session).executeUpdate(approveUpdate, { args: [words] }),
-    );
-  } catch (error) {
-    if (endedMeanwhile(error) && (await isKnown(link, session))) throw atRest(session, error);
-    throw translated(error, link, session);
-  }
+  return await updateRun(link, session, approveUpdate, words);
 }
 
 function checkSize(session: string, { arguments: changed, reason }: ApprovalWords): void {

@@ -4,10 +4,9 @@ import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { raiseLimitsUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
-import { atRest, endedMeanwhile, translated } from "./failures.ts";
-import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
-import { isKnown } from "./send.ts";
+import type { Link } from "./link.ts";
 import { continueByHash, type Started } from "./start.ts";
+import { updateRun } from "./update-run.ts";
 
 export type ContinueOptions = {
   /** In place of the definition's, for the loop that goes on. `null` switches one off. */
@@ -60,14 +59,7 @@ export async function rerunLoop(
 
 /** Limits for the loop that runs; refused while none does. Gives those that hold now. */
 export async function raiseLimits(link: Link, session: string, limits: Partial<Limits>): Promise<Limits> {
-  try {
-    return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
-      link.client.workflow.getHandle(session).executeUpdate(raiseLimitsUpdate, { args: [limits] }),
-    );
-  } catch (error) {
-    if (endedMeanwhile(error) && (await isKnown(link, session))) throw atRest(session, error);
-    throw translated(error, link, session);
-  }
+  return await updateRun(link, session, raiseLimitsUpdate, limits);
 }
 
 /** The session as this machine's transcript has it; an error when it has none. */

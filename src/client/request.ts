@@ -1,11 +1,10 @@
-import { type LoopTrace, pastView } from "../core/past-view.ts";
-import { type BlockOrigin, type SourcedMessage, sourced } from "../core/provenance.ts";
+import { askedFor } from "../core/final-tool.ts";
+import type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 import type { AgentDefinition, Limits } from "../schema/definition.ts";
-import type { Entry } from "../schema/record.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
-import type { LoopRecord, LoopTerms } from "../transcript/loop.ts";
-import type { StepRecord } from "../transcript/step.ts";
+import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { type AskedTurn, askedOf } from "./asked-turn.ts";
 import { HoldfastError } from "./error.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
@@ -35,6 +34,8 @@ export type TurnRequest = Pick<
   readonly tools?: readonly ToolDefinition[];
   /** What the last answer was to be. */
   readonly output?: AgentDefinition["output"];
+  /** The tool that had to be called, because the answer before was not that. */
+  readonly mustCall?: string;
   /** Functions of the application that have shaped these messages before they were sent, in order: CB-10. */
   readonly shapedBy: readonly string[];
   /** As the loop was opened with: what has raised them since is not in it. */
@@ -74,44 +75,28 @@ async function remade(
       `no loop ${options.loop}; it has ${loops.map(({ loopId }) => loopId).join(", ")}`,
     );
   }
-  const entries = await transcript.entries(session, loop.branch, 0, Number.MAX_SAFE_INTEGER);
-  const answer = answerOf(entries, loop, session, options.turn);
-  const steps = (await transcript.steps(session)).filter(({ kind }) => kind === "open-loop");
-  const past = pastView(await traced(transcript, loops.slice(0, at + 1), steps), entries, answer.position);
-  if (past.type === "changed-by-model") {
-    throw new HoldfastError(
-      "input-invalid",
-      `What the model saw in turn ${answer.turn} of ${loop.loopId} is not made again: it has pruned its context, or gone back, in this session.`,
-      { session },
-    );
-  }
-  if (past.type === "unrecorded") {
-    throw new HoldfastError(
-      "input-invalid",
-      `What the model saw in turn ${answer.turn} of ${loop.loopId} cannot be made again: the compaction at position ` +
-        `${past.position} was recorded without the ranges that it has left.`,
-      { session },
-    );
-  }
+  const asked = await askedOf(transcript, session, loops.slice(0, at + 1), options.turn);
   const definition = await transcript.definition(loop.definitionHash);
   if (definition === undefined) throw notThere(session, `no definition ${loop.definitionHash}`);
-  const terms = await termsOf(transcript, steps[at]);
-  const { model, thinking, temperature, maxTokens, cache, systemPrompt } = definition;
+  const { terms, turn, branch, position } = asked;
+  const { model, thinking, temperature, maxTokens, cache, output } = definition;
+  const { systemPrompt, tools, mustCall } = toldOf(definition, asked);
   return {
     session,
     loopId: loop.loopId,
-    turn: answer.turn,
-    branch: loop.branch,
-    position: answer.position,
+    turn,
+    branch,
+    position,
     model,
     thinking,
     temperature,
     maxTokens,
     cache,
     systemPrompt: { text: systemPrompt, origin: { type: "system-prompt" } },
-    messages: sourced(past.view, entries),
-    ...(terms === undefined ? {} : { tools: terms.tools }),
-    ...(definition.output === undefined ? {} : { output: definition.output }),
+    messages: asked.messages,
+    ...(terms === undefined ? {} : { tools }),
+    ...(output === undefined ? {} : { output }),
+    ...(mustCall === undefined ? {} : { mustCall }),
     shapedBy: [
       ...definition.transformContext,
       ...(definition.convertToLlm === null ? [] : [definition.convertToLlm]),
@@ -120,45 +105,14 @@ async function remade(
   };
 }
 
-/** The last one of a turn: a context that was refused is made smaller and sent once more. */
-function answerOf(
-  entries: readonly Entry[],
-  { loopId }: LoopRecord,
-  session: string,
-  asked: number | undefined,
-): { readonly position: number; readonly turn: number } {
-  const answers = entries.flatMap(({ position, message }) =>
-    message.role === "assistant" && message.turnId?.loopId === loopId
-      ? [{ position, turn: message.turnId.turnIndex }]
-      : [],
-  );
-  const turn = asked ?? answers.at(-1)?.turn;
-  const answer = answers.findLast((one) => one.turn === turn);
-  if (answer !== undefined) return answer;
-  const turns = new Set(answers.map((one) => one.turn)).size;
-  throw notThere(session, `no answer ${turn ?? 0} in ${loopId}: ${turns} of its turns have one, from 0`);
-}
-
-/** Each loop was opened by one step, and steps and loops are listed in the order in which they were written. */
-async function traced(
-  transcript: Transcript,
-  loops: readonly LoopRecord[],
-  steps: readonly StepRecord[],
-): Promise<readonly LoopTrace[]> {
-  return Promise.all(
-    loops.map(async ({ loopId, branch, from }, index) => ({
-      branch,
-      from,
-      events: (await transcript.events(loopId, 0)).map(({ body }) => body),
-      isFirstOfRun: (steps[index]?.number ?? 0) === 0,
-    })),
-  );
-}
-
-async function termsOf(transcript: Transcript, step: StepRecord | undefined): Promise<LoopTerms | undefined> {
-  const hash = step === undefined ? undefined : await transcript.note(step);
-  const text = hash === undefined ? undefined : await transcript.text(hash);
-  return text === undefined ? undefined : (JSON.parse(text) as LoopTerms);
+/** What an output changes of it, where the record says how it is asked for. */
+function toldOf({ systemPrompt, output }: AgentDefinition, { terms, isRepair }: AskedTurn) {
+  const asked = { systemPrompt, tools: terms?.tools ?? [] };
+  const road = terms?.output;
+  if (output === undefined || output.type === "text" || road === undefined) {
+    return { ...asked, mustCall: undefined };
+  }
+  return { mustCall: undefined, ...askedFor({ output, road }, asked, isRepair) };
 }
 
 function notThere(session: string, what: string): HoldfastError {

@@ -27,18 +27,19 @@ function describe(issue: Issue): readonly string[] {
   });
 }
 
-/** The keys that an object of the schema may have at a path; none where the path leads through a choice. */
+/** The keys that an object of the schema may have at a path, in a choice those of all its forms; none behind a choice. */
 function keysAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let here = bare(schema);
   for (const step of path)
     here = bare(typeof step === "number" ? here?.def?.element : here?.shape?.[String(step)]);
-  return Object.keys(here?.shape ?? {});
+  const forms = [here, ...(here?.def?.options ?? []).map(bare)];
+  return [...new Set(forms.flatMap((form) => Object.keys(form?.shape ?? {})))];
 }
 
 type Shaped = {
   readonly shape?: Readonly<Record<string, unknown>>;
-  /** Of a list: what its members are. */
-  readonly def?: { readonly element?: unknown };
+  /** Of a list: what its members are. Of a choice: its forms. */
+  readonly def?: { readonly element?: unknown; readonly options?: readonly unknown[] };
 };
 type Wrapped = { readonly def?: { readonly innerType?: unknown } };
 

@@ -2,10 +2,10 @@ import type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
 import type { ContinuationKind, EventBody, LoopEvent } from "../schema/record.ts";
 import { assertNever } from "./assert-never.ts";
-import { COMPACTION_KIND } from "./seen-messages.ts";
 import { memoText } from "./memo.ts";
 import { noAnswer } from "./outbox.ts";
 import { ProtocolError } from "./protocol-error.ts";
+import { COMPACTION_KIND } from "./seen-messages.ts";
 
 /** What an event's record says for all of its events. */
 export type EventPlace = {

@@ -37,8 +37,8 @@ export type ToolFacts = {
   };
 };
 
-/** What `open-loop` found and pinned. */
-export type LoopDigest = {
+/** The loop as it stands in the record. */
+export type OpenedDigest = {
   readonly loopId: string;
   readonly parentLoopId?: string;
   readonly kind: ContinuationKind;
@@ -57,6 +57,17 @@ export type LoopDigest = {
     /** A filter has refused it: it is kept in the record, where no model sees it. */
     readonly refused?: true;
   }[];
+  /**
+   * Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries but
+   * that of a message which was refused by itself.
+   */
+  readonly rejected?: string;
+  /** The hook that has refused the loop, before it began. Absent: a filter has rejected its prompts. */
+  readonly rejectedBy?: string;
+};
+
+/** What the loop runs with: the part of its definition that the machine decides by. */
+export type PinnedDigest = {
   readonly definitionHash: string;
   readonly agentName: string;
   readonly model: string;
@@ -83,15 +94,10 @@ export type LoopDigest = {
   readonly revert?: RevertSettings;
   /** The definition names input filters: words that wait are shown to them before a turn takes them up (PHI-08). */
   readonly filters?: true;
-  readonly warnings: readonly string[];
-  /**
-   * Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there are no entries but
-   * that of a message which was refused by itself.
-   */
-  readonly rejected?: string;
-  /** The hook that has refused the loop, before it began. Absent: a filter has rejected its prompts. */
-  readonly rejectedBy?: string;
 };
+
+/** What `open-loop` found and pinned. */
+export type LoopDigest = OpenedDigest & PinnedDigest & { readonly warnings: readonly string[] };
 
 /** One call of a model's answer. The arguments stay in the transcript. */
 export type CallDigest = {

@@ -5,7 +5,7 @@ export type ExtractedJson =
   /** `reason` is a sentence that can be told to a model. */
   | { readonly type: "missing" | "cut-off" | "invalid"; readonly reason: string };
 
-/** Beginnings of a value amid prose that are tried: a text full of brackets is not worth more. */
+/** Fenced blocks, and beginnings of a value amid prose, that are tried: a text full of them is not worth more. */
 const MAX_TRIES = 200;
 
 /**
@@ -47,11 +47,12 @@ function isJson({ language }: Block): boolean {
   return /^json/i.test(language);
 }
 
-/** A block that was never closed runs to the end. */
+/** The first ones. A block that was never closed runs to the end. */
 function fencedBlocks(text: string): readonly Block[] {
   const blocks: Block[] = [];
   let open: { fence: string; language: string; lines: string[] } | undefined;
   for (const line of text.split("\n")) {
+    if (blocks.length === MAX_TRIES) return blocks;
     const [, fence, language] = /^\s*(`{3,}|~{3,})\s*(\S*)/.exec(line) ?? [];
     if (open === undefined) {
       if (fence !== undefined) open = { fence, language: language ?? "", lines: [] };
@@ -64,7 +65,7 @@ function fencedBlocks(text: string): readonly Block[] {
   return blocks;
 }
 
-/** Tells a value from a bracket in prose: "{see below}", "[note". */
+/** Tells a value from a bracket in prose: "{see below}", "[note". No JSON begins in another way. */
 const BEGINS_LIKE_JSON = /^(?:\{\s*["}]|\[\s*(?:["{[\]]|-?\d|true\b|false\b|null\b))/;
 
 /**
@@ -76,21 +77,24 @@ function valueAmid(text: string, fits: (value: unknown) => boolean, seen: unknow
   let failure: ExtractedJson = { type: "missing", reason: "The text holds no JSON object or array." };
   let at = nextOpener(text, 0);
   for (let tries = 0; at !== -1 && tries < MAX_TRIES; tries++) {
-    const meant = BEGINS_LIKE_JSON.test(text.slice(at));
+    if (!BEGINS_LIKE_JSON.test(text.slice(at))) {
+      at = nextOpener(text, at + 1);
+      continue;
+    }
     const end = balancedEnd(text, at);
-    if (end === -1 && meant) {
+    if (end === -1) {
       const reason = `The JSON that begins at character ${at} does not end.`;
       return failure.type === "missing" ? { type: "cut-off", reason } : failure;
     }
-    const parsed: Parsed = end === -1 ? { ok: false, why: "it does not end" } : parse(text.slice(at, end));
+    const parsed = parse(text.slice(at, end));
     if (parsed.ok) {
       if (fits(parsed.value)) return { type: "found", value: parsed.value };
       seen.push(parsed.value);
-    } else if (meant && failure.type === "missing") {
+    } else if (failure.type === "missing") {
       const reason = `What begins at character ${at} is not valid JSON: ${parsed.why}`;
       failure = { type: "invalid", reason };
     }
-    at = nextOpener(text, parsed.ok || meant ? end : at + 1);
+    at = nextOpener(text, end);
   }
   return failure;
 }

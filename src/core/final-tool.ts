@@ -22,9 +22,28 @@ export function finalTool(output: StructuredOutput): ToolDefinition {
 }
 
 /** What a system prompt must say of the output, behind its own words. */
-export function outputInstruction(output: StructuredOutput, road: "native" | "final-tool"): string {
+function outputInstruction(output: StructuredOutput, road: "native" | "final-tool"): string {
   if (road === "final-tool")
     return `Give your final answer by calling the tool ${outputName(output)}; an answer that is only text is not accepted.`;
   // Vendors refuse this format when no message speaks of JSON.
   return output.type === "json" ? "Your final answer must be one JSON object, and nothing else." : "";
+}
+
+type Asked = { readonly systemPrompt: string; readonly tools: readonly ToolDefinition[] };
+
+/**
+ * The parts of a request that an output changes.
+ *
+ * @param isRepair - The answer before did not fit.
+ */
+export function askedFor(
+  { output, road }: { readonly output: StructuredOutput; readonly road: "native" | "final-tool" },
+  { systemPrompt, tools }: Asked,
+  isRepair: boolean,
+): Asked & { readonly output?: StructuredOutput; readonly mustCall?: string | undefined } {
+  const said = [systemPrompt, outputInstruction(output, road)].filter((text) => text.trim() !== "");
+  const told = { systemPrompt: said.join("\n\n") };
+  if (road === "native") return { ...told, tools, output };
+  const mustCall = isRepair ? outputName(output) : undefined;
+  return { ...told, tools: [...tools, finalTool(output)], mustCall };
 }

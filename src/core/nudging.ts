@@ -1,5 +1,6 @@
 import { append } from "./append.ts";
 import type { OpenLoop } from "./loop-state.ts";
+import type { OutboxEntry } from "./outbox.ts";
 import { loopOf, pinnedOf } from "./phase.ts";
 import type { State } from "./state.ts";
 import { judgeText, TOOL_INTENT_NUDGE } from "./tool-intent.ts";
@@ -18,6 +19,11 @@ export function nudge(state: State): State {
   const { nudges } = judged(state);
   const told = append(state, "machine", { type: "notice", text: TOOL_INTENT_NUDGE }, true);
   return { ...told, loop: { ...loopOf(told), nudges } };
+}
+
+/** Whether this is what `nudge` has appended. */
+export function isNudge({ body }: OutboxEntry): boolean {
+  return body.type === "notice" && body.text === TOOL_INTENT_NUDGE;
 }
 
 /** Behind tool calls, and behind a text that announces none. */

@@ -1,10 +1,9 @@
 import type { Continuation } from "../schema/definition.ts";
+import type { LoopDigest, PinnedDigest } from "./digest.ts";
 import { withinShare } from "./children.ts";
-import type { LoopDigest } from "./digest.ts";
 import { issue } from "./issue.ts";
 import { emit } from "./outbox.ts";
-import { truncateForPreview } from "./preview.ts";
-import { redact } from "./redact.ts";
+import { shownBriefly } from "./redact.ts";
 import type { Prompt, State } from "./state.ts";
 import { NO_USAGE } from "./usage.ts";
 import { extendView, type Span, type View } from "./view.ts";
@@ -14,10 +13,7 @@ const GOAL_BYTES = 256;
 
 export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
   const given = issue(state);
-  const goal =
-    state.goal === ""
-      ? truncateForPreview(redact(prompts[0]?.text ?? state.task?.summary ?? ""), GOAL_BYTES)
-      : state.goal;
+  const goal = state.goal === "" ? shownBriefly(prompts[0]?.text ?? state.task?.summary ?? "", GOAL_BYTES) : state.goal;
   const phase = { type: "opening" as const, issue: given.issue, prompts };
   return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }
@@ -59,7 +55,7 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
   return { ...announced, phase: due };
 }
 
-function pinnedFrom(digest: LoopDigest): NonNullable<State["pinned"]> {
+function pinnedFrom(digest: LoopDigest): PinnedDigest {
   const {
     loopId: _l,
     parentLoopId: _p,

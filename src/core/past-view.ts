@@ -1,80 +1,149 @@
-import type { Entry, EventBody } from "../schema/record.ts";
-import { COMPACTION_KIND } from "./seen-messages.ts";
-import type { Range, ViewRanges } from "./view-ranges.ts";
+import type { EventBody } from "../schema/record.ts";
+import { type BranchAt, lineOf } from "./branch-line.ts";
+import { prunedBefore } from "./pruned-before.ts";
+import type { FadingSettings } from "./reverting.ts";
+import { isPlainView, type LeftView, leftOf, type View } from "./view.ts";
+import { afterEvent, type SeenBy, upToPosition } from "./view-after.ts";
+import { type Range, rangesOf, type ViewRanges } from "./view-ranges.ts";
 
-// The view that a past answer was made from, out of the record alone: the same rules by which the machine has grown it.
+// The view that a past answer was made from, out of the record alone: by the rules by which the machine has grown it.
 
 /** A loop, as far as its views hang on it. */
 export type LoopTrace = {
-  readonly branch: string;
+  /** Each was left for the next by going back; the last is the one that the loop goes on on. */
+  readonly branches: readonly string[];
   readonly from: number;
   /** Of its events, in order. */
   readonly events: readonly EventBody[];
+  /** What each compaction has left, in the order of its events; nothing in records that are too old for it. */
+  readonly compactions: readonly (readonly Range[] | undefined)[];
   /** It was the first loop of its run, which knew of no view yet. */
   readonly isFirstOfRun: boolean;
+  /** Its model can change its view, so that the run has asked what earlier ones had pruned. */
+  readonly asksBefore: boolean;
+  /** How its lessons and findings fade, where the definition says so. */
+  readonly fading?: FadingSettings | undefined;
 };
 
-/** The view, or why it cannot be made again. */
+/** An answer of the last loop: its position on one of the loop's branches. */
+export type PastAnswer = { readonly branch: string; readonly position: number };
+
+/** The view, or the position of a compaction for want of which it cannot be made again. */
 export type PastView =
   | { readonly type: "view"; readonly view: ViewRanges }
-  | { readonly type: "unrecorded"; readonly position: number }
-  /** A model had changed its view by itself: what is left of that is not made again yet. */
-  | { readonly type: "changed-by-model" };
+  | { readonly type: "unrecorded"; readonly position: number };
+
+/** How a loop that was closed has left the view; nothing where it shows all. */
+type LoopEnd = { readonly branch: string; readonly to: number; readonly left: SeenBy | undefined };
 
 /**
- * What the model saw when it made the answer at `answer`: everything before it, or the newest compaction's view of it
- * and everything since.
- *
- * A compaction holds for the rest of its run, and for what begins behind the end of its loop.
+ * What the model saw when it made this answer.
  *
  * @param loops - In order of start, up to and including the one that the answer belongs to.
- * @param entries - Of the last loop's branch, in order of position.
  */
-export function pastView(loops: readonly LoopTrace[], entries: readonly Entry[], answer: number): PastView {
-  const branch = loops.at(-1)?.branch ?? "";
-  if (loops.some(({ events }) => events.some(isOfModel))) return { type: "changed-by-model" };
-  const from = loops.at(-1)?.from ?? 0;
-  const closed = loops.filter((loop) => (endOf(loop) ?? Number.POSITIVE_INFINITY) <= from);
-  const kept = [...closed, ...connected(loops)];
-  const taken = new Set(kept.flatMap(compactionsOf));
-  const newest = entries.findLast(({ position }) => position < answer && taken.has(position));
-  if (newest === undefined) return { type: "view", view: { branch, ranges: stretch(0, answer) } };
-  const { position } = newest;
-  const ranges = rangesIn(newest);
-  if (ranges === undefined) return { type: "unrecorded", position };
-  return { type: "view", view: { branch, ranges: [...ranges, ...stretch(position + 1, answer)] } };
+export function pastView(
+  loops: readonly LoopTrace[],
+  branches: readonly BranchAt[],
+  answer: PastAnswer,
+): PastView {
+  const { branch, position } = answer;
+  const ends: LoopEnd[] = [];
+  let seen: SeenBy | undefined;
+  loops.forEach((loop, index) => {
+    const begun = beginning(loop, seen, ends, loops.slice(0, index), branches);
+    const isAsked = index === loops.length - 1;
+    seen = lived(begun, loop, isAsked ? eventsBefore(loop, answer) : loop.events);
+    const end = loop.events.findLast((body) => body.type === "AgentEnd");
+    if (end !== undefined) ends.push(endOf(loop, seen, end.to));
+  });
+  if (seen === undefined) return { type: "view", view: { branch, ranges: [] } };
+  if (seen.unrecorded !== undefined) return { type: "unrecorded", position: seen.unrecorded };
+  return { type: "view", view: rangesOf({ ...upToPosition(seen, position).view, branch }) };
 }
 
-/** The last loop, and those before it whose view it has taken over. */
-function connected(loops: readonly LoopTrace[]): readonly LoopTrace[] {
-  const taken: LoopTrace[] = [];
-  for (const loop of [...loops].reverse()) {
-    const next = taken[0];
-    if (next !== undefined && (loop.branch !== next.branch || endOf(loop) !== next.from)) break;
-    taken.unshift(loop);
-    if (loop.isFirstOfRun) break;
+/** What had happened when the answer came; all that is recorded, where the answer itself was not told of yet. */
+export function eventsBefore(
+  { branches, events }: Pick<LoopTrace, "branches" | "events">,
+  { branch, position }: PastAnswer,
+): readonly EventBody[] {
+  let part = 0;
+  let found: number | undefined;
+  events.forEach((body, index) => {
+    if (body.type === "RevertApplied" && body.applied) part += 1;
+    if (body.type === "MessageStart" && body.position === position && isOn(branches, part, branch)) {
+      found = index;
+    }
+  });
+  return events.slice(0, found);
+}
+
+/** What is written on an earlier branch below the place where it was left is seen on the later ones. */
+function isOn(branches: readonly string[], part: number, branch: string): boolean {
+  return part <= branches.lastIndexOf(branch);
+}
+
+function beginning(
+  loop: LoopTrace,
+  before: SeenBy | undefined,
+  ends: readonly LoopEnd[],
+  earlier: readonly LoopTrace[],
+  branches: readonly BranchAt[],
+): SeenBy {
+  const { from, isFirstOfRun, asksBefore } = loop;
+  const branch = loop.branches[0] ?? "";
+  const run = { length: from, turns: isFirstOfRun ? 0 : (before?.turns ?? 0) };
+  const line = lineOf(branches, branch);
+  // A loop's first branch may be one that a conflict has made since, at or behind its first position.
+  const own = line.filter(({ until }) => until >= from).map(({ id }) => id);
+  const goesOn = before !== undefined && !isFirstOfRun && before.length === from;
+  if (goesOn && own.includes(before.view.branch)) return before;
+  const end = line
+    .map(({ id, until }) =>
+      newest(ends.filter((one) => one.branch === id && one.to <= Math.min(until, from))),
+    )
+    .find((one) => one !== undefined);
+  if (end?.left !== undefined) {
+    const { view, unrecorded } = upToPosition(end.left, from);
+    return { ...run, view: { ...view, branch }, ...(unrecorded === undefined ? {} : { unrecorded }) };
   }
-  return taken;
+  const pruned =
+    isFirstOfRun && asksBefore && from > 0
+      ? prunedBefore({ branch, from }, earlier, branches, [])
+      : undefined;
+  return pruned === undefined
+    ? upToPosition({ ...run, length: 0, view: { branch, spans: [] } }, from)
+    : { ...run, view: { branch, ...pruned } };
 }
 
-function endOf({ events }: LoopTrace): number | undefined {
-  return events.flatMap((body) => (body.type === "AgentEnd" ? [body.to] : [])).at(-1);
+/** Of those at the same place the loop that began last. */
+function newest(ends: readonly LoopEnd[]): LoopEnd | undefined {
+  return ends.reduce<LoopEnd | undefined>(
+    (best, end) => (best === undefined || end.to >= best.to ? end : best),
+    undefined,
+  );
 }
 
-function isOfModel(body: EventBody): boolean {
-  return body.type === "PrunApplied" || (body.type === "RevertApplied" && body.applied);
+function lived(begun: SeenBy, loop: LoopTrace, events: readonly EventBody[]): SeenBy {
+  let part = 0;
+  let compaction = 0;
+  return events.reduce<SeenBy>((seen, body) => {
+    const told = afterEvent(seen, body, {
+      ranges: body.type === "CompactionEnded" ? loop.compactions[compaction++] : undefined,
+      fading: loop.fading,
+    });
+    if (body.type !== "RevertApplied" || !body.applied) return told;
+    part += 1;
+    return { ...told, view: { ...told.view, branch: loop.branches[part] ?? told.view.branch } };
+  }, begun);
 }
 
-/** One that was written and not taken has no event. */
-function compactionsOf({ events }: LoopTrace): readonly number[] {
-  return events.flatMap((body) => (body.type === "CompactionEnded" ? [body.position] : []));
+function endOf({ branches }: LoopTrace, seen: SeenBy, to: number): LoopEnd {
+  const branch = branches.at(-1) ?? "";
+  const isAll = seen.unrecorded === undefined && isPlainView(seen.view);
+  return { branch, to, left: isAll ? undefined : { ...seen, view: forNext(seen.view) } };
 }
 
-function rangesIn({ message }: Entry): readonly Range[] | undefined {
-  if (message.role !== "extension" || message.kind !== COMPACTION_KIND) return undefined;
-  return (message.data as { ranges?: readonly Range[] }).ranges;
-}
-
-function stretch(from: number, to: number): readonly Range[] {
-  return to > from ? [{ from, to }] : [];
+function forNext(view: View): View {
+  const left: LeftView = leftOf(view);
+  return { branch: view.branch, ...left };
 }

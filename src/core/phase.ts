@@ -1,6 +1,7 @@
+import type { PinnedDigest } from "./digest.ts";
 import type { OpenLoop } from "./loop-state.ts";
 import { ProtocolError } from "./protocol-error.ts";
-import type { Phase, Pinned, State } from "./state.ts";
+import type { Phase, State } from "./state.ts";
 
 export type PhaseOf<Type extends Phase["type"]> = Extract<Phase, { type: Type }>;
 
@@ -15,7 +16,7 @@ export function loopOf(state: State): OpenLoop {
   return state.loop;
 }
 
-export function pinnedOf(state: State): Pinned {
+export function pinnedOf(state: State): PinnedDigest {
   if (state.pinned === undefined) throw new ProtocolError(`Nothing is pinned while ${state.phase.type}`);
   return state.pinned;
 }

@@ -1,6 +1,6 @@
 import type { Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import { materialise } from "./materialise.ts";
+import { type Materialising, materialise } from "./materialise.ts";
 import type { Range, ViewRanges } from "./view-ranges.ts";
 
 // Where every message of a request has come from (PHI-07).
@@ -21,6 +21,17 @@ export type BlockOrigin =
       readonly section: number;
       readonly from: number;
       readonly to: number;
+      /** Where the compaction lies, when the model has left it by going back. */
+      readonly branch?: string;
+    }
+  /** What the model has put in place of what it had pruned at `at`: an argument of a call of the answer at `position`. */
+  | {
+      readonly type: "memo";
+      readonly at: number;
+      readonly position: number;
+      readonly call: number;
+      /** Where that answer lies, when the model has left it by going back. */
+      readonly branch?: string;
     }
   | (Partial<Placed> & { readonly type: "unknown" });
 
@@ -40,23 +51,25 @@ const SOURCE = Symbol("source");
 type Tagged = { readonly [SOURCE]?: Entry };
 
 /** The messages that `materialise` gives for the same view and entries, each with where it comes from. */
-export function sourced(view: ViewRanges, entries: readonly Entry[]): readonly SourcedMessage[] {
+export function sourced(
+  view: ViewRanges,
+  entries: readonly Entry[],
+  options: Materialising = {},
+): readonly SourcedMessage[] {
   const tagged = entries.map((entry) => ({ ...entry, message: { ...entry.message, [SOURCE]: entry } }));
-  const texts = view.ranges.filter(({ instead }) => instead !== undefined).values();
-  return materialise(view, tagged).map((given) => {
+  const texts = view.ranges.flatMap(madeFor).values();
+  return materialise(view, tagged, options).map((given) => {
     const { [SOURCE]: entry, ...message } = given as Message & Tagged;
-    const origin = entry === undefined ? madeOrigin(message, texts) : originOf(entry, view.ranges);
-    return { message, origin };
+    if (entry !== undefined) return { message, origin: originOf(entry, view.ranges) };
+    if (message.role === "toolResult") return { message, origin: { type: "machine" } };
+    return { message, origin: texts.next().value ?? { type: "unknown" } };
   });
 }
 
 /** Texts stand in the order of their ranges, and are the only words of the user's side that no entry holds. */
-function madeOrigin(message: Message, texts: Iterator<Range>): BlockOrigin {
-  if (message.role === "toolResult") return { type: "machine" };
-  const { instead, from, to } = (texts.next().value ?? {}) as Partial<Range>;
-  return instead === undefined || from === undefined || to === undefined
-    ? { type: "unknown" }
-    : { type: "compaction", ...instead, from, to };
+function madeFor({ memos = [], instead, from, to }: Range): readonly BlockOrigin[] {
+  const kept = memos.map(({ tokens: _, ...memo }): BlockOrigin => ({ type: "memo", at: from, ...memo }));
+  return instead === undefined ? kept : [...kept, { type: "compaction", ...instead, from, to }];
 }
 
 function originOf({ position, origin, message, messageId }: Entry, ranges: readonly Range[]): BlockOrigin {

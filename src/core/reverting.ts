@@ -1,3 +1,4 @@
+import type { RevertCategory } from "../schema/record.ts";
 import { estimateBody, placeAt } from "./append.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, pinnedOf } from "./phase.ts";
@@ -45,19 +46,27 @@ function goBack(state: State, position: number, request: Extract<RevertRequest, 
   };
   const body = { type: "notice" as const, text: tagText(category, target, summary) };
   const placed = placeAt(back, fork, "machine", body);
-  const extended = extendView(placed.view, { position: fork, tokens: estimateBody(body), newTurn: true });
-  const { tags = [] } = extended;
-  const made = isFading(category) ? [{ category, position: fork, madeAt: turnsOf(state) }] : [];
-  const all = [...tags, ...made];
+  const tokens = estimateBody(body);
   return {
     ...placed,
     length: fork + 1,
-    view: all.length === 0 ? extended : { ...extended, tags: all },
+    view: withTag(placed.view, { category, position: fork, madeAt: turnsOf(state) }, tokens),
   };
 }
 
+/** What going back leaves at the end of the view. */
+export function withTag(
+  view: View,
+  { category, position, madeAt }: { category: RevertCategory; position: number; madeAt: number },
+  tokens: number,
+): View {
+  const extended = extendView(view, { position, tokens, newTurn: true });
+  if (!isFading(category)) return extended;
+  return { ...extended, tags: [...(extended.tags ?? []), { category, position, madeAt }] };
+}
+
 /** What stands before the fork. Texts that lie behind it are found on the branch that is left. */
-function cutAt(view: View, fork: number, last: Span | undefined): View {
+export function cutAt(view: View, fork: number, last: Span | undefined): View {
   const { liveFrom, tags = [], faded, spans, branch } = view;
   const before = spans.filter(({ to }) => to <= fork);
   const kept = last === undefined ? before : [...before, last];
@@ -86,34 +95,38 @@ function fadedUpTo(faded: Faded, fork: number): Faded {
   };
 }
 
-const DEFAULT_SETTINGS = { shownForTurns: 5, newestOfKind: 3 };
+export type FadingSettings = { readonly shownForTurns: number; readonly newestOfKind: number };
+
+const DEFAULT_SETTINGS: FadingSettings = { shownForTurns: 5, newestOfKind: 3 };
 
 /** PHI-02: a lesson or a finding is shown for some turns, and for as long as it is among the newest of its kind. */
 export function fadeTags(state: State): State {
-  const { tags, ...view } = state.view;
-  if (tags === undefined) return state;
-  const { shownForTurns, newestOfKind } = pinnedOf(state).revert ?? DEFAULT_SETTINGS;
-  const now = turnsOf(state);
+  const view = viewFaded(state.view, turnsOf(state), pinnedOf(state).revert);
+  return view === state.view ? state : { ...state, view };
+}
+
+/** @param turns - Of the run, so far. */
+export function viewFaded(view: View, turns: number, settings: FadingSettings = DEFAULT_SETTINGS): View {
+  const { tags, ...rest } = view;
+  if (tags === undefined) return view;
+  const { shownForTurns, newestOfKind } = settings;
   const isShown = (tag: LiveTag): boolean => {
     const newer = tags.filter(
       ({ category, position }) => category === tag.category && position > tag.position,
     );
-    return now - tag.madeAt < shownForTurns || newer.length < newestOfKind;
+    return turns - tag.madeAt < shownForTurns || newer.length < newestOfKind;
   };
   const shown = tags.filter(isShown);
   const gone = tags.filter((tag) => !shown.includes(tag));
-  if (gone.length === 0) return state;
+  if (gone.length === 0) return view;
   const behind = (category: FadingCategory) =>
     gone.filter((tag) => tag.category === category).map(({ position }) => position + 1);
   const failure = Math.max(view.faded?.failure ?? 0, ...behind("failure"));
   const tangent = Math.max(view.faded?.tangent ?? 0, ...behind("tangent"));
   return {
-    ...state,
-    view: {
-      ...view,
-      faded: { ...(failure === 0 ? {} : { failure }), ...(tangent === 0 ? {} : { tangent }) },
-      ...(shown.length === 0 ? {} : { tags: shown }),
-    },
+    ...rest,
+    faded: { ...(failure === 0 ? {} : { failure }), ...(tangent === 0 ? {} : { tangent }) },
+    ...(shown.length === 0 ? {} : { tags: shown }),
   };
 }
 

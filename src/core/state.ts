@@ -3,7 +3,7 @@ import type { EntryOrigin, Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
 import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
-import type { CompactDigest, LoopDigest } from "./digest.ts";
+import type { CompactDigest, PinnedDigest } from "./digest.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
@@ -148,29 +148,6 @@ export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge
 /** What a small `record` step was needed for. */
 export type AfterRecord = Resume | { readonly type: "end" };
 
-/** What `open-loop` pinned, kept for the rest of the run. */
-export type Pinned = Pick<
-  LoopDigest,
-  | "definitionHash"
-  | "agentName"
-  | "model"
-  | "limits"
-  | "toolStrategy"
-  | "steeringMode"
-  | "followUpMode"
-  | "maxRetries"
-  | "tools"
-  | "toolQueue"
-  | "permissions"
-  | "approvals"
-  | "context"
-  | "nudges"
-  | "hooks"
-  | "revert"
-  | "filters"
-  | "maxChildren"
->;
-
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
 export type Asked = { readonly definition?: AgentDefinition; readonly hash?: string };
 
@@ -185,7 +162,8 @@ export type State = {
   /** Quick tools run as local activities. */
   readonly localSteps: boolean;
   readonly asked: Asked;
-  readonly pinned: Pinned | undefined;
+  /** What `open-loop` pinned, kept for the rest of the run. */
+  readonly pinned: PinnedDigest | undefined;
   /** The time of the last event, by the workflow's clock. */
   readonly nowMs: number;
   /** The number of the next command. */

@@ -3,8 +3,7 @@ import { type PendingApproval, pendingApprovals } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
 import type { CallStatus } from "./calling.ts";
 import { contextTokens } from "./compacting.ts";
-import { truncateForPreview } from "./preview.ts";
-import { redact } from "./redact.ts";
+import { shownBriefly } from "./redact.ts";
 import type { State } from "./state.ts";
 
 /** What is shown of a text. */
@@ -84,7 +83,7 @@ function runningCalls({ phase, pinned }: State): readonly RunningCall[] {
 }
 
 function lastWords({ last }: State): string | undefined {
-  return last?.text === undefined ? undefined : truncateForPreview(redact(last.text), SHOWN_BYTES);
+  return last?.text === undefined ? undefined : shownBriefly(last.text, SHOWN_BYTES);
 }
 
 export function statusWord(state: State): StatusWord {

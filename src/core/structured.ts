@@ -22,6 +22,8 @@ import type { State } from "./state.ts";
 export const SCHEMA_MISMATCH = "schema-mismatch";
 
 export const ACCEPTED_TEXT = "Accepted.";
+export const NOT_ACCEPTED = "Not accepted: ";
+export const REPAIR_WORDS = "Your answer was not accepted: ";
 
 /** Why a call of the final tool beside others gets no verdict: its author had not seen their results. */
 export function refusedBeside({ name }: Pick<CallDigest, "name">): string {
@@ -29,7 +31,7 @@ export function refusedBeside({ name }: Pick<CallDigest, "name">): string {
 }
 
 export function verdictText(verdict: OutputVerdict): string {
-  return verdict.ok ? ACCEPTED_TEXT : `Not accepted: ${verdict.problems}`;
+  return verdict.ok ? ACCEPTED_TEXT : `${NOT_ACCEPTED}${verdict.problems}`;
 }
 
 /** Keeps the verdict on the newest answer. */
@@ -62,7 +64,7 @@ export function schemaMismatch({ mismatch }: OpenLoop): Outcome {
 /** Tells the model what is wrong with its text, as the first message of the repair round. */
 export function repair(state: State): State {
   const problems = loopOf(state).mismatch?.problems ?? "";
-  const text = `Your answer was not accepted: ${problems}\nAnswer once more, with the whole output.`;
+  const text = `${REPAIR_WORDS}${problems}\nAnswer once more, with the whole output.`;
   return append(state, "machine", { type: "notice", text }, true);
 }
 

@@ -4,6 +4,11 @@ import type { Span, View } from "./view.ts";
 // What a call may want of the view. The entries are chosen where they are, in the activity; what crosses history is
 // which ones, and what the view is to be. The machine does it when the batch is over (LOOP-18, PRUN-08).
 
+/** Tools by which a model changes its view. With the last one among them, entries have labels. */
+export const PRUN_TOOL = "prun";
+export const PRUN_WITH_MEMO_TOOL = "prun_with_memo";
+export const REVERT_TOOL = "revert_to_state";
+
 /** What such a call is given to choose from: the view, as the calls before it in the same batch have left it. */
 export type ViewAtHand = {
   readonly view: View;

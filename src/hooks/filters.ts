@@ -93,11 +93,11 @@ export class FilterRegistry {
       const known = this.names.length === 0 ? "none is" : `registered: ${this.names.join(", ")}`;
       return failed("not-found", `There is no input filter "${name}" on this worker; ${known}`);
     }
-    const answer = await askWithin<unknown>((signal) => registered.filter(text, signal), limit);
+    const answer = await askWithin(async (signal) => resultOf(await registered.filter(text, signal)), limit);
     if (answer.type === "failed") return answer;
-    return isResult(answer.value)
-      ? answer.value
-      : failed("wrong-answer", `Input filter "${name}" answered neither pass, warn nor reject`);
+    return (
+      answer.value ?? failed("wrong-answer", `Input filter "${name}" answered neither pass, warn nor reject`)
+    );
   }
 }
 
@@ -111,16 +111,12 @@ function standIn(name: string, failure: HookFailure, onFailure: "reject" | "pass
   return { type: "reject", reason: `Input filter "${name}" failed: ${failure.message}` };
 }
 
-function isResult(value: unknown): value is FilterResult {
-  if (typeof value !== "object" || value === null || !("type" in value)) return false;
-  switch (value.type) {
-    case "pass":
-      return true;
-    case "warn":
-      return "warning" in value && typeof value.warning === "string";
-    case "reject":
-      return "reason" in value && typeof value.reason === "string";
-    default:
-      return false;
-  }
+/** Only what is known of it: an object of the application may say something else when it is read again. */
+function resultOf(answer: unknown): FilterResult | undefined {
+  if (typeof answer !== "object" || answer === null) return undefined;
+  const { type, warning, reason } = answer as Readonly<Record<string, unknown>>;
+  if (type === "pass") return { type };
+  if (type === "warn" && typeof warning === "string") return { type, warning };
+  if (type === "reject" && typeof reason === "string") return { type, reason };
+  return undefined;
 }

@@ -154,8 +154,11 @@ export class HookRegistry {
     }
     const hook = this.#functionOf(use.name, point);
     if (typeof hook !== "function") return hook;
-    const answer = await askWithin<unknown>((signal) => hook(context, signal), options);
-    return answer.type === "failed" ? answer : verdictOf(use.name, point, answer.value);
+    const answer = await askWithin(
+      async (signal) => verdictOf(use.name, point, await hook(context, signal)),
+      options,
+    );
+    return answer.type === "failed" ? answer : answer.value;
   }
 
   #askNow<P extends UpdatePoint>(use: Use, point: P, context: HookContexts[P]): HookVerdict {

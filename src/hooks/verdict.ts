@@ -29,6 +29,11 @@ export function failed(how: HookFault, message: string): HookFailure {
   return { type: "failed", how, message };
 }
 
+/** Whatever was thrown: a message need not be a text, and some values cannot be made one. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "It threw something that cannot be shown";
+  }
 }

@@ -28,9 +28,14 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
 
 const SERVER_TYPES = new Set(["api_error", "server_error", "internal_server_error", "timeout_error"]);
 
+/** What is read of it; a body of a failure has no more, an event of a stream may. */
+const READ_CHARS = 64 * 1024;
+
 /** Masked before it is cut: half of a key is a leak too. */
 export function quote(vendor: Vendor, text: string): string {
-  const line = redact(vendor.mask(text)).replace(/\s+/g, " ").trim();
+  const line = redact(vendor.mask(text.slice(0, READ_CHARS)))
+    .replace(/\s+/g, " ")
+    .trim();
   return line.length <= MAX_QUOTE_CHARS ? line : `${line.slice(0, MAX_QUOTE_CHARS)}…`;
 }
 

@@ -39,8 +39,15 @@ export type LoopOpening = {
   readonly refused?: readonly NewMessage[] | undefined;
 };
 
-/** What a loop was opened with and its definition does not say: its tools as a model is told of them, and its limits. */
-export type LoopTerms = { readonly tools: readonly ToolDefinition[]; readonly limits: Limits };
+/**
+ * What a loop was opened with and its definition does not say: its tools as a model is told of them, its limits, and how
+ * an output is asked for where it is not a text.
+ */
+export type LoopTerms = {
+  readonly tools: readonly ToolDefinition[];
+  readonly limits: Limits;
+  readonly output?: "native" | "final-tool";
+};
 
 export type LoopOpened = {
   readonly loopId: string;

@@ -6,6 +6,16 @@ import type { Claimed, Step, StepKey, StepRecord } from "./step.ts";
 import type { Remains, WorkerProcess } from "./worker-process.ts";
 import type { Outbox, Place, Stored, StoreWrite } from "./write.ts";
 
+// The transcript: a tree of branches that are only appended to.
+//
+// Invariants
+//   I1. A position of a branch is written once. Who finds it taken under the same key has already written; who
+//       finds it taken under another key goes on in a branch of its own, forked at the write's `base`.
+//   I2. Everything in one write is there, or nothing of it is.
+//   I3. A step's result, once stored, is never replaced.
+//   I4. A write of an older generation, or of a process that has lost its claim, is refused (`FencedError`).
+//   I5. Readers see the unbroken prefix of a branch and of a loop's events.
+
 export interface Transcript {
   /** Stores a definition under the hash of its canonical JSON. Again: the same hash, nothing new. */
   saveDefinition(definition: AgentDefinition): Promise<string>;

@@ -81,10 +81,10 @@ describe("a function that does not do its part is named, and why", () => {
       transforms: new Named<ContextTransform>("context transform", { known: (messages) => messages }),
       converters: new Named<ContextConverter>("context converter"),
     };
-    const definition = { transformContext: ["unknown"], convertToLlm: null };
+    const definition = { transformContext: ["knwon"], convertToLlm: null };
     const { signal } = new AbortController();
     await expect(shapeContext([user("a")], definition, FACTS, registered, signal)).rejects.toThrow(
-      'This worker has no context transform "unknown"; it has known',
+      'This worker has no context transform "knwon"; it has known; did you mean "known"?',
     );
   });
 });

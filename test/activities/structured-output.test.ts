@@ -85,3 +85,55 @@ describe("the verdict", () => {
     expect(Buffer.byteLength((long as { problems: string }).problems)).toBe(512);
   });
 });
+
+describe("an answer that nobody can read through is one that does not fit [SO-01]", () => {
+  const MEGABYTES = 1024 * 1024;
+
+  test("because of a pattern that computes for ever", () => {
+    const slow = { type: "object", properties: { a: { type: "string", pattern: "^(x+)+$" } } };
+    const text = JSON.stringify({ a: `${"x".repeat(60)}!` });
+    expect(
+      judgeOutput(answer(text, [], "stop"), {
+        output: { type: "json-schema", schema: slow },
+        road: "native",
+      }),
+    ).toEqual(unfit("longer than 2 s"));
+  });
+
+  test.each([
+    ["brackets", "[x ".repeat((4 * MEGABYTES) / 3)],
+    ["fences", "```\n".repeat(MEGABYTES / 4)],
+    ["an object that never ends", `{"a": "${"x".repeat(4 * MEGABYTES)}`],
+    ["objects that are none", '{"a": 1,} '.repeat((4 * MEGABYTES) / 10)],
+  ])("made of %s", (_what, text) => {
+    const begunAt = performance.now();
+    expect(native(text)).toMatchObject({ ok: false });
+    expect(performance.now() - begunAt).toBeLessThan(1_900);
+  });
+
+  test("with more that is wrong than a process can hold", () => {
+    const choice = { enum: Array.from({ length: 1000 }, (_, index) => `value-${index}`) };
+    const lists = { type: "object", properties: { a: { type: "array", items: choice } } };
+    const begunAt = performance.now();
+    expect(
+      judgeOutput(answer("", [final({ a: Array.from({ length: 500_000 }, () => "x") })], "toolUse"), {
+        output: { type: "json-schema", schema: lists },
+        road: "final-tool",
+      }),
+    ).toEqual(unfit('a.0: found the text "x", expected one of "value-0"'));
+    expect(performance.now() - begunAt).toBeLessThan(1_900);
+  });
+});
+
+test("a field that is called as a choice is held against its own schema [SO-01]", () => {
+  const named = {
+    type: "object",
+    properties: { oneOf: { type: "object", properties: { a: { type: "number" } } } },
+  };
+  expect(
+    judgeOutput(answer('{"oneOf":{"a":"x"}}', [], "stop"), {
+      output: { type: "json-schema", schema: named },
+      road: "native",
+    }),
+  ).toEqual(unfit("oneOf.a: found the text"));
+});

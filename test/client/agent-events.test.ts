@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, type Holdfast } from "../../src/client/index.ts";
+import type { Holdfast } from "../../src/client/index.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
+import { connectTo } from "../workflows/support/connected.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 
 let stage: Stage;
 let holdfast: Holdfast;
 beforeAll(async () => {
   stage = await openStage();
-  const { address, namespace, home, taskQueue } = stage;
-  holdfast = await connect({ address, namespace, home, taskQueue });
+  holdfast = await connectTo(stage);
 });
 afterAll(async () => {
   await holdfast.close();

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { main } from "../../src/cli/program.ts";
-import { connect, type Holdfast, HoldfastError } from "../../src/client/index.ts";
+import { type Holdfast, HoldfastError } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { terminal } from "../cli/terminal.ts";
+import { commandLine, connectTo, placeOf } from "../workflows/support/connected.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 
@@ -35,24 +36,14 @@ let stage: Stage;
 let holdfast: Holdfast;
 beforeAll(async () => {
   stage = await openStage({ tools: [pay, wire] });
-  const { address, namespace, home, taskQueue } = stage;
-  holdfast = await connect({ address, namespace, home, taskQueue });
+  holdfast = await connectTo(stage);
 });
 afterAll(async () => {
   await holdfast.close();
   await stage.close();
 });
 
-const named = () => [
-  ...["--address", stage.address, "--namespace", stage.namespace],
-  ...["--home", stage.home, "--task-queue", stage.taskQueue],
-];
-
-async function cli(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  const { streams, said } = terminal();
-  const code = await main([...args, ...named()], streams);
-  return { code, ...said };
-}
+const cli = (...args: readonly string[]) => commandLine(stage, ...args);
 
 /** A run whose calls all wait for a person: one payment after the name of each. */
 async function asking(...payees: readonly string[]): Promise<Session> {
@@ -142,7 +133,7 @@ test("an answer to nothing is refused, and says what to look at", async () => {
 test("chat asks in place, one after the other, and sees answers from elsewhere", async () => {
   const session = await asking("fred", "gina", "hugo");
   const { streams, said } = terminal({ isTTY: true });
-  const chatting = main(["chat", "--session", session.id, ...named()], streams);
+  const chatting = main(["chat", "--session", session.id, ...placeOf(stage)], streams);
   await expect.poll(() => said.out, POLL).toContain("approve? y/n/a/e > ");
   expect(said.out).toContain('"to": "fred"');
   expect(said.out).not.toContain('"to": "gina"');
@@ -183,7 +174,7 @@ test("a run that waits says so once, with the command to answer it with, and goe
   });
   const { streams, said } = terminal();
   const model = ["--model", "local/test-model", "--base-url", stage.model.openaiBaseUrl, "--tools", "wire"];
-  const running = main(["run", "Wire it", "--session", id, ...model, ...named()], streams);
+  const running = main(["run", "Wire it", "--session", id, ...model, ...placeOf(stage)], streams);
   await expect.poll(() => said.err, POLL).toContain("Waits for approval: wire");
   expect(said.err).toContain(`yes: holdfast approve ${id} call-kim --address`);
   expect((await cli("list", "--status", "needs-approval")).out).toContain(id);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { main } from "../../src/cli/program.ts";
-import { connect, type Holdfast } from "../../src/client/index.ts";
-import { terminal } from "../cli/terminal.ts";
+import type { Holdfast } from "../../src/client/index.ts";
+import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 
@@ -10,23 +9,14 @@ let stage: Stage;
 let holdfast: Holdfast;
 beforeAll(async () => {
   stage = await openStage({ tools: [gates.tool()] });
-  const { address, namespace, home, taskQueue } = stage;
-  holdfast = await connect({ address, namespace, home, taskQueue });
+  holdfast = await connectTo(stage);
 });
 afterAll(async () => {
   await holdfast.close();
   await stage.close();
 });
 
-async function cli(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  const { streams, said } = terminal();
-  const where = ["--address", stage.address, "--namespace", stage.namespace];
-  const code = await main(
-    [...args, ...where, "--home", stage.home, "--task-queue", stage.taskQueue],
-    streams,
-  );
-  return { code, ...said };
-}
+const cli = (...args: readonly string[]) => commandLine(stage, ...args);
 
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 

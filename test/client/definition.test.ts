@@ -72,3 +72,13 @@ test.each([
     message: expect.stringContaining(said),
   });
 });
+
+test.each([
+  [{ output: { type: "json", nmae: "x" } }, 'output.nmae: unknown key; did you mean "name"?'],
+  [
+    { hooks: { "before-turn": [{ name: "a", timeoutMS: 5 }] } },
+    'hooks.before-turn.0.timeoutMS: unknown key; did you mean "timeoutMs"?',
+  ],
+])("a misspelt key in one form of a choice is told with the name that was meant [CB-09]", (wrong, said) => {
+  expect(() => validDefinition({ model, ...wrong } as never)).toThrow(said);
+});

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { main } from "../../src/cli/program.ts";
-import { connect, type Holdfast, type HoldfastError } from "../../src/client/index.ts";
-import { terminal } from "../cli/terminal.ts";
+import type { Holdfast, HoldfastError } from "../../src/client/index.ts";
+import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
@@ -12,8 +11,7 @@ let stage: Stage;
 let holdfast: Holdfast;
 beforeAll(async () => {
   stage = await openStage({ tools: [gates.tool()] });
-  const { address, namespace, home, taskQueue } = stage;
-  holdfast = await connect({ address, namespace, home, taskQueue });
+  holdfast = await connectTo(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -181,15 +179,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
 });
 
 describe("from the command line [HITL-04]", () => {
-  async function cli(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-    const { streams, said } = terminal();
-    const where = ["--address", stage.address, "--namespace", stage.namespace];
-    const code = await main(
-      [...args, ...where, "--home", stage.home, "--task-queue", stage.taskQueue],
-      streams,
-    );
-    return { code, ...said };
-  }
+  const cli = (...args: readonly string[]) => commandLine(stage, ...args);
 
   test("a session at rest is prompted and shown; one that runs is steered when asked to", async () => {
     const session = stage.session({

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { main } from "../../src/cli/program.ts";
-import { connect, extractJson, type Holdfast, HoldfastError, zodOutput } from "../../src/client/index.ts";
+import { extractJson, type Holdfast, HoldfastError, zodOutput } from "../../src/client/index.ts";
 import { terminal } from "../cli/terminal.ts";
+import { connectTo } from "../workflows/support/connected.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 
 const Forecast = z.object({ city: z.string(), degrees: z.number().transform((number) => `${number}°`) });
@@ -16,8 +17,7 @@ let holdfast: Holdfast;
 let folder: string;
 beforeAll(async () => {
   stage = await openStage();
-  const { address, namespace, home, taskQueue } = stage;
-  holdfast = await connect({ address, namespace, home, taskQueue });
+  holdfast = await connectTo(stage);
   folder = await mkdtemp(join(tmpdir(), "holdfast-output-"));
 });
 afterAll(async () => {

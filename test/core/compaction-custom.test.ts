@@ -6,6 +6,7 @@ import { materialise } from "../../src/core/materialise.ts";
 import { orphanIn } from "../../src/core/orphans.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
+import type { Entry } from "../../src/schema/record.ts";
 import {
   answer,
   entriesOf,
@@ -130,6 +131,29 @@ describe("what a strategy wants", () => {
   });
 });
 
+type Piece = { readonly length: number; readonly as: SectionForm };
+
+function blindPlan(pieces: readonly Piece[]) {
+  let at = 0;
+  return pieces.map(({ length, as }) => {
+    const from = at;
+    at += length;
+    return { from, to: at, as };
+  });
+}
+
+/** Each piece has an entry at least, and ends before no result; the last one takes the rest. */
+function soundPlan(pieces: readonly Piece[], entries: readonly Entry[]) {
+  let at = 0;
+  return pieces.flatMap(({ length, as }, index) => {
+    const from = at;
+    if (from >= entries.length) return [];
+    at = index === pieces.length - 1 ? entries.length : Math.min(entries.length, at + length + 1);
+    while (entries[at]?.message.role === "toolResult") at++;
+    return [{ from, to: at, as }];
+  });
+}
+
 test("whatever is wanted: a plan that is taken keeps every entry once, no orphan, no token too many [CMP-10, CMP-08, CTX-15, PHI-13g]", () => {
   const forms = oneof(
     constant<SectionForm>("whole"),
@@ -141,15 +165,12 @@ test("whatever is wanted: a plan that is taken keeps every entry once, no orphan
     property(
       soundMessages,
       array(record({ length: nat(9), as: forms }), { maxLength: 8 }),
-      nat(3000),
-      (messages, pieces, budget) => {
+      // Most plans that are drawn blindly are refused: three of four keep calls with their results, and reach the end.
+      nat(3).map((drawn) => drawn > 0),
+      oneof(nat(3000), constant(100_000)),
+      (messages, pieces, sound, budget) => {
         const entries = entriesOf(messages);
-        let at = 0;
-        const wanted = pieces.map(({ length, as }) => {
-          const from = at;
-          at += length;
-          return { from, to: at, as };
-        });
+        const wanted = sound ? soundPlan(pieces, entries) : blindPlan(pieces);
         const plan = checkPlan(wanted, entries, { budget, maxTextTokens: 20 });
         if (!plan.ok) return;
         taken += 1;
@@ -179,5 +200,5 @@ test("whatever is wanted: a plan that is taken keeps every entry once, no orphan
     ),
     { numRuns: RUNS },
   );
-  expect(taken).toBeGreaterThan(Math.floor(RUNS / 100));
+  expect(taken).toBeGreaterThan(RUNS / 50);
 }, 60_000);

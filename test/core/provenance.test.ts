@@ -1,5 +1,6 @@
 import fc, { array, constantFrom, integer, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { lineOf } from "../../src/core/branch-line.ts";
 import { materialise } from "../../src/core/materialise.ts";
 import { type LoopTrace, pastView } from "../../src/core/past-view.ts";
 import { sourced } from "../../src/core/provenance.ts";
@@ -173,46 +174,47 @@ describe("the view of a past answer [PHI-07]", () => {
     estimatedTokensAfter: 1,
     loopsCompacted: 1,
   });
+  const left: Range[] = [{ from: 0, to: 2, cut: 4 }];
   const loop = (from: number, events: EventBody[], more: Partial<LoopTrace> = {}): LoopTrace => ({
-    branch: "main",
+    branches: ["main"],
     from,
     events,
+    compactions: events.some(({ type }) => type === "CompactionEnded") ? [left] : [],
     isFirstOfRun: false,
+    asksBefore: false,
     ...more,
   });
-  const left: Range[] = [{ from: 0, to: 2, cut: 4 }];
-  const entries = entriesOf(
-    ["prompt", user("go")],
-    ["model", answer()],
-    ["machine", compaction(0, left)],
-    ["model", answer()],
-    ["prompt", user("next")],
-    ["model", answer()],
-  );
-  const first = loop(0, [compactedAt(2), ended(4)], { isFirstOfRun: true });
+  const started = (position: number): EventBody => ({ type: "MessageStart", position });
+  const first = loop(0, [started(0), started(1), compactedAt(2), started(3), ended(4)], {
+    isFirstOfRun: true,
+  });
   const whole = (to: number) => ({ type: "view", view: { branch: "main", ranges: [{ from: 0, to }] } });
   const smaller = (to: number) => ({
     type: "view",
     view: { branch: "main", ranges: [...left, { from: 3, to }] },
   });
 
+  const branches = [{ id: "main" }, { id: "fork", parent: { branch: "main", position: 4 } }];
+  const seenBy = (loops: LoopTrace[], position: number) =>
+    pastView(loops, branches, { branch: loops.at(-1)?.branches.at(-1) ?? "", position });
+
   test("all that stood before it, as long as nothing was compacted", () => {
-    expect(pastView([first], entries, 1)).toEqual(whole(1));
-    expect(pastView([first], entries, 0)).toEqual({ type: "view", view: { branch: "main", ranges: [] } });
+    expect(seenBy([first], 1)).toEqual(whole(1));
+    expect(seenBy([first], 0)).toEqual({ type: "view", view: { branch: "main", ranges: [] } });
   });
 
   test("what the newest compaction has left, and all since", () => {
-    expect(pastView([first], entries, 3)).toEqual({ type: "view", view: { branch: "main", ranges: left } });
-    expect(pastView([loop(0, [compactedAt(2)], { isFirstOfRun: true })], entries, 4)).toEqual(smaller(4));
+    expect(seenBy([first], 3)).toEqual({ type: "view", view: { branch: "main", ranges: left } });
+    expect(seenBy([loop(0, [compactedAt(2)], { isFirstOfRun: true })], 4)).toEqual(smaller(4));
   });
 
   test("a loop of the same run right behind takes it over", () => {
-    expect(pastView([first, loop(4, [])], entries, 5)).toEqual(smaller(5));
+    expect(seenBy([first, loop(4, [])], 5)).toEqual(smaller(5));
   });
 
   test("so does one of another run, and one on a branch of its own behind its end", () => {
-    expect(pastView([first, loop(4, [], { isFirstOfRun: true })], entries, 5)).toEqual(smaller(5));
-    const forked = pastView([first, loop(4, [], { branch: "fork" })], entries, 5);
+    expect(seenBy([first, loop(4, [], { isFirstOfRun: true })], 5)).toEqual(smaller(5));
+    const forked = seenBy([first, loop(4, [], { branches: ["fork"] })], 5);
     expect(forked).toEqual({
       type: "view",
       view: { branch: "fork", ranges: [...left, { from: 3, to: 5 }] },
@@ -220,28 +222,78 @@ describe("the view of a past answer [PHI-07]", () => {
   });
 
   test("one that begins before its end does not, nor one behind a loop that has not ended", () => {
-    expect(pastView([first, loop(3, [])], entries, 5)).toEqual(whole(5));
+    expect(seenBy([first, loop(3, [])], 5)).toEqual(whole(5));
     const open = loop(0, [compactedAt(2)], { isFirstOfRun: true });
-    expect(pastView([open, loop(4, [])], entries, 5)).toEqual(whole(5));
+    expect(seenBy([open, loop(4, [])], 5)).toEqual(whole(5));
   });
 
-  test("one in which the model has pruned is not made again, and says so", () => {
+  test("what the model has pruned is gone from the next answer on, words of people are not", () => {
+    const memo = { position: 3, call: 0, tokens: 1 };
     const pruned: EventBody = {
       type: "PrunApplied",
-      pruned: [{ from: 1, to: 2 }],
+      pruned: [{ from: 1, to: 3 }],
       tokensRemoved: 1,
       messagesRemoved: 1,
+      memo,
     };
-    expect(pastView([loop(0, [pruned])], entries, 4)).toEqual({ type: "changed-by-model" });
+    const told = loop(0, [
+      { type: "MessageStart", position: 3 },
+      pruned,
+      { type: "MessageStart", position: 5 },
+    ]);
+    expect(seenBy([told], 3)).toEqual(whole(3));
+    expect(seenBy([told], 5)).toEqual({
+      type: "view",
+      view: {
+        branch: "main",
+        ranges: [
+          { from: 0, to: 1 },
+          { from: 1, to: 3, words: true, memos: [memo] },
+          { from: 3, to: 5 },
+        ],
+      },
+    });
+  });
+
+  test("what the model has left by going back is seen by the answers there, and by none that came after", () => {
+    const back: EventBody = {
+      type: "RevertApplied",
+      category: "completion",
+      target: 2,
+      abandoned: { from: 3, to: 6 },
+      applied: true,
+    };
+    const told = loop(0, [started(1), started(3), started(5), back, started(4)], {
+      branches: ["main", "back"],
+    });
+    const all = [...branches, { id: "back", parent: { branch: "main", position: 3 } }];
+    const at = (branch: string, position: number) => pastView([told], all, { branch, position });
+    expect(at("main", 5)).toEqual(whole(5));
+    expect(at("back", 4)).toEqual({ type: "view", view: { branch: "back", ranges: [{ from: 0, to: 4 }] } });
+    expect(at("back", 1)).toEqual({ type: "view", view: { branch: "back", ranges: [{ from: 0, to: 1 }] } });
   });
 
   test("a compaction that was written and not taken counts for nothing", () => {
-    expect(pastView([loop(0, [], { isFirstOfRun: true })], entries, 3)).toEqual(whole(3));
+    expect(seenBy([loop(0, [], { isFirstOfRun: true })], 3)).toEqual(whole(3));
   });
 
   test("a compaction that was recorded without its ranges is named", () => {
-    const old = entriesOf(["prompt", user("go")], ["machine", compaction(1)], ["model", answer()]);
-    const trace = loop(0, [compactedAt(1)], { isFirstOfRun: true });
-    expect(pastView([trace], old, 2)).toEqual({ type: "unrecorded", position: 1 });
+    const trace = loop(0, [compactedAt(1)], { isFirstOfRun: true, compactions: [undefined] });
+    expect(seenBy([trace], 2)).toEqual({ type: "unrecorded", position: 1 });
+  });
+});
+
+describe("the branches that hold what one shows", () => {
+  test("each up to where it was left, also by one that leaves its parent before that one leaves its own [PRUN-07]", () => {
+    const branches = [
+      { id: "main" },
+      { id: "late", parent: { branch: "main", position: 10 } },
+      { id: "early", parent: { branch: "late", position: 3 } },
+    ];
+    expect(lineOf(branches, "early")).toEqual([
+      { id: "early", until: Number.POSITIVE_INFINITY },
+      { id: "late", until: 3 },
+      { id: "main", until: 3 },
+    ]);
   });
 });

@@ -39,6 +39,25 @@ describe("filters by name", () => {
     return registry.run(filters, text, { signal: new AbortController().signal, timeoutMs });
   }
 
+  test.each([
+    [
+      "throws when it is read",
+      {
+        get type() {
+          throw new Error("no");
+        },
+      },
+    ],
+    ["is of no known type", { type: "perhaps" }],
+    ["has a reason that is no text", { type: "reject", reason: 1 }],
+  ])("an answer that %s rejects [FILT-01]", async (_what, answer) => {
+    const registry = new FilterRegistry().register("odd", () => answer as never);
+    expect((await run(registry, ["odd"])).verdict).toMatchObject({
+      type: "reject",
+      reason: expect.stringContaining('Input filter "odd" failed'),
+    });
+  });
+
   test("see the text, in order, at once or later [FILT-01, X-28]", async () => {
     const seen: string[] = [];
     const registry = new FilterRegistry()

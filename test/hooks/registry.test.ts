@@ -338,3 +338,33 @@ describe("what is refused at the door", () => {
     expect(registry.names).toEqual(["a"]);
   });
 });
+
+describe("nothing that a hook throws or answers gets past its failure", () => {
+  const ask = (hook: () => unknown) =>
+    new HookRegistry()
+      .register("odd", { "before-turn": hook as never })
+      .run(["odd"], "before-turn", TOLD["before-turn"], {
+        signal: new AbortController().signal,
+        workspace: "/",
+      });
+  const throwing = (thrown: unknown) => () => {
+    throw thrown;
+  };
+
+  test.each([
+    ["an error whose message is an object", throwing(Object.assign(new Error(), { message: { code: 1 } }))],
+    ["an object that cannot be a text", throwing(Object.create(null))],
+    ["a symbol", throwing(Symbol("no"))],
+    [
+      "an answer that throws when it is read",
+      () => ({
+        get type() {
+          throw new Error("no");
+        },
+      }),
+    ],
+  ])("%s [CB-08]", async (_what, hook) => {
+    const { decision } = await ask(hook);
+    expect(decision).toMatchObject({ type: "no", hook: "odd", reason: expect.stringContaining("failed") });
+  });
+});

@@ -92,6 +92,13 @@ const hooks: Hooks = {
       throw new Error(`out of order ${KEY_SHAPE}`);
     },
   },
+  rewrites: {
+    "before-turn": ({ messages }) => {
+      for (const { content } of messages as unknown as { content: { text?: string }[] }[]) {
+        for (const part of content) part.text = "rewritten";
+      }
+    },
+  },
   nonsense: { "before-tool": () => ({ type: "inject", text: "x" }) as never },
 };
 
@@ -194,6 +201,15 @@ describe("with a hook at every point", () => {
     ]);
     const ids = calls(session).map((one) => one.told.id);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("what a hook does to what it is told changes nothing [CB-02]", async () => {
+    const session = stage.session({
+      replies: [{ text: "Done." }],
+      agent: { hooks: { "before-turn": ["rewrites"] } },
+    });
+    await session.run("Hello");
+    expect(session.seen(0)).toEqual(["user: Hello"]);
   });
 
   test("a compaction stands between its hooks [CB-04]", async () => {

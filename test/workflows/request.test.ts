@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect, type Holdfast, type TurnRequest } from "../../src/client/index.ts";
+import type { Holdfast, TurnRequest } from "../../src/client/index.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { connectTo } from "./support/connected.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -13,8 +14,7 @@ let stage: Stage;
 let holdfast: Holdfast;
 beforeAll(async () => {
   stage = await openStage({ tools: [gates.tool()] });
-  const { address, namespace, home, taskQueue } = stage;
-  holdfast = await connect({ address, namespace, home, taskQueue });
+  holdfast = await connectTo(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -32,9 +32,10 @@ const SMALL = {
   compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200, toolOutputMaxLines: 2 },
 };
 const SMALL_AGENT = { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } };
+const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }], usage });
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }], usage });
 
-/** The vendor's protocol, from the request made again. */
+/** The vendor's protocol, from the request made again. This vendor is asked for an output by a final tool. */
 function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRequest): string {
   return JSON.stringify(
     anthropicRequest({
@@ -164,6 +165,50 @@ describe("what the model was sent can be made again, exactly, at any later time 
     // The request that the vendor refused is made again too: the turn that it failed stands in the record.
     expect(made.map(wire)).toEqual(sent.map(({ body }) => JSON.stringify(body)));
     expect(made).toHaveLength(6);
+  });
+
+  test("of a model that has pruned and gone back, and of what it has left", async () => {
+    const replies = [
+      look,
+      look,
+      call("prun_with_memo", { tokens: 1, memo: "it is a long day" }),
+      look,
+      call("revert_to_state", { category: "failure", step: "n6", summary: "that was no way" }),
+      done,
+    ];
+    const session = stage.session({
+      agent: {
+        tools: ["list_files", "prun", "revert_to_state"],
+        revert: { shownForTurns: 1, newestOfKind: 0 },
+      },
+    });
+    // Chosen by how often it was asked: what it is sent has fewer answers once it has pruned.
+    stage.model.script({
+      conversations: replies.map((reply, nth) => ({
+        match: ({ conversation }: { conversation: string }) =>
+          conversation === session.id && session.requests().length - 1 === nth,
+        replies: Array.from({ length: 9 }, () => reply),
+      })),
+    });
+    await session.run("Go");
+    const [loop] = await stage.transcript.loops(session.id);
+    expect(loop).toMatchObject({ turns: 6 });
+    const made = await expectSame(session);
+    expect(made).toHaveLength(6);
+    expect(made.at(-1)?.messages.map(({ origin }) => origin.type)).toContain("memo");
+    expect(new Set(made.map(({ branch }) => branch)).size).toBe(2);
+  });
+
+  test("of an answer that was asked for once more, because it was not the output", async () => {
+    const answer = (value: object) => ({ toolCalls: [{ name: "final_answer", arguments: value }], usage });
+    const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
+    const session = stage.session({
+      replies: [answer({}), answer({ a: 1 })],
+      agent: { output: { type: "json-schema", schema }, systemPrompt: "Be brief." },
+    });
+    await session.run("Go");
+    const made = await expectSame(session);
+    expect(made.map(({ mustCall }) => mustCall)).toEqual([undefined, "final_answer"]);
   });
 
   test("of a turn whose context the vendor had refused: the one that it has answered, and of the next run", async () => {

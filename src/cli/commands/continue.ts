@@ -3,10 +3,11 @@ import type { Limits, Session } from "../../client/index.ts";
 import { positive, wholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
+import { detached, mustStay } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
-import { detached, follow } from "./run.ts";
+import { follow } from "./run.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 type LimitFlags = {
@@ -116,11 +117,7 @@ async function begin(
   const limits = limitsFrom(flags);
   const stack = await openStack(context);
   try {
-    if (flags.detach === true && stack.own.length > 0) {
-      throw new UsageError(
-        `--detach needs a ${stack.own.join(" and a ")} that stays. Start them with \`holdfast dev\` in another terminal.`,
-      );
-    }
+    if (flags.detach === true) mustStay(stack);
     const options = Object.keys(limits).length === 0 ? {} : { limits };
     const session = await start(stack.holdfast.session(id), options);
     return flags.detach === true ? detached(context, session) : await follow(context, stack, session);

@@ -2,10 +2,11 @@ import type { Command } from "commander";
 import type { SendMessageOptions } from "../../client/index.ts";
 import { type AgentFlags, addAgentFlags, definitionFrom } from "../agent-flags.ts";
 import type { Context } from "../context.ts";
+import { detached, mustStay } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
-import { detached, follow } from "./run.ts";
+import { follow } from "./run.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = AgentFlags & {
@@ -48,11 +49,7 @@ async function send(context: Context, id: string, text: string, flags: Flags): P
   for (const warning of made?.warnings ?? []) context.tell(context.err.yellow(warning));
   const stack = await openStack(context);
   try {
-    if (flags.detach === true && stack.own.length > 0) {
-      throw new UsageError(
-        `--detach needs a ${stack.own.join(" and a ")} that stays. Start them with \`holdfast dev\` in another terminal.`,
-      );
-    }
+    if (flags.detach === true) mustStay(stack);
     const sent = await stack.holdfast.send(id, text, {
       whileRunning,
       ...(made === undefined ? {} : { agent: made.agent }),

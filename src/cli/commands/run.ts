@@ -6,6 +6,7 @@ import { keyOf } from "../approval-questions.ts";
 import { waitingLines } from "../approval-view.ts";
 import { ApprovalWatch } from "../approval-watch.ts";
 import type { Context } from "../context.ts";
+import { detached, mustStay } from "../detach.ts";
 import { EXIT, EXIT_OF_OUTCOME } from "../exit-codes.ts";
 import { onInterrupts } from "../interrupts.ts";
 import { openStack, type Stack } from "../local-stack.ts";
@@ -54,11 +55,7 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
   for (const warning of warnings) context.tell(context.err.yellow(warning));
   const stack = await openStack(context);
   try {
-    if (flags.detach === true && stack.own.length > 0) {
-      throw new UsageError(
-        `--detach needs a ${stack.own.join(" and a ")} that stays. Start them with \`holdfast dev\` in another terminal.`,
-      );
-    }
+    if (flags.detach === true) mustStay(stack);
     const session = await stack.holdfast.start({
       agent,
       prompt,
@@ -72,15 +69,6 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
   } finally {
     await stack.close();
   }
-}
-
-export function detached(context: Context, { id, runId }: Session): number {
-  if (context.json) context.printJson({ type: "started", session: id, runId });
-  else {
-    context.print(id);
-    context.tell(context.err.dim(`Look at it with \`holdfast status ${id}\` and \`holdfast show ${id}\`.`));
-  }
-  return EXIT.ok;
 }
 
 /**

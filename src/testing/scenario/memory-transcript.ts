@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallModelCommand, CloseLoopCommand } from "../../core/command.ts";
-import type { LoopDigest } from "../../core/digest.ts";
+import type { LoopDigest, OpenedDigest } from "../../core/digest.ts";
 import { estimateMessage } from "../../core/estimate.ts";
 import { type Fork, type OutboxEntry, outboxMessage } from "../../core/outbox.ts";
 import { refusedMessage } from "../../core/refused.ts";
@@ -17,20 +17,6 @@ type Opening = Pick<
   LoopOpening,
   "segment" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused" | "rejectedBy"
 >;
-type Opened = Pick<
-  LoopDigest,
-  | "loopId"
-  | "parentLoopId"
-  | "kind"
-  | "branch"
-  | "from"
-  | "tokensBefore"
-  | "view"
-  | "grants"
-  | "entries"
-  | "rejected"
-  | "rejectedBy"
->;
 
 /** What rides along with a command, and where it goes. */
 type Writing = Pick<CallModelCommand, "outbox" | "branch" | "fork"> & { readonly loopId?: string };
@@ -38,7 +24,13 @@ type Writing = Pick<CallModelCommand, "outbox" | "branch" | "fork"> & { readonly
 /** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
 type End = { readonly to: number; readonly view?: LoopDigest["view"] };
 
-type Loop = { readonly loopId: string; branch: string; readonly events: EventBody[]; outcome?: Outcome };
+type Loop = {
+  readonly loopId: string;
+  branch: string;
+  readonly from: number;
+  readonly events: EventBody[];
+  outcome?: Outcome;
+};
 
 const MAIN = "main";
 
@@ -65,7 +57,7 @@ export class MemoryTranscript {
     }));
   }
 
-  get records(): readonly Pick<Loop, "loopId" | "branch" | "outcome">[] {
+  get records(): readonly Pick<Loop, "loopId" | "branch" | "from" | "outcome">[] {
     return this.#loops;
   }
 
@@ -92,7 +84,7 @@ export class MemoryTranscript {
   }
 
   /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
-  openLoop(opening: Opening): Opened {
+  openLoop(opening: Opening): OpenedDigest {
     const { segment, kind, at, rejected, rejectedBy } = opening;
     const number = this.#loops.length;
     const parentLoopId = this.#loops.at(-1)?.loopId;
@@ -106,7 +98,7 @@ export class MemoryTranscript {
     const view = viewBehind(ends.at(-1), all.slice(0, from));
     const entries =
       rejected === undefined ? this.#spoken(branch, loopId, opening) : this.#refused(branch, opening);
-    this.#loops.push({ loopId, branch, events: [] });
+    this.#loops.push({ loopId, branch, from, events: [] });
     return {
       loopId,
       ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -138,7 +130,7 @@ export class MemoryTranscript {
     return this.inbox.map(({ text = "", ...rest }) => ({ ...rest, text }));
   }
 
-  #refused(branch: string, { refused = [], rejected = "" }: Opening): Opened["entries"] {
+  #refused(branch: string, { refused = [], rejected = "" }: Opening): OpenedDigest["entries"] {
     this.inbox = this.inbox.filter((message) => !refused.some(({ id }) => id === message.id));
     return refused.map(({ id, text, atMs, origin = "inbox" }) => {
       const message = refusedMessage(text, rejected, atMs);
@@ -147,7 +139,7 @@ export class MemoryTranscript {
     });
   }
 
-  #spoken(branch: string, loopId: string, { kind, inbox, prompts }: Opening): Opened["entries"] {
+  #spoken(branch: string, loopId: string, { kind, inbox, prompts }: Opening): OpenedDigest["entries"] {
     if (kind.type === "compaction") return [];
     const waiting = (inbox ?? this.waiting).map((message) => ({ ...message, origin: "inbox" as const }));
     this.inbox = [];

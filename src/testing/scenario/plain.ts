@@ -6,9 +6,12 @@ import type { Scenario } from "./schema.ts";
 
 export type PlainPlay = { readonly played: Played; readonly schedule: readonly ScheduleStep[] };
 
-/** Plays a scenario on the machine alone. Rejects with a `ScenarioError` when it asks for what cannot happen. */
-export async function playPlain(scenario: Scenario): Promise<PlainPlay> {
-  const stage = new Stage(scenario);
+/**
+ * Plays a scenario on the machine alone. Rejects with a `ScenarioError` when it asks for what cannot happen.
+ *
+ * @param stage - For who wants to look at it afterwards.
+ */
+export async function playPlain(scenario: Scenario, stage = new Stage(scenario)): Promise<PlainPlay> {
   const { people, transcript, notes } = stage;
   let end = await driveRun(stage, firstRun(scenario, people.due("start").sent[0]));
   for (let rest = people.due("end"); rest.sent.length > 0; rest = people.due("end")) {

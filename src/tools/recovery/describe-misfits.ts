@@ -5,6 +5,9 @@ import { isObject, type JsonSchema, propertiesOf, type SchemaType, typesOf } fro
 /** More would not be mended at once. */
 const MAX_NAMED = 5;
 
+/** Several may be said in the same words. */
+const MAX_DESCRIBED = 10 * MAX_NAMED;
+
 /** Of a text that the model wrote: enough to recognise it. */
 const MAX_SHOWN_CHARACTERS = 40;
 
@@ -20,10 +23,10 @@ const WORDS: Record<SchemaType, string> = {
 
 /** Field, found and expected of everything that does not fit; `undefined` when the schema finds nothing. */
 export function describeMisfits(value: unknown, schema: JsonSchema): string | undefined {
-  const said = misfits(value, schema)
-    .filter(({ schemaPath }) => !/\/(anyOf|oneOf)\//.test(schemaPath))
-    .map(describe);
-  if (said.length === 0) return undefined;
+  const all = misfits(value, schema);
+  if (all.length === 0) return undefined;
+  const ofForms = all.filter(({ schemaPath }) => !/\/(anyOf|oneOf)\//.test(schemaPath));
+  const said = (ofForms.length === 0 ? all : ofForms).slice(0, MAX_DESCRIBED).map(describe);
   const unknown = unknownFields(value, schema);
   const extra = unknown.length === 0 ? [] : [`unknown: ${unknown.slice(0, MAX_NAMED).join(", ")}`];
   return [...new Set(said)].slice(0, MAX_NAMED).concat(extra).join("; ");

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PRUN_TOOL, PRUN_WITH_MEMO_TOOL } from "../../core/view-request.ts";
 import { defineTool, type Tool, ToolError } from "../tool.ts";
 
 // Answered from the view itself (src/activities/view-call.ts): what is here is what a model is told of them.
@@ -22,16 +23,13 @@ export const PrunWithMemoArguments = z.object({
     .describe("What you want to remember of it; stands where the pruned part stood"),
 });
 
-export const PRUN = "prun";
-export const PRUN_WITH_MEMO = "prun_with_memo";
-
 const WHAT =
   "Removes your oldest answers and tool results from your context, until the given number of tokens is reclaimed. What people have said stays.";
 
 /** Both operations from one registration: a definition names `prun` (PRUN-10). */
 export function prunTools(): Tool[] {
   const prun = defineTool({
-    name: PRUN,
+    name: PRUN_TOOL,
     label: "Prune",
     description: WHAT,
     parameters: PrunArguments,
@@ -41,7 +39,7 @@ export function prunTools(): Tool[] {
     execute: answeredElsewhere,
   });
   const withMemo = defineTool({
-    name: PRUN_WITH_MEMO,
+    name: PRUN_WITH_MEMO_TOOL,
     label: "Prune with memo",
     description: `${WHAT} A memo of yours stands in its place.`,
     parameters: PrunWithMemoArguments,
@@ -51,7 +49,7 @@ export function prunTools(): Tool[] {
     execute: answeredElsewhere,
   });
   return [
-    { ...prun, view: "prune", together: [PRUN_WITH_MEMO] },
+    { ...prun, view: "prune", together: [PRUN_WITH_MEMO_TOOL] },
     { ...withMemo, view: "prune" },
   ];
 }

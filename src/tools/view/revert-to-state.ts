@@ -1,9 +1,8 @@
 import { z } from "zod";
+import { REVERT_TOOL } from "../../core/view-request.ts";
 import { RevertCategory } from "../../schema/record.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { answeredElsewhere } from "./prun.ts";
-
-export const REVERT_TOOL = "revert_to_state";
 
 /** Longer ones are no summary; the model is told so. */
 const MAX_SUMMARY_CHARS = 1000;

@@ -4,11 +4,11 @@ import { parsed } from "../../../activities/definitions.ts";
 import { DefinitionError } from "../../../activities/failure.ts";
 import { checkNames } from "../../../activities/known-names.ts";
 import { letIn } from "../../../activities/let-in.ts";
+import { offeredTools, openingOf } from "../../../activities/opening.ts";
 import { pinned } from "../../../activities/pinned.ts";
 import { checkOutput } from "../../../activities/structured-output.ts";
 import { viewAtStart } from "../../../activities/view-at-start.ts";
 import type { OpenLoopCommand } from "../../../core/command.ts";
-import { loopSegment } from "../../../core/loop-segment.ts";
 import { Continuation } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
@@ -28,8 +28,7 @@ export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<
 async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
   const { prompts, continuation: asked } = command;
   const { definition, transcript } = stage;
-  const resolved = stage.tools.resolve(definition.tools, { strict: definition.strict });
-  if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
+  const resolved = offeredTools(definition, stage.tools);
   checkOutput(definition, stage.providers, resolved.tools);
   checkNames("input filter", definition.inputFilters, stage.filters.names);
   checkHooks(definition, stage);
@@ -42,9 +41,7 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
   const inbox = async () => transcript.waiting;
   const said = await letIn(stepOf(command), words, inbox, continuation, asking);
   const loop = transcript.openLoop({
-    segment: loopSegment(definition),
-    kind: continuation?.kind ?? { type: "initial" },
-    ...(continuation?.at === undefined ? {} : { at: continuation.at }),
+    ...openingOf(definition, continuation),
     ...said,
   });
   const view = command.number === 0 ? await viewAtStart(loop, resolved.tools, SESSION, world) : loop.view;

@@ -35,6 +35,10 @@ export function stepOf({ number }: Pick<RunHookCommand, "number">) {
 export type Notes = {
   readonly schedule: ScheduleStep[];
   readonly sent: SentRequest[];
+  /** The same requests as they would go over the line. */
+  readonly bodies: Readonly<Record<string, unknown>>[];
+  /** Commands in the order in which they were carried out, calls of tools aside. */
+  readonly steps: { readonly kind: string; readonly number: number }[];
   readonly ran: RanCall[];
   readonly refused: string[];
   continuedAsNew: number;
@@ -58,7 +62,15 @@ export class Stage {
   readonly defaultWorkspace = tmpdir();
   readonly transcript = new MemoryTranscript(SESSION);
   readonly machine = new Machine();
-  readonly notes: Notes = { schedule: [], sent: [], ran: [], refused: [], continuedAsNew: 0 };
+  readonly notes: Notes = {
+    schedule: [],
+    sent: [],
+    bodies: [],
+    steps: [],
+    ran: [],
+    refused: [],
+    continuedAsNew: 0,
+  };
   readonly hookScript: HookScript;
   readonly people: People;
   readonly vendor: PlainVendor;

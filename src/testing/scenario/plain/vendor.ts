@@ -46,9 +46,10 @@ export class PlainVendor implements Provider {
 
   /** Rejects with `Interrupted` when a stop or the worker's death comes first. */
   async stream(request: ModelRequest): Promise<AssistantMessage> {
-    const { schedule, sent } = this.#notes;
+    const { schedule, sent, bodies } = this.#notes;
     const nth = this.#requests++;
     const body = requestBody(request);
+    bodies.push(body);
     sent.push({ ...this.asker, messages: sentMessages(body), tools: offeredTools(body) });
     schedule.push({ type: "asked" });
     this.#people.arrive(this.#people.due("model").sent);

@@ -1,0 +1,100 @@
+import { outputName } from "../core/final-tool.ts";
+import { eventsBefore, pastView } from "../core/past-view.ts";
+import { type SourcedMessage, sourced } from "../core/provenance.ts";
+import { isRepairing } from "../core/repairing.ts";
+import { textsElsewhere, type ViewRanges } from "../core/view-ranges.ts";
+import { REVERT_TOOL } from "../core/view-request.ts";
+import type { AgentMessage } from "../schema/message.ts";
+import type { LoopTerms } from "../transcript/loop.ts";
+import { HoldfastError } from "./error.ts";
+import { answersOf, type PastAnswer } from "./past-answers.ts";
+import { type Past, type PastLoop, type PastTranscript, pastOf, placesOf } from "./past-loops.ts";
+
+/** What a model was asked for one answer. */
+export type AskedTurn = PastAnswer & {
+  readonly messages: readonly SourcedMessage[];
+  readonly terms: LoopTerms | undefined;
+  /** The answer before it was not the output that was asked for. */
+  readonly isRepair: boolean;
+};
+
+/**
+ * @param loops - Of the session, up to the one that is asked about.
+ * @param turn - The newest answer's unless said.
+ */
+export async function askedOf(
+  transcript: PastTranscript,
+  session: string,
+  loops: readonly PastLoop[],
+  turn: number | undefined,
+): Promise<AskedTurn> {
+  const loopId = loops.at(-1)?.loopId ?? "";
+  const past = await pastOf(transcript, session, loops);
+  const read = (branch: string, from: number) =>
+    transcript.entries(session, branch, from, Number.MAX_SAFE_INTEGER);
+  const answers = await answersOf(past.loop, loopId, read);
+  // The last one of a turn: a context that was refused is made smaller and sent once more.
+  const answer = answers.findLast((one) => one.turn === (turn ?? answers.at(-1)?.turn));
+  if (answer === undefined) throw noAnswer(session, loopId, turn ?? 0, answers);
+  const seen = pastView(past.traces, past.branches, answer);
+  if (seen.type === "unrecorded") throw unrecorded(session, loopId, answer, seen.position);
+  const labels = (past.terms?.tools ?? []).some(({ name }) => name === REVERT_TOOL);
+  const entries = await read(answer.branch, 0);
+  const elsewhere = await elsewhereOf(transcript, session, seen.view);
+  const isRepair = await isAskedAgain(transcript, session, past, answer);
+  const messages = sourced(seen.view, entries, { labels, elsewhere });
+  return { ...answer, terms: past.terms, messages, isRepair };
+}
+
+/** Texts of the view that lie on branches which the model has left. */
+async function elsewhereOf(
+  transcript: PastTranscript,
+  session: string,
+  view: ViewRanges,
+): Promise<(branch: string, position: number) => AgentMessage | undefined> {
+  const found = await Promise.all(
+    textsElsewhere(view).map(async ({ branch, position }) => {
+      const [entry] = await transcript.entries(session, branch, position, position + 1);
+      return { branch, position, message: entry?.message };
+    }),
+  );
+  return (branch, position) =>
+    found.find((one) => one.branch === branch && one.position === position)?.message;
+}
+
+async function isAskedAgain(
+  transcript: PastTranscript,
+  session: string,
+  { loop, output, terms }: Past,
+  answer: PastAnswer,
+): Promise<boolean> {
+  if (output === undefined || output.type === "text" || terms?.output !== "final-tool") return false;
+  const before = placesOf(eventsBefore(loop, answer), loop.branches, "MessageStart");
+  const told = await Promise.all(
+    before.map(({ branch, position }) => transcript.entries(session, branch, position, position + 1)),
+  );
+  return isRepairing(told.flat(), outputName(output));
+}
+
+function noAnswer(
+  session: string,
+  loopId: string,
+  turn: number,
+  answers: readonly PastAnswer[],
+): HoldfastError {
+  const turns = new Set(answers.map((one) => one.turn)).size;
+  return new HoldfastError(
+    "input-invalid",
+    `Session ${session} has no answer ${turn} in ${loopId}: ${turns} of its turns have one, from 0.`,
+    { session },
+  );
+}
+
+function unrecorded(session: string, loopId: string, { turn }: PastAnswer, position: number): HoldfastError {
+  return new HoldfastError(
+    "input-invalid",
+    `What the model saw in turn ${turn} of ${loopId} cannot be made again: the compaction at position ${position} was ` +
+      "recorded without the ranges that it has left.",
+    { session },
+  );
+}

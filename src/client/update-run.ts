@@ -1,0 +1,21 @@
+import type { UpdateDefinition } from "@temporalio/common";
+import { atRest, endedMeanwhile, translated } from "./failures.ts";
+import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
+import { isKnown } from "./send.ts";
+
+/** Has the run of a session take an update, and gives what it says; an error when the session is at rest. */
+export async function updateRun<Said, Words>(
+  link: Link,
+  session: string,
+  update: UpdateDefinition<Said, [Words]>,
+  words: Words,
+): Promise<Said> {
+  try {
+    return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+      link.client.workflow.getHandle(session).executeUpdate(update, { args: [words] }),
+    );
+  } catch (error) {
+    if (endedMeanwhile(error) && (await isKnown(link, session))) throw atRest(session, error);
+    throw translated(error, link, session);
+  }
+}

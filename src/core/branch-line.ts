@@ -1,0 +1,22 @@
+/** A branch, and where it leaves its parent: everything below is the parent's. */
+export type BranchAt = {
+  readonly id: string;
+  readonly parent?: { readonly branch: string; readonly position: number } | undefined;
+};
+
+/** The branches that hold what this one shows, itself first: each with the position up to which it does. */
+export function lineOf(
+  branches: readonly BranchAt[],
+  branch: string,
+): readonly { readonly id: string; readonly until: number }[] {
+  const line = [{ id: branch, until: Number.POSITIVE_INFINITY }];
+  for (
+    let parent = branches.find(({ id }) => id === branch)?.parent;
+    parent !== undefined;
+    parent = branches.find(({ id }) => id === parent?.branch)?.parent
+  ) {
+    const until = Math.min(parent.position, line.at(-1)?.until ?? 0);
+    line.push({ id: parent.branch, until });
+  }
+  return line;
+}

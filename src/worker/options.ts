@@ -1,0 +1,73 @@
+import type { NativeConnectionOptions, WorkerOptions } from "@temporalio/worker";
+import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
+import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
+import type { InputFilter } from "../hooks/filters.ts";
+import type { HookFunctions, HookPolicy } from "../hooks/registry.ts";
+import type { Logger } from "../observability/log.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { SecretSource } from "../providers/secrets.ts";
+import type { StreamHub } from "../stream/stream.ts";
+import type { DefaultToolOptions } from "../tools/default-tools.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+
+// What an application tells a worker, and what it gets of one.
+
+export type HoldfastWorkerOptions = {
+  /** `host:port`; else what Temporal's own configuration says (profiles, `TEMPORAL_*`). */
+  readonly address?: string;
+  readonly namespace?: string;
+  readonly connection?: NativeConnectionOptions;
+  readonly taskQueue?: string;
+  /** Where transcript and live output lie; else `HOLDFAST_HOME`, else `~/.holdfast`. */
+  readonly home?: string;
+  /** Your own tools, beside the six that are built in. */
+  readonly tools?: readonly Tool[];
+  /**
+   * Off leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state; an object
+   * changes time limits, bounds and restrictions of the first six.
+   */
+  readonly builtInTools?: boolean | DefaultToolOptions;
+  /**
+   * Input filters, by the names that definitions use in `inputFilters`. One that throws, or that gives no answer
+   * within 10 seconds, rejects.
+   */
+  readonly filters?: Readonly<Record<string, InputFilter>>;
+  /**
+   * Hooks, by the names that definitions use in `hooks`: functions by point, and what a failure means. One that throws,
+   * or that gives no answer within 10 seconds, is a "no" before something happens and changes nothing behind it.
+   */
+  readonly hooks?: Readonly<Record<string, HookFunctions & { readonly policy?: HookPolicy }>>;
+  /**
+   * Context transforms, by the names that definitions use in `transformContext`. One that throws, or that gives no answer
+   * within 10 seconds, fails the turn.
+   */
+  readonly transforms?: Readonly<Record<string, ContextTransform>>;
+  /** Context converters, by the names that definitions use in `convertToLlm`. They fail as transforms do. */
+  readonly converters?: Readonly<Record<string, ContextConverter>>;
+  /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
+  readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
+  /** Your own vendors; one replaces the built-in adapter of its protocol. */
+  readonly providers?: readonly Provider[];
+  readonly transcript?: Transcript;
+  readonly hub?: StreamHub;
+  readonly secrets?: SecretSource;
+  /** Where runs work whose definition names no folder; the current one unless said. */
+  readonly defaultWorkspace?: string;
+  readonly log?: Logger;
+  /** Looks for dead workers of this host and takes over from them at once; on unless said. */
+  readonly recognition?: boolean;
+  /** What Temporal's own worker is to do differently. */
+  readonly temporal?: Partial<WorkerOptions>;
+};
+
+export type HoldfastWorker = {
+  readonly id: string;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  /** Resolves when the worker has ended, after `shutdown` or a signal. */
+  run(): Promise<void>;
+  /** No new work; what runs is given a little time, then handed back. */
+  shutdown(): void;
+};

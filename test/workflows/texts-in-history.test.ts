@@ -1,0 +1,152 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { steerSignal } from "../../src/workflows/messages.ts";
+import type { Session, SessionOptions } from "./support/session.ts";
+import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
+import { keepWarnings } from "./support/warnings.ts";
+
+// Functions of an application, scripts and models that say far too much, with a key in it.
+
+const KEY = "sk-live-LEAKMARKER0123456789";
+/** Longer than what a pattern can go through without a pause. */
+const FLOOD = `${KEY} ${"y".repeat(10_000_000)}`;
+const throws = (): never => {
+  throw new Error(FLOOD);
+};
+const no = () => ({ type: "no" as const, reason: FLOOD });
+
+/** In characters; words for the model have this many bytes. */
+const LONGEST = 2048;
+
+const { log, warnings } = keepWarnings();
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({
+    log,
+    hooks: {
+      floods: { "before-loop": no, "before-tool": no, "after-turn": throws },
+      ends: { "before-turn": () => ({ type: "end", text: FLOOD }) },
+    },
+    filters: {
+      warns: () => ({ type: "warn", warning: FLOOD }),
+      rejects: () => ({ type: "reject", reason: FLOOD }),
+      throws,
+      late: (text) => (text === "late" ? { type: "reject", reason: FLOOD } : { type: "pass" }),
+    },
+    registered: { transforms: { throws }, compactions: { throws } },
+  });
+  writeFileSync(
+    join(stage.home, "floods.py"),
+    `import sys\nsys.stderr.write('${KEY}' + 'e' * 50000000)\nsys.exit(1)`,
+  );
+});
+afterAll(() => stage.close());
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (value instanceof Uint8Array) {
+    const text = Buffer.from(value).toString("utf8");
+    try {
+      return textsIn(JSON.parse(text));
+    } catch {
+      return [text];
+    }
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...textsIn(member)]);
+}
+
+/** All that Temporal, the loop's events and the log hold of a session. */
+async function crossed(session: Session): Promise<readonly string[]> {
+  const { events } = await session.handle.fetchHistory();
+  const { raw } = await session.handle.describe();
+  return textsIn([events, raw, await session.events(), warnings]);
+}
+
+const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] });
+const look = call("list_files", { path: "." });
+const done = { text: "Done." };
+const long = "m".repeat(900);
+
+const CASES: Readonly<Record<string, SessionOptions>> = {
+  "a hook's reason before a call, and its failure behind a turn": {
+    replies: [look, done],
+    agent: { tools: ["list_files"], hooks: { "before-tool": ["floods"], "after-turn": ["floods"] } },
+  },
+  "what a script prints": {
+    replies: [look, done],
+    agent: { tools: ["list_files"], hooks: { "before-tool": [{ command: "./floods.py" }] } },
+  },
+  "a hook's reason before a loop": { agent: { hooks: { "before-loop": ["floods"] } } },
+  "a hook's last words": { agent: { hooks: { "before-turn": ["ends"] } } },
+  "a filter's warnings": { replies: [done], agent: { inputFilters: ["warns", "warns"] } },
+  "a filter's rejection": { agent: { inputFilters: ["rejects"] } },
+  "a filter's failure": { agent: { inputFilters: ["throws"] } },
+  "a context transform's failure": { agent: { transformContext: ["throws"] } },
+  "a compaction strategy's failure": {
+    replies: [done],
+    agent: {
+      systemPrompt: "words ".repeat(300),
+      context: { maxContextTokens: 400, systemPromptTokens: 10, compaction: { strategy: "throws" } },
+    },
+  },
+  "a model's memo, summary, and name of a tool that is not there": {
+    replies: [
+      look,
+      call("prun_with_memo", { tokens: 10, memo: `${KEY} ${long}${long}` }),
+      call("revert_to_state", { category: "failure", step: KEY, summary: `${KEY} ${long}` }),
+      call(`${KEY}${long}${long}${long}`, {}),
+      done,
+    ],
+    agent: { tools: ["list_files", "prun", "revert_to_state"] },
+  },
+  "what does not fit an output": {
+    replies: [call("final_answer", { [KEY]: "y".repeat(100_000) }), call("final_answer", { a: KEY })],
+    agent: {
+      limits: { maxTotalTokens: null },
+      output: {
+        type: "json-schema",
+        schema: { type: "object", properties: { a: { type: "number" } }, additionalProperties: false },
+      },
+    },
+  },
+};
+
+test.each(Object.entries(CASES))(
+  "%s crosses history short and without a key [DBG-03]",
+  async (_what, options) => {
+    const session = stage.session(options);
+    await session.start("Go");
+    await session.result().catch(() => undefined);
+    const texts = await crossed(session);
+    expect(texts.filter((text) => text.length > LONGEST).map((text) => text.slice(0, 80))).toEqual([]);
+    expect(texts.filter((text) => text.includes("LEAKMARKER") || text.includes(TEST_KEY))).toEqual([]);
+    expect(textsIn(await session.entries()).filter((text) => text.includes(TEST_KEY))).toEqual([]);
+  },
+);
+
+test("so does a filter's word on steering, and the run ends with it [PHI-08, DBG-03]", async () => {
+  const session = stage.session({
+    replies: [{ text: "First.", holdUntil: "first" }],
+    agent: { inputFilters: ["late"] },
+  });
+  await session.start("Go");
+  await stage.model.waitForHold("first");
+  await session.handle.signal(steerSignal, { id: "s1", text: "late" });
+  stage.model.release("first");
+  expect((await session.result()).outcome.type).toBe("rejected");
+  const texts = await crossed(session);
+  expect(texts.filter((text) => text.length > LONGEST || text.includes("LEAKMARKER"))).toEqual([]);
+});
+
+test("names of tools that are not there are told in short [DBG-03]", async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `no-${index}-${"n".repeat(400)}`);
+  const session = stage.session({ replies: [done], agent: { tools: names } });
+  await session.run("Go");
+  const { events } = await session.handle.fetchHistory();
+  const opened = events?.find(({ activityTaskCompletedEventAttributes: one }) => one != null);
+  const told = textsIn(opened).filter((text) => text.startsWith("Unknown tool"));
+  expect(told).toHaveLength(16);
+  expect(Math.max(...told.map((text) => Buffer.byteLength(text)))).toBe(256);
+});
