@@ -1,4 +1,4 @@
-import { assert, integer, array as listOf, nat, oneof, property, string } from "fast-check";
+import fc, { type IProperty, integer, array as listOf, nat, oneof, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { utf8Length } from "../../src/core/estimate.ts";
 import { fitMaterial, judgeBudget } from "../../src/core/evaluation/fit-material.ts";
@@ -23,6 +23,9 @@ import { hardLimit, shorten } from "../../src/core/evaluation/text-tiers.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import { answer, extension, lines, result, user } from "./compaction-messages.ts";
 import { branches } from "./evaluation-outcomes.ts";
+
+const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 const IMAGE = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
 const said = (...content: readonly object[]) => ({ ...answer(""), content }) as unknown as AgentMessage;
@@ -224,7 +227,7 @@ describe("fitting a judge's window", () => {
       nat(3000).map((length) => "語".repeat(length)),
       listOf(string({ maxLength: 30 }), { maxLength: 30 }).map((parts) => parts.join("\n\n")),
     );
-    assert(
+    check(
       property(
         words,
         listOf(words, { minLength: 1, maxLength: 6 }),

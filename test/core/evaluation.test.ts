@@ -1,8 +1,8 @@
-import {
-  assert,
+import fc, {
   constant,
   constantFrom,
   double,
+  type IProperty,
   array as listOf,
   nat,
   oneof,
@@ -28,6 +28,9 @@ import {
 import { NO_USAGE } from "../../src/core/usage.ts";
 import type { Outcome } from "../../src/schema/record.ts";
 import { branches } from "./evaluation-outcomes.ts";
+
+const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 type Part = readonly [BranchStatus["type"], number, number?];
 const selected = (strategy: PlainStrategy, ...parts: readonly Part[]) =>
@@ -117,7 +120,7 @@ describe("strategies that ask no model", () => {
 
   test("whatever the branches come to, one that answered is chosen when there is one [PAR-04, GAP-10]", () => {
     const wild = oneof(nat(14), constant(undefined), constant("1"), double(), string());
-    assert(
+    check(
       property(
         anyBranches,
         constantFrom<PlainStrategy>("pick-first", "token-efficient", "elaborate"),
