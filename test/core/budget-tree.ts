@@ -64,9 +64,7 @@ export type Action =
 export class Tree {
   readonly root: Agent;
   readonly all: Agent[] = [];
-  /** Children that were refused. */
-  refused = 0;
-  released = 0;
+  #released = 0;
 
   constructor(own: Allowance) {
     this.root = this.#add("0", undefined, openAccount(own));
@@ -81,15 +79,20 @@ export class Tree {
     if (agent === undefined) return;
     switch (action.type) {
       case "begin-step":
-        return this.#beginStep(agent, action);
+        this.#beginStep(agent, action);
+        return;
       case "end-step":
-        return this.#endStep(agent);
+        this.#endStep(agent);
+        return;
       case "spawn":
-        return this.#spawn(agent, action.own, action.keep, action.unborn);
+        this.#spawn(agent, action.own, action.keep, action.unborn);
+        return;
       case "end":
-        return this.#end(agent);
+        this.#end(agent);
+        return;
       case "die":
-        return this.#die(agent);
+        this.#die(agent);
+        return;
       case "raise":
         agent.account = withOwn(agent.account, raised(agent.account.own, action.by));
         return;
@@ -145,19 +148,16 @@ export class Tree {
 
   #spawn(agent: Agent, own: readonly Allowance[], keep: 0 | 1, unborn: boolean): void {
     if (this.all.length > MAX_AGENTS) return;
-    const first = this.all.length + this.released;
+    const first = this.all.length + this.#released;
     const asked = own.map((allowed, index) => ({ id: `${agent.id}.${first + index}`, own: allowed }));
     const { account, reservations } = reserve(agent.account, agent.spent, asked, 0, keep);
     agent.account = account;
     for (const [index, reservation] of reservations.entries()) {
-      if (reservation.type === "refused") {
-        this.refused += 1;
-        continue;
-      }
+      if (reservation.type === "refused") continue;
       expectNarrower(reservation.given, own[index] as Allowance);
       if (unborn && index === 0) {
         agent.account = release(agent.account, reservation.id);
-        this.released += 1;
+        this.#released += 1;
         continue;
       }
       this.#add(reservation.id, agent, openAccount(own[index] as Allowance, reservation.given));
