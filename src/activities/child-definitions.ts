@@ -28,8 +28,8 @@ export async function saveChildDefinitions(
       const definition = childDefinition(caller, subAgent);
       const definitionHash = await transcript.saveDefinition(definition);
       const { subAgents } = definition;
-      const maxChildren = subAgents === undefined ? 0 : delegationOf(definition).maxChildren;
-      return [subAgent.name, { definitionHash, limits: subAgent.limits, maxChildren }] as const;
+      const delegation = subAgents === undefined ? {} : { delegation: delegationOf(definition) };
+      return [subAgent.name, { definitionHash, limits: subAgent.limits, ...delegation }] as const;
     }),
   );
   return new Map(facts);

@@ -1,4 +1,5 @@
-import { addSpent, NO_SPENT, type Spent } from "../core/limits.ts";
+import { type Amounts, addAmounts, amountsOf, NOTHING } from "../core/budget/amounts.ts";
+import type { Spent } from "../core/limits.ts";
 import type { TaskReport } from "../core/task.ts";
 import { costOf } from "../core/usage.ts";
 import type { Usage } from "../schema/message.ts";
@@ -38,36 +39,32 @@ export async function lookAtChild(
       ...(words === undefined ? {} : { position: words.position }),
       tokens: words?.tokens ?? 0,
       messages: to - from,
-      ...(await below(session, loops, transcript)),
+      used: await usedIn(session, loops, transcript),
     };
   } catch (error) {
     throw asFailure(error);
   }
 }
 
-type Below = Pick<TaskReport, "spent" | "children">;
-
-/** With all that its own sub-agents have spent and started. */
-async function below(session: string, loops: readonly LoopRecord[], transcript: Record): Promise<Below> {
-  const own = await Promise.all(loops.map((loop) => spentIn(loop, transcript)));
+/** With all that its own sub-agents have used, and have been. */
+async function usedIn(session: string, loops: readonly LoopRecord[], transcript: Record): Promise<Amounts> {
+  const own = await Promise.all(loops.map(async (loop) => amountsOf(await spentIn(loop, transcript))));
   const spawned = await transcript.sessions({ limit: MOST, spawnedBy: session });
-  const theirs = await Promise.all(
-    spawned.map(async ({ id }) => below(id, await transcript.loops(id), transcript)),
+  const below = await Promise.all(
+    spawned.map(async ({ id }) => addAmounts(ONE, await usedIn(id, await transcript.loops(id), transcript))),
   );
-  return {
-    spent: [...own, ...theirs.map(({ spent }) => spent)].reduce(addSpent, NO_SPENT),
-    children: theirs.reduce((sum, { children }) => sum + children, spawned.length),
-  };
+  return [...own, ...below].reduce(addAmounts, NOTHING);
 }
+
+const ONE: Amounts = { ...NOTHING, children: 1 };
 
 /** Of a loop that was closed, as its end says; else as its turns say. */
 async function spentIn(
-  { loopId, usage, turns, costUsd, startedAtMs, endedAtMs, definitionHash }: LoopRecord,
+  { loopId, usage, turns, costUsd, definitionHash }: LoopRecord,
   transcript: Record,
-): Promise<Spent> {
-  const durationMs = Math.max(0, (endedAtMs ?? startedAtMs) - startedAtMs);
+): Promise<Omit<Spent, "durationMs">> {
   if (usage !== undefined) {
-    return { turns: turns ?? 0, tokens: usage.input + usage.output, durationMs, costUsd: costUsd ?? 0 };
+    return { turns: turns ?? 0, tokens: usage.input + usage.output, costUsd: costUsd ?? 0 };
   }
   const ends = (await transcript.events(loopId, 0)).flatMap(({ body }) =>
     body.type === "TurnEnd" ? [body] : [],
@@ -77,7 +74,6 @@ async function spentIn(
   return {
     turns: ends.length,
     tokens: sum(({ input, output }) => input + output),
-    durationMs,
     costUsd: rates === undefined ? 0 : sum((one) => costOf(one, rates)),
   };
 }

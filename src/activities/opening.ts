@@ -3,8 +3,8 @@ import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { SpawnRef } from "../schema/record.ts";
 import type { Resolution, ToolRegistry } from "../tools/registry.ts";
 import type { LoopOpening } from "../transcript/loop.ts";
-import { agentTools } from "./offered-tools.ts";
 import { DefinitionError } from "./failure.ts";
+import { agentTools } from "./offered-tools.ts";
 
 // What a loop is opened with, whoever opens it: the activity, or the scenario player without a server.
 

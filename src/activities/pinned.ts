@@ -40,7 +40,7 @@ export function pinned(
     ...(hooks === undefined ? {} : { hooks }),
     ...(definition.inputFilters.length > 0 ? { filters: true } : {}),
     tools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(tool, definition, children)])),
-    ...(children.size === 0 ? {} : { maxChildren: delegationOf(definition).maxChildren }),
+    ...(children.size === 0 ? {} : { delegation: delegationOf(definition) }),
   };
 }
 

@@ -3,6 +3,7 @@ import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, withCall } from "./calls.ts";
 import { issue, settle } from "./issue.ts";
+import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
 
 // What becomes of calls that wait for a person, while their siblings go on.
@@ -44,7 +45,8 @@ export function approvalAnswered(
 /** An approved call that nothing else of its unit runs beside takes the outbox along, under a number of its own. */
 function runAsked(state: State, phase: Calling, index: number, call: Call): State {
   const alone = !phase.calls.some(({ status }) => status.type === "running") && !isFlushing(phase);
-  const begun = run(state, phase.position, call, index);
+  const shares = reserveShares(state, phase.calls, [index]);
+  const begun = run(shares.state, phase.position, call, index, shares.of.get(index));
   const { flush, ...rest } = phase;
   const calls = withCall(phase.calls, index, begun.call);
   if (begun.call.status.type === "done") return goOnWith(begun.state, { ...phase, calls });

@@ -1,5 +1,5 @@
 import type { Permission } from "../schema/record.ts";
-import type { ChildShare } from "./children.ts";
+import type { Allowance } from "./budget/amounts.ts";
 import type { CallDigest } from "./digest.ts";
 import type { QueuedRequest } from "./pruning.ts";
 import type { Issue } from "./state.ts";
@@ -15,7 +15,7 @@ export type CallStatus =
       readonly local: boolean;
       readonly startedAtMs: number;
       /** It is the run of a sub-agent, with what was reserved for it; `session` once it has one. */
-      readonly child?: ChildShare & { readonly session?: string };
+      readonly child?: { readonly given: Allowance; readonly session?: string };
     }
   /** A person is asked; `untilMs` is when the definition's word counts instead. */
   | {

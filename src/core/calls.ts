@@ -1,8 +1,8 @@
 import { messageEvents } from "./append.ts";
 import { permitFor } from "./approvals.ts";
+import type { Reservation } from "./budget/reserve.ts";
 import { answerCall, doneWith, joinResults, startEvent } from "./call-results.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
-import { childrenAmong, reserveShare } from "./children.ts";
 import type { CallDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue } from "./issue.ts";
@@ -10,6 +10,7 @@ import { baseOf, emit, isEmpty } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
 import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
+import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
 import { refusedBeside } from "./structured.ts";
 
@@ -78,16 +79,24 @@ function mayRun(state: State, phase: Calling): readonly number[] {
 function startUnit(state: State, phase: Calling, refusals: ReadonlyMap<number, Refusal>): State {
   const from = phase.unit.to;
   const to = unitEnd(state, phase);
-  let next: State = state;
+  const begins = [...phase.calls.keys()].slice(from, to).filter((index) => {
+    const call = phase.calls[index] as Call;
+    const isRefused = refusals.has(index) || refusalOf(state, call) !== undefined;
+    return !isRefused && permitFor(state, call).outcome === "allow";
+  });
+  const shares = reserveShares(state, phase.calls, begins);
+  let next = shares.state;
   let calls = phase.calls;
   for (let index = from; index < to; index++) {
     const call = calls[index] as Call;
     const { state: counted, refusal } = countMistake(next, call.name, refusalOf(state, call));
     next = counted;
-    const sharers = childrenAmong(next, calls.slice(index, to));
     const begun =
       refusal === undefined
-        ? begin(next, phase.position, call, index, { refusal: refusals.get(index), sharers })
+        ? begin(next, phase.position, call, index, {
+            refusal: refusals.get(index),
+            share: shares.of.get(index),
+          })
         : undefined;
     if (begun === undefined) next = emit(next, startEvent(call, phase.position));
     next = begun?.state ?? answerCall(next, phase.position, call, index, refusal ?? "");
@@ -106,7 +115,7 @@ function begin(
   answer: number,
   call: Call,
   index: number,
-  { refusal, sharers }: { readonly refusal: Refusal | undefined; readonly sharers: number },
+  { refusal, share }: { readonly refusal: Refusal | undefined; readonly share: Reservation | undefined },
 ): { state: State; call: Call } {
   const { reason, ...permission } = permitFor(state, call);
   if (refusal !== undefined && permission.outcome !== "deny") {
@@ -114,7 +123,7 @@ function begin(
   }
   switch (permission.outcome) {
     case "allow":
-      return run(state, answer, { ...call, permission }, index, sharers);
+      return run(state, answer, { ...call, permission }, index, share);
     case "deny":
       return refuse(state, answer, { ...call, permission }, index, `Refused: ${reason}`);
     case "ask": {
@@ -126,28 +135,26 @@ function begin(
   }
 }
 
-/** @param sharers - Sub-agents that begin together, when it is one. */
+/** @param share - Of a sub-agent: what was set aside for it, or why nothing was. */
 export function run(
   state: State,
   answer: number,
   call: Call,
   index: number,
-  sharers = 1,
+  share: Reservation | undefined,
 ): { state: State; call: Call } {
-  const { quick, child } = pinnedOf(state).tools[call.name] ?? {};
-  const share = child === undefined ? undefined : reserveShare(state, call, child, sharers);
-  if (share?.ok === false) return refuse(state, answer, call, index, `Not run: ${share.reason}`);
-  const reserved = share === undefined ? {} : { child: share.share };
-  const local = child === undefined && state.localSteps && quick === true;
+  if (share?.type === "refused") return refuse(state, answer, call, index, share.reason);
+  const local = share === undefined && state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
+  const child = share === undefined ? {} : { child: { given: share.given } };
   const status = {
     type: "running" as const,
     generation: 0,
     lost: 0,
     local,
     startedAtMs: state.nowMs,
-    ...reserved,
+    ...child,
   };
-  return { state: emit(share?.state ?? state, startEvent(call, answer)), call: { ...call, status } };
+  return { state: emit(state, startEvent(call, answer)), call: { ...call, status } };
 }
 
 /** An activity of its own: it takes the outbox along. */

@@ -1,7 +1,6 @@
-import type { Limits } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
 import { estimateBody, placeAt } from "./append.ts";
-import { least, NO_ACCOUNT, reserve, settle as settleShare } from "./budget.ts";
+import { NOTHING } from "./budget/amounts.ts";
 import { endEvents } from "./call-results.ts";
 import type { Call, Calling } from "./calling.ts";
 import { withCall } from "./calls.ts";
@@ -9,56 +8,15 @@ import type { CallToolCommand } from "./command.ts";
 import type { LoopDigest, ToolFacts } from "./digest.ts";
 import { estimateText } from "./estimate.ts";
 import { callDone, runningCall } from "./finished-calls.ts";
-import { addSpent, NO_SPENT, spentBy } from "./limits.ts";
 import type { OpenLoop } from "./loop-state.ts";
 import { NO_TEXT, type OutboxBody } from "./outbox.ts";
-import { loopOf, pinnedOf } from "./phase.ts";
+import { settleShare, usedBy } from "./shares.ts";
 import type { State } from "./state.ts";
 import type { TaskReport } from "./task.ts";
 
 // Calls whose tool is an agent: each is a run of its own, which draws on what this one has left (design 3.9).
 
 type Running = Extract<Call["status"], { type: "running" }>;
-
-type Facts = NonNullable<ToolFacts["child"]>;
-
-/** What is set aside for a call: its limits, and how many sub-agents it may start in turn. */
-export type ChildShare = { readonly limits: Limits; readonly maxChildren: number | null };
-
-/**
- * Reserves a share for a call that is about to run.
- *
- * @param sharers - Sub-agents that begin together, this one included.
- */
-export function reserveShare(
-  state: State,
-  call: Call,
-  { limits: wanted, maxChildren: wantedChildren }: Facts,
-  sharers: number,
-):
-  | { readonly ok: true; readonly state: State; readonly share: ChildShare }
-  | { readonly ok: false; readonly reason: string } {
-  const loop = loopOf(state);
-  const { limits, maxChildren = null } = pinnedOf(state);
-  const given = reserve(loop.account ?? NO_ACCOUNT, {
-    id: call.id,
-    limits,
-    maxChildren,
-    spent: spentBy(loop, state.nowMs),
-    asked: { ...wanted, maxChildren: wantedChildren },
-    sharers,
-  });
-  if (!given.ok) return given;
-  const share = { limits: given.limits, maxChildren: given.maxChildren };
-  return { ok: true, state: { ...state, loop: { ...loop, account: given.account } }, share };
-}
-
-/** Calls of sub-agents that have not begun. */
-export function childrenAmong(state: State, calls: readonly Call[]): number {
-  const { tools } = pinnedOf(state);
-  return calls.filter(({ name, status }) => status.type === "pending" && tools[name]?.child !== undefined)
-    .length;
-}
 
 export function hasChild({ calls }: Calling): boolean {
   return calls.some(({ status }) => status.type === "running" && status.child !== undefined);
@@ -119,14 +77,8 @@ function answered(
     messages: report?.messages ?? 0,
     ...(report?.loopId === undefined ? {} : { childLoopId: report.loopId }),
   };
-  const loop = loopOf(state);
-  const account = settleShare(
-    loop.account ?? NO_ACCOUNT,
-    call.id,
-    report?.spent ?? NO_SPENT,
-    report?.children ?? 0,
-  );
-  const placed = placeAt({ ...state, loop: { ...loop, account } }, phase.position + 1 + index, "tool", body);
+  const settled = settleShare(state, index, report?.used ?? NOTHING);
+  const placed = placeAt(settled, phase.position + 1 + index, "tool", body);
   const ended = endEvents(placed, phase.position, call, index, isError, report?.loopId);
   const tokens =
     estimateBody(body) + (body.from === undefined ? estimateText(NO_TEXT) : (report?.tokens ?? 0));
@@ -154,40 +106,14 @@ function ourWords(outcome: Outcome): [text: string, isError: boolean] {
 
 // The other side: a run that works for a call.
 
-/** A sub-agent's own limits, within what its caller has reserved for it. */
-export function withinShare({ task }: State, { limits, maxChildren }: LoopDigest): Partial<ChildShare> {
-  if (task === undefined) return {};
-  return {
-    limits: smaller(limits, task.limits),
-    ...(maxChildren === undefined ? {} : { maxChildren: least(maxChildren, task.maxChildren) }),
-  };
-}
-
-function smaller(one: Limits, other: Limits): Limits {
-  return {
-    maxTurns: least(one.maxTurns, other.maxTurns),
-    maxTotalTokens: least(one.maxTotalTokens, other.maxTotalTokens),
-    maxDurationMs: least(one.maxDurationMs, other.maxDurationMs),
-    maxCostUsd: least(one.maxCostUsd, other.maxCostUsd),
-  };
-}
-
 /** What a sub-agent's loop adds to what its run tells in the end. */
-export function taskTotals({ totals, nowMs, length }: State, loop: OpenLoop): Partial<State["totals"]> {
-  const { spent, children } = loop.account ?? NO_ACCOUNT;
-  const { turns, tokens, durationMs, costUsd } = addSpent(spentBy(loop, nowMs), spent);
-  return {
-    turns: totals.turns + turns,
-    tokens: (totals.tokens ?? 0) + tokens,
-    durationMs: (totals.durationMs ?? 0) + durationMs,
-    costUsd: totals.costUsd + costUsd,
-    messages: (totals.messages ?? 0) + length - loop.from,
-    children: (totals.children ?? 0) + children,
-  };
+export function taskTotals(state: State, loop: OpenLoop): Partial<State["totals"]> {
+  const { totals, length } = state;
+  return { used: usedBy(state, loop), messages: (totals.messages ?? 0) + length - loop.from };
 }
 
 export function reportOf({ session, branch, last, totals }: State): TaskReport {
-  const { turns, costUsd, tokens = 0, durationMs = 0, messages = 0, children = 0 } = totals;
+  const { messages = 0, used = NOTHING } = totals;
   return {
     session,
     outcome: last?.outcome ?? { type: "delivered", messages: 0 },
@@ -196,7 +122,6 @@ export function reportOf({ session, branch, last, totals }: State): TaskReport {
     ...(last?.words === undefined ? {} : { position: last.words.position }),
     tokens: last?.words?.tokens ?? 0,
     messages,
-    spent: { turns, tokens, durationMs, costUsd },
-    children,
+    used,
   };
 }

@@ -2,7 +2,7 @@ import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Outcome, SpawnRef } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
-import type { ChildShare } from "./children.ts";
+import type { Allowance } from "./budget/amounts.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
@@ -103,7 +103,7 @@ export type CallToolCommand = Writing & {
   readonly queue?: string;
   readonly summary: string;
   /** It is an agent: the call is a run of its own, with what is reserved for it. */
-  readonly child?: ChildShare & { readonly definitionHash: string; readonly session?: string };
+  readonly child?: { readonly definitionHash: string; readonly given: Allowance; readonly session?: string };
 };
 
 export type CallToolsCommand = {

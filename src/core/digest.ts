@@ -1,5 +1,6 @@
 import type {
   ApprovalSettings,
+  Delegation,
   Limits,
   QueueMode,
   RevertSettings,
@@ -32,8 +33,8 @@ export type ToolFacts = {
     readonly definitionHash: string;
     /** Its own; what its caller has left counts too. */
     readonly limits: SubAgentLimits;
-    /** Sub-agents that it may start in turn. */
-    readonly maxChildren: number | null;
+    /** Sub-agents that it may start in turn; absent: none. */
+    readonly delegation?: Delegation;
   };
 };
 
@@ -72,8 +73,8 @@ export type PinnedDigest = {
   readonly agentName: string;
   readonly model: string;
   readonly limits: Limits;
-  /** Sub-agents that a loop may start, with all that those start. Absent where the agent has none. */
-  readonly maxChildren?: number | null;
+  /** How far it may hand tasks on; absent where it has no sub-agents. */
+  readonly delegation?: Delegation;
   readonly toolStrategy: ToolStrategy;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;

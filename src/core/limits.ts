@@ -10,17 +10,6 @@ export type Spent = {
   readonly costUsd: number;
 };
 
-export const NO_SPENT: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
-
-export function addSpent(one: Spent, other: Spent): Spent {
-  return {
-    turns: one.turns + other.turns,
-    tokens: one.tokens + other.tokens,
-    durationMs: one.durationMs + other.durationMs,
-    costUsd: one.costUsd + other.costUsd,
-  };
-}
-
 /** What a loop has spent itself, without its sub-agents. */
 export function spentBy(loop: OpenLoop, nowMs: number): Spent {
   return {

@@ -1,6 +1,6 @@
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { ContinuationKind, Outcome } from "../schema/record.ts";
-import type { Account } from "./budget.ts";
+import type { Account } from "./budget/account.ts";
 import type { ClosedDigest } from "./digest.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 

@@ -1,6 +1,5 @@
 import type { Continuation } from "../schema/definition.ts";
 import type { LoopDigest, PinnedDigest } from "./digest.ts";
-import { withinShare } from "./children.ts";
 import { issue } from "./issue.ts";
 import { emit } from "./outbox.ts";
 import { shownBriefly } from "./redact.ts";
@@ -13,7 +12,8 @@ const GOAL_BYTES = 256;
 
 export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
   const given = issue(state);
-  const goal = state.goal === "" ? shownBriefly(prompts[0]?.text ?? state.task?.summary ?? "", GOAL_BYTES) : state.goal;
+  const goal =
+    state.goal === "" ? shownBriefly(prompts[0]?.text ?? state.task?.summary ?? "", GOAL_BYTES) : state.goal;
   const phase = { type: "opening" as const, issue: given.issue, prompts };
   return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }
@@ -27,7 +27,7 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
     ...(digest.grants === undefined || state.grants !== undefined ? {} : { grants: digest.grants }),
     asked: { hash: definitionHash },
     last: undefined,
-    pinned: { ...pinnedFrom(digest), ...withinShare(state, digest) },
+    pinned: pinnedFrom(digest),
     branch,
     length: from + digest.entries.length,
     view: viewFrom(state, digest),

@@ -1,6 +1,7 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
 import type { EntryOrigin, Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
+import type { Amounts } from "./budget/amounts.ts";
 import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
@@ -193,10 +194,8 @@ export type State = {
     readonly turns: number;
     readonly costUsd: number;
     /** Of a sub-agent's run: for the one that has called it. Absent for 0. */
-    readonly tokens?: number;
-    readonly durationMs?: number;
     readonly messages?: number;
-    readonly children?: number;
+    readonly used?: Amounts;
   };
   /** What a person has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];

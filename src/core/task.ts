@@ -1,6 +1,5 @@
-import type { Limits } from "../schema/definition.ts";
 import type { Outcome, SpawnRef } from "../schema/record.ts";
-import type { Spent } from "./limits.ts";
+import type { Allowance, Amounts } from "./budget/amounts.ts";
 import type { PersonMessage } from "./state.ts";
 
 // What passes between an agent and a sub-agent that works for one of its calls: references, numbers, no words.
@@ -15,10 +14,8 @@ export type TaskRequest = {
   readonly arguments?: Readonly<Record<string, unknown>>;
   /** A few words of the task, for whoever watches. */
   readonly summary: string;
-  /** What its caller has reserved for it, and for all that it starts. */
-  readonly limits: Limits;
-  /** Sub-agents that it may start, with all below them. */
-  readonly maxChildren: number | null;
+  /** What its caller has set aside for it, and for all that it starts. */
+  readonly given: Allowance;
 };
 
 /** What a sub-agent's run comes to. Its words stay in its own session, in the entry at `position`. */
@@ -34,10 +31,8 @@ export type TaskReport = {
   readonly tokens: number;
   /** Messages that its loops have added (SUB-05). */
   readonly messages: number;
-  /** With what its own sub-agents have spent. */
-  readonly spent: Spent;
-  /** Sub-agents that it has started, with all below them. */
-  readonly children: number;
+  /** With all below it. */
+  readonly used: Amounts;
 };
 
 /** The words of a task, as a message to the sub-agent. They stand in the caller's record. */

@@ -1,7 +1,6 @@
 import type { StopReason } from "../schema/message.ts";
 import type { TurnTrigger } from "../schema/record.ts";
 import { append, messageEvents } from "./append.ts";
-import { NO_ACCOUNT, treeSpent } from "./budget.ts";
 import { answerFinal } from "./call-results.ts";
 import { startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
@@ -18,7 +17,6 @@ import type { CompactDigest, FilterDigest, ModelDigest, OutputVerdict } from "./
 import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
-import { limitReached, spentBy } from "./limits.ts";
 import type { OpenLoop } from "./loop-state.ts";
 import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
@@ -27,6 +25,7 @@ import { poll } from "./queues.ts";
 import { fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
+import { exhausted } from "./shares.ts";
 import type { CompactionReason, State, TurnSource } from "./state.ts";
 import { forgetMismatch, outputJudged, repair, verdictText } from "./structured.ts";
 import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
@@ -44,8 +43,7 @@ export function beginTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endUnasked(state);
-  const spent = treeSpent(loop.account ?? NO_ACCOUNT, spentBy(loop, state.nowMs));
-  const reason = limitReached(pinnedOf(state).limits, spent);
+  const reason = exhausted(state);
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
   const unfiltered = unfilteredFor(state, source);

@@ -43,8 +43,7 @@ export function performChild(
       answer,
       ...(changed === undefined ? {} : { arguments: changed }),
       summary,
-      limits: child.limits,
-      maxChildren: child.maxChildren,
+      given: child.given,
     },
   };
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
