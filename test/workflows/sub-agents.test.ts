@@ -170,9 +170,9 @@ describe("a sub-agent [SUB-01]", () => {
     const parent = family(
       [{ toolCalls: [task("busy", "go on")] }, { text: "Done." }],
       { busy: [call, call, call, call, call, call] },
-      { limits: { maxTurns: 4 } },
+      { limits: { maxTurns: 7 } },
     );
     await parent.run("Go");
-    expect((await parent.conversation())[2]).toContain("[Sub-agent stopped: Max turns reached (3/3)]");
+    expect((await parent.conversation())[2]).toContain("[Sub-agent stopped: Budget of turns reached: none left of 3 (3 spent)]");
   });
 });
