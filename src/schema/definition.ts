@@ -94,7 +94,7 @@ export type SubAgentLimits = z.infer<typeof SubAgentLimits>;
 export const Delegation = z.strictObject({
   /** Sub-agents below each other; at 1 a sub-agent has none of its own. */
   maxDepth: z.number().int().min(1).max(10).default(1),
-  /** Sub-agents that a run may start, with all that those start. */
+  /** Sub-agents that a loop may start, with all that those start. */
   maxChildren: z.number().int().positive().max(10_000).nullable().default(100),
 });
 export type Delegation = z.infer<typeof Delegation>;

@@ -358,7 +358,8 @@ export class Play {
   setBack(setback: Setback, reached: Reached = "nothing", call = this.running[0] ?? 0): this {
     const { command } = this;
     if (command.type === "call-tools") {
-      if (this.call(call).child !== undefined) return this.tell({ type: "child-lost", call, how: "it is gone" });
+      if (this.call(call).child !== undefined)
+        return this.tell({ type: "child-lost", call, how: "it is gone" });
       this.performTool(this.call(call), false, reached);
       return this.tell({ type: "tool-set-back", call, setback });
     }
