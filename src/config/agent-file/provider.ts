@@ -70,7 +70,7 @@ function doubts(bench: Workbench, draft: Draft, path: Path, model: Path): void {
     // So that its absence is not said a second time.
     draft.set(["model", "baseUrl"], "https://missing.invalid", { type: "default" });
   }
-  if (said("api") === undefined && named && !/claude/i.test(id ?? "")) {
+  if (said("api") === undefined && named && id !== DEFAULT_MODEL && !/claude/i.test(id ?? "")) {
     const message = `"${id}" does not look like a model of Anthropic, and the protocol is never guessed: add api = "openai", or api = "anthropic" if it is right`;
     bench.doubt(model, message, { expected: "api = …" });
   }
