@@ -108,6 +108,20 @@ test("show prints the definition; --resolved says where every value comes from [
   expect(shown.out + out).not.toContain("sk-secret");
 });
 
+test("show writes an agent of several as a file of its own, with the same hash [CFG-29]", async () => {
+  const path = await file(TWO);
+  const [, reviewer] = JSON.parse((await holdfast(["config", "check", path, "--json"])).out).agents;
+  for (const [flag, name] of [
+    ["--toml", "one.toml"],
+    ["--yaml", "one.yaml"],
+  ] as const) {
+    const { out } = await holdfast(["config", "show", path, "--agent", "reviewer", flag]);
+    const one = await file(out, name);
+    const { agents } = JSON.parse((await holdfast(["config", "check", one, "--json"])).out);
+    expect(agents).toEqual([reviewer]);
+  }
+});
+
 const TWO = `${PROVIDER}[[agent.instances]]\nname = "coder"\ntools = ["bash"]\n[agent.instances.execution]\nmax_turns = 4\n[[agent.instances]]\nname = "reviewer"\n`;
 
 test("one agent of several is chosen by name [CFG-07]", async () => {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { definitionHash, type LoadedAgent, type ResolvedValue, readAgents } from "../../client/index.ts";
+import { writeAgent } from "../../config/agent-file/write.ts";
 import { AgentFileError, chosenAgent, KNOWN_TOOLS } from "../agent-file.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -9,7 +10,12 @@ import { count } from "../words.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 type CheckFlags = { readonly strict?: boolean };
-type ShowFlags = { readonly agent?: string; readonly resolved?: boolean };
+type ShowFlags = {
+  readonly agent?: string;
+  readonly resolved?: boolean;
+  readonly toml?: boolean;
+  readonly yaml?: boolean;
+};
 
 export function configCommand(program: Command, act: Act): void {
   const config = program
@@ -43,12 +49,15 @@ Exit codes: 0 valid, 1 warnings with --strict, 2 not valid.`,
     .argument("<file>", "TOML, YAML or JSON")
     .option("--agent <name>", "one agent of several")
     .option("--resolved", "every value, and where it comes from")
+    .option("--toml", "as a file of one agent, without what is by default")
+    .option("--yaml", "the same as YAML")
     .addHelpText(
       "after",
       `
 Examples:
   $ holdfast config show agent.toml
   $ holdfast config show agents.toml --agent reviewer --resolved
+  $ holdfast config show agents.toml --agent reviewer --yaml > reviewer.yaml
   $ holdfast config show agent.yaml --json`,
     )
     .action(async (file: string, flags: ShowFlags) => act((context) => show(context, file, flags)));
@@ -79,7 +88,8 @@ function names(agents: readonly LoadedAgent[]): string {
   return printable(agents.map(({ name }) => name).join(", "));
 }
 
-async function show(context: Context, file: string, { agent, resolved }: ShowFlags): Promise<number> {
+async function show(context: Context, file: string, flags: ShowFlags): Promise<number> {
+  const { agent, resolved } = flags;
   const { agents, problems } = read(context, file);
   if (agents.length === 0) throw new AgentFileError(file, problems);
   for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
@@ -91,12 +101,21 @@ async function show(context: Context, file: string, { agent, resolved }: ShowFla
       context.printJson({ type: "agent", name, hash, definition, ...(resolved === true ? { values } : {}) });
     } else {
       context.print(context.out.bold(`# ${printable(name)} · ${hash.slice(0, 12)}`));
-      const lines =
-        resolved === true ? resolvedLines(values, context.out) : [JSON.stringify(definition, undefined, 2)];
-      for (const line of lines) context.print(line);
+      for (const line of linesOf(loaded, flags, context)) context.print(line);
     }
   }
   return EXIT.ok;
+}
+
+function linesOf(
+  { definition, values }: LoadedAgent,
+  { resolved, toml, yaml }: ShowFlags,
+  { out }: Context,
+): readonly string[] {
+  if (resolved === true) return resolvedLines(values, out);
+  if (toml === true) return [writeAgent(definition, "toml")];
+  if (yaml === true) return [writeAgent(definition, "yaml")];
+  return [JSON.stringify(definition, undefined, 2)];
 }
 
 function read(context: Context, file: string) {

@@ -64,3 +64,8 @@ export function bareValue(text: string): Scalar {
   const number = /^[+-]?\d[\d_]*(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text.replaceAll("_", "")) : NaN;
   return Number.isFinite(number) ? number : text;
 }
+
+/** So that a text which looks like a reference stays the text that it is. */
+export function escapeReferences(text: string): string {
+  return text.replace(REFERENCE, (match) => `$${match}`);
+}

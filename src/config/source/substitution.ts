@@ -11,6 +11,7 @@ export type SubstitutionOptions = {
   readonly isSecret: (path: Path) => boolean;
 };
 
+type Scalar = Extract<Node, { type: "scalar" }>;
 type Missed = { readonly variable: string; readonly span: Span; readonly path: Path };
 
 /** Puts what variables hold in place of the stand-ins of a parsed text. */
@@ -53,22 +54,24 @@ export class Substitution {
         return { ...node, span, entries };
       }
       case "scalar": {
-        if (this.#options.isSecret(path)) {
-          const value = typeof node.value === "string" ? this.#asWritten(node.value) : node.value;
-          this.#excerpts.hide(span, value);
-          return {
-            ...node,
-            span,
-            value: node.bare ? bareSecret(this.#asWritten(String(value)), value) : value,
-          };
-        }
-        return { ...node, span, value: this.#scalar(node, path) };
+        if (!this.#options.isSecret(path)) return { ...node, span, value: this.#scalar(node, path) };
+        const letters = this.#letters(node);
+        const written = typeof letters === "string" ? this.#asWritten(letters) : letters;
+        const value = written === String(node.value) ? node.value : written;
+        this.#excerpts.hide(span, value);
+        return { ...node, span, value };
       }
     }
   }
 
-  #scalar({ value, bare }: Extract<Node, { type: "scalar" }>, path: Path) {
-    const written = typeof value === "number" ? String(value) : value;
+  /** A number may have grown too long to be exact: then its letters count. */
+  #letters({ value, span: { start, end } }: Scalar) {
+    return typeof value === "number" ? this.#prepared.text.slice(start, end) : value;
+  }
+
+  #scalar(node: Scalar, path: Path) {
+    const { value, bare } = node;
+    const written = this.#letters(node);
     if (typeof written !== "string" || written.search(this.#prepared.standIn) < 0) return value;
     const used: string[] = [];
     const text = this.#replaced(written, ({ variable, escaped, written: reference, span }) => {
@@ -107,10 +110,6 @@ export class Substitution {
       return reference === undefined ? digits : by(reference);
     });
   }
-}
-
-function bareSecret(written: string, value: Extract<Node, { type: "scalar" }>["value"]) {
-  return written === String(value) ? value : written;
 }
 
 export function mapped({ start, end }: Span, { original }: Prepared): Span {
