@@ -36,6 +36,11 @@ export function publishedSchema(): Record<string, unknown> {
   return { title: "An agent file of Holdfast", ...(withoutOurs(schema) as object) };
 }
 
+/** As it lies in the package. */
+export function schemaText(): string {
+  return `${JSON.stringify(publishedSchema(), undefined, 1)}\n`;
+}
+
 function withoutOurs(value: unknown, isNames = false): unknown {
   if (Array.isArray(value)) return value.map((member) => withoutOurs(member));
   if (typeof value !== "object" || value === null) return value;
