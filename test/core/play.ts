@@ -39,6 +39,7 @@ import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import { start } from "../../src/core/start.ts";
 import type { PersonMessage, State } from "../../src/core/state.ts";
+import type { TaskReport } from "../../src/core/task.ts";
 import { viewLength } from "../../src/core/view.ts";
 import type { ViewRequest } from "../../src/core/view-request.ts";
 import type { Limits, QueueMode } from "../../src/schema/definition.ts";
