@@ -1,6 +1,7 @@
 import type { AssistantMessage } from "../schema/message.ts";
 import { tooLarge } from "./answer-room.ts";
 import type { AnswerContext, Assembler } from "./assembler.ts";
+import { shortlyNamed, shortlyNamedDelta } from "./call-id.ts";
 import type { Vendor } from "./classify.ts";
 import type { Http, HttpStream } from "./http.ts";
 import { toWireJson } from "./json.ts";
@@ -60,7 +61,7 @@ async function answer(
     for await (const bytes of stream.bytes) {
       if (ended()) continue;
       for (const event of reader.read(bytes)) {
-        for (const delta of assembler.push(event)) options.onDelta?.(delta);
+        for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
       }
       if (reader.overrun)
         throw tooLarge(vendor, "one event of its answer had more characters", MAX_EVENT_CHARS);
@@ -72,7 +73,8 @@ async function answer(
       error instanceof ProviderError && error.fault === "network" && assembler.state === "complete";
     if (!ended() && !late) throw error;
   }
-  return assembler.finish();
+  const message = assembler.finish();
+  return { ...message, content: message.content.map(shortlyNamed) };
 }
 
 function vendorOf(request: ModelRequest, retryServerErrors: boolean): Vendor {
