@@ -1,11 +1,21 @@
-// A worker of an application that has an input filter: it notes each asking in a file and waits until the file `go` is
-// there. For processes that are to be killed.
+// A worker of an application that has an input filter and hooks: they note each asking in a file and wait until a second
+// file is there. For processes that are to be killed.
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createWorker } from "../../../dist/worker.js";
 
 const [address, namespace, home, taskQueue] = process.argv.slice(2);
+const waits = async (label, line) => {
+  appendFileSync(join(home, `${label}.runs`), `${line}\n`);
+  while (!existsSync(join(home, `${label}.go`))) await sleep(20);
+};
+const waitsAs =
+  (label) =>
+  async ({ id }) => {
+    await waits(label, id);
+    return { type: "yes" };
+  };
 const worker = await createWorker({
   address,
   namespace,
@@ -14,9 +24,14 @@ const worker = await createWorker({
   filters: {
     waits: async (text) => {
       if (!text.startsWith("wait")) return { type: "pass" };
-      appendFileSync(join(home, "filter.runs"), `${process.pid} ${text}\n`);
-      while (!existsSync(join(home, "filter.go"))) await sleep(20);
+      await waits("filter", `${process.pid} ${text}`);
       return { type: "warn", warning: "looked at" };
+    },
+  },
+  hooks: {
+    waits: {
+      "before-turn": waitsAs("before-turn"),
+      "after-turn": waitsAs("after-turn"),
     },
   },
 });
