@@ -98,6 +98,14 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(run.lines).toContain("bash: bash ok");
   });
 
+  test("an answer that comes when no call is under way changes nothing", () => {
+    const run = play().until("call-model");
+    const { command } = run;
+    run.answer("c0.0");
+    expect(run.command).toEqual(command);
+    expect(run.settle().answer("c0.0").command.type).toBe("finish");
+  });
+
   test("nobody answers in time: it is refused, and says so", () => {
     const run = play({
       replies: [calls("bash"), says("done")],
@@ -111,6 +119,21 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(waiting(run)).toEqual(["c0.0"]);
     run.pass(5000).timePassed().settle();
     expect(run.lines.find((line) => line.startsWith("bash"))).toContain("nobody answered in time");
+  });
+
+  test("the time is up at its millisecond, not before", () => {
+    const run = play({
+      replies: [calls("bash"), says("done")],
+      permissions: ASK_BASH,
+      approvalTimeoutMs: 5000,
+    }).until("wait");
+    const { command } = run;
+    const untilMs = command.type === "wait" ? (command.untilMs ?? 0) : 0;
+    run.pass(untilMs - run.now - 2).timePassed();
+    expect(waiting(run)).toEqual(["c0.0"]);
+    run.timePassed();
+    expect(run.now).toBe(untilMs);
+    expect(waiting(run)).toEqual([]);
   });
 
   test("stop ends the waiting, with a result for each call and the terminal event", () => {
@@ -172,6 +195,16 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(play({ replies, permissions }).settle().executed).toHaveLength(2);
   });
 
+  test("a run that was pinned before there were settings for it asks, and waits for ever", () => {
+    const run = play({ replies: [calls("bash")], permissions: ASK_BASH, light: true }).until("call-model");
+    const { approvals: _, ...pinned } = run.state.pinned ?? ({} as NonNullable<typeof run.state.pinned>);
+    run.state = { ...run.state, pinned };
+    run.step();
+    expect(waiting(run)).toEqual(["c0.0"]);
+    run.until("wait");
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+  });
+
   test("a wait of days survives continue-as-new and a state that was written out", () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH, throughJson: true });
     run
@@ -181,5 +214,44 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(waiting(run)).toEqual(["c0.0"]);
     run.answer("c0.0").settle();
     expect(run.lines).toContain("bash: bash ok");
+  });
+});
+
+describe("writing down what happened while a person is asked", () => {
+  const asked = () => play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
+  const writing = () => asked().until("call-tools").tool(1);
+
+  test("is given out again after a lost worker, under the same number", () => {
+    const run = writing();
+    const { command } = run;
+    run.lose("stored");
+    expect(run.command).toEqual({ ...command, generation: 1 });
+    run.step();
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+    run.answer("c0.0").settle();
+    expect(run.lines).toContain("bash: bash ok");
+  });
+
+  test("is left to the next command when it has failed: the person is waited for all the same", () => {
+    const run = writing().fail("other", "the disk is full");
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+    const waits = run.state.outbox.events.length;
+    expect(waits).toBeGreaterThan(0);
+    run.answer("c0.0");
+    expect(run.call(0).outbox.events).toHaveLength(waits + 1);
+    run.settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("is over when it is answered twice: the second changes nothing", () => {
+    const again = { type: "record-set-back" as const, setback: { type: "lost" as const, attempts: 0 } };
+    const before = asked().until("call-tools");
+    const running = before.state.phase;
+    expect(before.tell(again).state.phase).toEqual(running);
+    const run = writing().step();
+    const { phase } = run.state;
+    run.tell(again);
+    expect(run.state.phase).toEqual(phase);
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
   });
 });

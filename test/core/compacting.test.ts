@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { contextTokens } from "../../src/core/compacting.ts";
-import { calls, play, type Reply, says, usageOf } from "./play.ts";
+import type { CompactCommand } from "../../src/core/command.ts";
+import { compactionDue, contextTokens } from "../../src/core/compacting.ts";
+import { calls, type Play, play, type Reply, says, usageOf } from "./play.ts";
 
 const TURNS: readonly Reply[] = [calls("edit"), calls("edit"), calls("edit"), calls("edit"), says("done")];
 
@@ -48,6 +49,26 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     expect(kinds(play({ replies }).settle())).toEqual(["call-model", "call-model", "call-model"]);
   });
 
+  test("is made smaller above its bound, and not at it [CTX-09]", () => {
+    const { state } = play({ compactAbove: 1_000_000 }).until("call-model");
+    const due = (compactAbove: number) =>
+      compactionDue({
+        ...state,
+        pinned: { ...state.pinned, context: { compactAbove } } as typeof state.pinned,
+      });
+    expect(due(contextTokens(state))).toBeUndefined();
+    expect(due(contextTokens(state) - 1)).toEqual({ type: "grown" });
+  });
+
+  test("is not pruned afterwards: what a model may take out begins behind the compaction [PRUN-09]", () => {
+    const run = play({ replies: TURNS, compactAbove: 50 }).until("compact");
+    const position = run.state.length;
+    run.step();
+    while (run.state.view.liveFrom === undefined) run.until("compact").step();
+    expect(run.state.view.liveFrom).toBe(run.state.length);
+    expect(run.state.length).toBeGreaterThan(position);
+  });
+
   test("never without a bound: the definition has switched it off", () => {
     const replies = [{ ...calls("edit"), usage: usageOf(1_000_000, 0) }, says("done")];
     expect(kinds(play({ replies }).settle())).toEqual(["call-model", "call-model"]);
@@ -57,6 +78,47 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     const run = play({ replies: [says("done")], compactAbove: 1 }).until("compact");
     run.fail("other").settle();
     expect(run.state.last?.outcome.type).toBe("answered");
+  });
+});
+
+describe("what a compaction has cost [LIM-02]", () => {
+  /** The first that changes something, with what its model has cost. */
+  const compactedFor = (run: Play, costUsd?: number): Play => {
+    run.until("compact");
+    const told = run.perform(run.command as CompactCommand);
+    if (told.type !== "compacted") throw new Error(`Not a compaction: ${told.type}`);
+    const usage = usageOf(70, 30);
+    return run.tell({
+      ...told,
+      digest: { ...told.digest, usage, ...(costUsd === undefined ? {} : { costUsd }) },
+    });
+  };
+  const replies: readonly Reply[] = [
+    { ...calls("edit"), usage: usageOf(1000, 5), costUsd: 0.5 },
+    { ...calls("edit"), usage: usageOf(10, 5), costUsd: 0.5 },
+    says("done"),
+  ];
+
+  test("is the loop's, beside its answers", () => {
+    const run = compactedFor(play({ replies, compactAbove: 900 }), 0.25);
+    expect(run.state.loop).toMatchObject({
+      costUsd: 0.75,
+      usage: { input: 1070, output: 35, totalTokens: 1105 },
+    });
+  });
+
+  test("is its tokens alone where nobody knows the price", () => {
+    const run = compactedFor(play({ replies, compactAbove: 900 }));
+    expect(run.state.loop).toMatchObject({ costUsd: 0.5, usage: { input: 1070, output: 35 } });
+  });
+
+  test("can end the loop by its limits", () => {
+    const run = compactedFor(
+      play({ replies, compactAbove: 900, limits: { maxCostUsd: 1.2 } }),
+      0.25,
+    ).settle();
+    expect(run.asked).toHaveLength(2);
+    expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
   });
 });
 
@@ -144,7 +206,12 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
 
   test("without context management it ends the loop at once", () => {
     const run = play({}).until("call-model").fail("overflow", "prompt is too long").settle();
-    expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
+    expect(run.state.last?.outcome).toEqual({
+      type: "failed",
+      fault: "overflow",
+      message:
+        "The context does not fit the model: prompt is too long. The definition switches compaction off (`context: null`).",
+    });
     expect(kinds(run)).toEqual([]);
   });
 
@@ -167,6 +234,18 @@ describe("a compaction whose worker dies", () => {
     const run = play({ replies: TURNS, compactAbove: 50 }).until("compact");
     run.lose().lose().lose().settle();
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
+  });
+
+  test("was cancelled, and nobody has stopped the run: the loop ends and says so", () => {
+    const run = play({ replies: TURNS, compactAbove: 50 }).until("compact");
+    const asked = run.asked.length;
+    run.setBack({ type: "cancelled" }).settle();
+    expect(run.asked).toHaveLength(asked);
+    expect(run.state.last?.outcome).toEqual({
+      type: "failed",
+      fault: "compaction",
+      message: "The context could not be made smaller: it was cancelled",
+    });
   });
 
   test("stop in the middle of it ends the run", () => {

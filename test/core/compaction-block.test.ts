@@ -96,6 +96,23 @@ describe("the line of a turn", () => {
     expect(lineOf(result("a", "x"))).toBe("[Summary] [No words]");
   });
 
+  test("names what is no text, and has all parts of a message with a space between [CMP-04]", () => {
+    const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
+    const text = (words: string) => ({ type: "text" as const, text: words });
+    const shown = { ...user(""), content: [text(" look"), image, text("here\n")] } as AgentMessage;
+    const said = { ...answer(""), content: [text("one"), text(" "), text("two")] };
+    expect(lineOf(shown, said)).toBe("[Summary] User: look [image] here Assistant: one two");
+    const blank = { ...answer(""), content: [text(" ")] };
+    expect(lineOf(blank)).toBe("[Summary] Assistant: [Assistant response]");
+  });
+
+  test("cuts no words that are just as long as they may be, counted in characters [CMP-04]", () => {
+    for (const words of ["x".repeat(200), "😀".repeat(150)]) {
+      expect(lineOf(user(words))).toBe(`[Summary] User: ${words}`);
+    }
+    expect(lineOf(user("x".repeat(201)))).toBe(`[Summary] User: ${"x".repeat(199)}…`);
+  });
+
   test("is one line, and not long [CMP-04]", () => {
     const long = lineOf(
       user("😀".repeat(1000)),
@@ -110,10 +127,10 @@ describe("the line of a turn", () => {
 });
 
 describe("a summary", () => {
-  const turns = turnsOf(entriesOf(loop("L.1", 4)));
+  const four = () => turnsOf(entriesOf(loop("L.1", 4)));
 
   test("has one line for each turn [CMP-04]", () => {
-    expect(summarise(turns, 2000, estimateMessage).split("\n")).toEqual([
+    expect(summarise(four(), 2000, estimateMessage).split("\n")).toEqual([
       "[Summary] User: prompt of L.1 Assistant: turn 0",
       "[Summary] Assistant: turn 1",
       "[Summary] Assistant: turn 2",
@@ -122,6 +139,7 @@ describe("a summary", () => {
   });
 
   test("drops the turns beyond its tokens, and counts them [CMP-04]", () => {
+    const turns = four();
     const whole = estimateMessage(standIn(summarise(turns, 2000, estimateMessage), 0));
     expect(summarise(turns, whole, estimateMessage)).not.toContain("more");
     expect(summarise(turns, whole - 1, estimateMessage)).toMatch(
@@ -192,6 +210,24 @@ describe("the default plan", () => {
     expect(planBlock([], config(), ROOMY, WINDOW)).toEqual([]);
   });
 
+  test("leaves a loop of any length up to its first and last turns as it is [CMP-08, X-15]", () => {
+    for (let turns = 1; turns <= 12; turns++) {
+      const entries = entriesOf(loop("L.1", turns));
+      expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 2 * turns + 1, "whole"]]);
+    }
+  });
+
+  test("keeps what an application has put into the conversation [CMP-11]", () => {
+    const entries = entriesOf([
+      inTurn(user("hi"), "L.1", 0),
+      extension("own"),
+      inTurn(answer("yes"), "L.1", 0),
+    ]);
+    const sections = planBlock(entries, config(), ROOMY, WINDOW);
+    expect(forms(sections)).toEqual([[0, 3, "whole"]]);
+    expect(tokensOf(sections)).toBe(totalOf(entries.map(({ message }) => message)));
+  });
+
   test("sums up earlier loops within scope and leaves older ones out [CMP-05, CMP-07]", () => {
     const entries = entriesOf(["L.1", "L.2", "L.3", "L.4", "L.5"].flatMap((id) => loop(id, 1)));
     const three = planBlock(entries, config(), ROOMY, WINDOW);
@@ -215,6 +251,25 @@ describe("the default plan", () => {
     expect(tight.map(({ turns }) => turns)).toEqual([2, 9, 9]);
     const tighter = planBlock(entries, config(), 700, WINDOW);
     expect(tighter.map(({ turns }) => turns)).toEqual([2, 16, 2]);
+  });
+
+  test("gives way with fewer recent turns, never with more, whatever a summary costs [CTX-15]", () => {
+    const entries = entriesOf(loop("L.1", 13));
+    const summariseTurns = (turns: readonly unknown[]) => (turns.length === 1 ? "x".repeat(8000) : "");
+    const sections = planBlock(entries, config(), 1000, { ...WINDOW, summarise: summariseTurns });
+    expect(sections.map(({ turns }) => turns)).toEqual([2, 9]);
+  });
+
+  test("halves the lines of outputs down to none, and tries nothing else [CTX-15]", () => {
+    const entries = entriesOf(loop("L.1", 1, lines(60)));
+    const left = new Set<string | undefined>();
+    const count = (message: AgentMessage) => {
+      const said = message.role === "toolResult" ? JSON.stringify(message.content) : "";
+      left.add(/\[\.\.\. (.*?) lines truncated/.exec(said)?.[1]);
+      return 1000;
+    };
+    expect(planBlock(entries, config(), 5, { ...WINDOW, count })).toEqual([]);
+    expect([...left]).toEqual([undefined, "10", "35", "48", "54", "57", "59", "60"]);
   });
 
   test("then fewer lines of the last turn's outputs [CTX-15]", () => {
@@ -248,6 +303,16 @@ describe("the default plan", () => {
     expect(planBlock(one, config(), 5, WINDOW)).toEqual([]);
   });
 
+  test("what fits to the last token is shown: a turn, and a marker alone [CTX-14, CTX-15]", () => {
+    const one = entriesOf(loop("L.1", 1, lines(3000)));
+    const marker = estimateMessage(standIn("[Context compacted: 3 messages removed]", 0));
+    const most = totalOf(one.map(({ message }) => cutToolResult(message, 50)));
+    expect(forms(planBlock(one, config(), most + marker, WINDOW))).toEqual([[0, 3, { cut: 50 }]]);
+    expect(forms(planBlock(one, config(), most + marker - 1, WINDOW))).toEqual([[0, 3, { cut: 25 }]]);
+    expect(planBlock(one, config(), marker, WINDOW)).toHaveLength(1);
+    expect(planBlock(one, config(), marker - 1, WINDOW)).toEqual([]);
+  });
+
   test("shows nothing that was not given: a section ends at a hole [PHI-13g]", () => {
     const entries = entriesOf(loop("L.1", 6)).filter(({ position }) => position < 3 || position > 6);
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
@@ -278,9 +343,12 @@ describe("the default plan", () => {
   });
 
   test("counts what a view adds where a call has no result [CTX-15]", () => {
-    const entries = entriesOf([inTurn(user("hi"), "L.1", 0), inTurn(answer("", ["a", "b"]), "L.1", 0)]);
-    const sections = planBlock(entries, config(), ROOMY, WINDOW);
-    expect(tokensOf(sections)).toBe(totalOf(seen(sections, entries)));
+    const asking = inTurn(answer("", ["a", "b"]), "L.1", 0);
+    for (const before of [[], [user("hi")], [user("hi"), user("there")]]) {
+      const entries = entriesOf([...before.map((message) => inTurn(message, "L.1", 0)), asking]);
+      const sections = planBlock(entries, config(), ROOMY, WINDOW);
+      expect(tokensOf(sections)).toBe(totalOf(seen(sections, entries)));
+    }
   });
 
   test("takes the words of another strategy, and leaves out what has none [CMP-10, CMP-14]", () => {

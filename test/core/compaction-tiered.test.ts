@@ -8,6 +8,7 @@ import {
   anyMessages,
   budgets,
   extension,
+  inTurn,
   lines,
   pairsOf,
   result,
@@ -71,6 +72,20 @@ describe("the three tiers", () => {
       cutToolResult(messages[2] as AgentMessage, 50),
       messages[3],
     ]);
+  });
+
+  test("sum up no answer when shorter outputs are enough, and keep the turn of one that they sum up [CTX-11, CTX-13]", () => {
+    const old = inTurn(answer("old words", ["a"]), "L.1", 3);
+    const messages = [user("hi"), old, result("a", lines(400)), answer("done")];
+    const options = { ...OPTIONS, budget: 300, keepRecent: 1 };
+    expect(compactTiered(messages, options)[1]).toBe(old);
+    const tight = compactTiered(messages, { ...options, budget: 30 });
+    expect(tight[1]).toEqual(inTurn(user("[Summary] old words"), "L.1", 3));
+    const bare = compactTiered([user("hi"), answer("old words", ["a"]), result("a", lines(400)), user("x")], {
+      ...options,
+      budget: 30,
+    });
+    expect(bare[1]).toStrictEqual(user("[Summary] old words"));
   });
 
   test("then give a summary for each old answer, without its results [CTX-13]", () => {

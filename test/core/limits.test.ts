@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { limitReached } from "../../src/core/limits.ts";
-import { calls, NO_LIMITS, play, says, usageOf } from "./play.ts";
+import type { Limits } from "../../src/schema/definition.ts";
+import { calls, NO_LIMITS, type Play, play, says, usageOf } from "./play.ts";
 
 const forever = Array.from({ length: 60 }, () => calls("bash"));
 
@@ -100,6 +101,34 @@ describe("limits", () => {
     run.settle().prompt("more").settle();
     expect(run.lines.at(-1)).toBe("model: b");
     expect(run.state.totals).toMatchObject({ loops: 2, turns: 4 });
+  });
+
+  describe("that an operator raises", () => {
+    const raise = (run: Play, limits: Partial<Limits>) => run.tell({ type: "limits-raised", limits });
+
+    test("let the loop go on as far as they say; the others stay [LIM-02]", () => {
+      const limits = { maxTurns: 1, maxDurationMs: 600_000 };
+      const run = raise(play({ limits, replies: forever }).until("call-model"), { maxTurns: 3 }).settle();
+      expect(run.asked).toHaveLength(3);
+      expect(run.lines.at(-1)).toContain("Max turns reached (3/3)");
+      expect(run.state.pinned?.limits).toEqual({ ...NO_LIMITS, maxTurns: 3, maxDurationMs: 600_000 });
+    });
+
+    test("are the definition's again in the next loop", () => {
+      const run = play({ limits: { maxTurns: 1 }, replies: forever, mode: "interactive" }).until(
+        "call-model",
+      );
+      raise(run, { maxTurns: 2 }).settle();
+      expect(run.asked).toHaveLength(2);
+      run.prompt("again").settle();
+      expect(run.asked).toHaveLength(3);
+    });
+
+    test("before a loop has any, change nothing", () => {
+      const run = play({ limits: { maxTurns: 1 }, replies: forever });
+      raise(run, { maxTurns: 3 }).settle();
+      expect(run.asked).toHaveLength(1);
+    });
   });
 
   test("a message that meets a limit stays queued and goes to the inbox [PHI-13b, X-02]", () => {

@@ -115,6 +115,11 @@ describe("turns", () => {
     );
   });
 
+  test("an event that nobody knows is refused by its name", () => {
+    const unknown = { type: "sneezed", atMs: 0 } as never;
+    expect(() => apply(play().state, unknown)).toThrow('Unhandled variant: {"type":"sneezed"');
+  });
+
   test("a state of a newer release is refused [RIG-05]", () => {
     const run = play({ replies: [calls("bash")] })
       .rotationDue()

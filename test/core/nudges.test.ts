@@ -5,6 +5,7 @@ import { AgentDefinition, NudgeSettings } from "../../src/schema/definition.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import { calls, type Play, play, type Reply, says } from "./play.ts";
 
+const RUNS = Math.min(500, Number(process.env["FC_RUNS"] ?? 500));
 const NUDGE = `machine: ${TOOL_INTENT_NUDGE}`;
 const MAX = NUDGE_DEFAULTS.maxNudges;
 
@@ -161,7 +162,7 @@ test("whatever is announced and happens: every invariant holds, and never more n
         given += nudgesOf(run);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: RUNS },
   );
   expect(given).toBeGreaterThan(0);
 });

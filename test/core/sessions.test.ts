@@ -139,6 +139,16 @@ describe("an interactive run", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
+  test("ends at the very millisecond, not before [STEER-12]", () => {
+    const run = play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
+    const untilMs = run.now + 60_000;
+    run.pass(60_000 - 2).timePassed();
+    expect(run.command.type).toBe("wait");
+    run.timePassed();
+    expect(run.now).toBe(untilMs);
+    expect(run.command.type).toBe("finish");
+  });
+
   test("waits anew after each loop [STEER-12]", () => {
     const run = play({ mode: "interactive", idleTimeoutMs: 1000 }).settle().pass(900).prompt("x").settle();
     expect(run.command).toEqual({ type: "wait", untilMs: run.now + 1000 });

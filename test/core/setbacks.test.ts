@@ -51,6 +51,15 @@ describe("a lost model call", () => {
     expect(attempts(4, 9)).toMatchObject({ maxAttempts: 1 });
   });
 
+  test("that was in the wrong place is made elsewhere, with all its attempts [RTY-01]", () => {
+    const run = play({ maxRetries: 4 }).until("call-model");
+    const first = run.command;
+    run.setBack({ type: "elsewhere" });
+    expect(run.command).toEqual({ ...first, generation: 1, maxAttempts: 5 });
+    run.lose("claimed", 0, 2);
+    expect(run.command).toMatchObject({ generation: 2, maxAttempts: 3 });
+  });
+
   test("attempts of one turn do not count in the next [RTY-01]", () => {
     const run = play({ maxRetries: 4, replies: [calls("bash")] })
       .until("call-model")

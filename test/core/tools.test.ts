@@ -158,6 +158,7 @@ describe("calls that are not run", () => {
       replies: [{ ...calls("bash", "nothing"), stopReason: "length" }, says("smaller")],
     }).settle();
     expect(run.executed).toEqual([]);
+    expect(CUT_OFF_TEXT).toContain("the answer was cut off by the output limit");
     expect(run.lines.slice(2)).toEqual([
       `bash!: ${CUT_OFF_TEXT}`,
       `nothing!: ${CUT_OFF_TEXT}`,
@@ -286,6 +287,7 @@ describe("tools that fail", () => {
     const before = run.state;
     run.tell({ type: "tool-finished", call: 0, digest });
     run.tell({ type: "tool-set-back", call: 0, setback: { type: "lost", attempts: 0 } });
+    run.tell({ type: "tool-finished", call: 9, digest });
     expect({ ...run.state, nowMs: 0 }).toEqual({ ...before, nowMs: 0 });
   });
 });

@@ -1,11 +1,22 @@
 import { defineConfig } from "vitest/config";
+import LightFirst, { SLOWEST } from "./light-first.ts";
+
+/** About no file that is mutated, and slow. */
+const OTHERS = ["extract-json.test.ts", "streamed-turn.test.ts"];
+const isQuick = process.env["MUTATION_QUICK"] !== undefined;
+/** Names of test files, with stars perhaps: what they kill is dead, what they leave is tried again with all. */
+const only = process.env["MUTATION_TESTS"]?.split(",") ?? ["**/*"];
 
 /** The tests of the core alone, as Stryker runs them once per mutant: few runs, the same ones each time. */
 export default defineConfig({
   test: {
-    include: ["test/core/**/*.test.ts"],
+    include: only.map((name) => `test/core/${name}.test.ts`),
+    exclude: [...OTHERS, ...(isQuick ? SLOWEST : [])].map((name) => `test/core/${name}`),
     setupFiles: ["test/mutation/same-runs.ts"],
+    sequence: { sequencer: LightFirst },
+    // Modules are read once per mutant, not once per file: the core keeps nothing between two tests.
+    poolOptions: { threads: { isolate: false } },
     env: { FC_RUNS: "60" },
-    testTimeout: 20_000,
+    testTimeout: 120_000,
   },
 });

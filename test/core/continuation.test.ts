@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { apply } from "../../src/core/apply.ts";
+import { next } from "../../src/core/next.ts";
+import { start } from "../../src/core/start.ts";
+import type { State } from "../../src/core/state.ts";
+import type { Continuation } from "../../src/schema/definition.ts";
+
+// A run that is started to go on with a session's conversation, with words that came before and beside the start.
+
+const message = (id: string) => ({ id, text: id, atMs: 0 });
+
+function begun(continuation: Continuation): State {
+  const common = { session: "s", mode: "run", idleTimeoutMs: null, localSteps: true } as const;
+  const asked = { hash: "hash-asked" };
+  const fresh = start({ ...common, asked, prompts: [message("prompt")], continuation, nowMs: 0 });
+  const steered = apply(fresh, { type: "steered", message: message("steering"), atMs: 1 });
+  const queued = apply(steered, { type: "followed-up", message: message("follow-up"), atMs: 2 });
+  return apply(queued, { type: "begun", atMs: 3 });
+}
+
+const ids = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id);
+
+describe("a continuation", () => {
+  test("opens its loop with the words that wait, steering before prompts, each with its origin [LOOP-04, LOOP-08]", () => {
+    const continuation = { kind: { type: "rerun" as const, tag: "t" } };
+    const state = begun(continuation);
+    expect(next(state)).toMatchObject({
+      type: "open-loop",
+      continuation,
+      prompts: [
+        { id: "steering", text: "steering", origin: "steering" },
+        { id: "prompt", text: "prompt", origin: "prompt" },
+      ],
+    });
+    expect(ids(state.queues.steering)).toEqual([]);
+    expect(ids(state.queues.followUps)).toEqual(["follow-up"]);
+  });
+
+  test("that compacts takes no words: they wait behind it, and its focus is kept for it [CMP-13]", () => {
+    const continuation = { kind: { type: "compaction" as const }, focus: "the prices" };
+    const state = begun(continuation);
+    expect(next(state)).toMatchObject({ type: "open-loop", continuation, prompts: [] });
+    expect(state.compact).toEqual({ focus: "the prices" });
+    expect(ids(state.queues.steering)).toEqual(["steering"]);
+    expect(ids(state.queues.followUps)).toEqual(["follow-up", "prompt"]);
+  });
+});

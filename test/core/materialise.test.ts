@@ -1,0 +1,202 @@
+import { describe, expect, test } from "vitest";
+import { materialise, materialiseAll } from "../../src/core/materialise.ts";
+import { UNANSWERED_CALL } from "../../src/core/orphans.ts";
+import { REFUSED_KIND } from "../../src/core/refused.ts";
+import { COMPACTION_KIND, isKeptForPeople } from "../../src/core/seen-messages.ts";
+import { tagText } from "../../src/core/tag.ts";
+import type { Range } from "../../src/core/view-ranges.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
+import type { Entry } from "../../src/schema/record.ts";
+import { answer, entriesOf, extension, lines, result, texts, user } from "./compaction-messages.ts";
+
+// What a model, or an application, sees of a view.
+
+const compaction = (...sections: readonly string[]): AgentMessage => ({
+  role: "extension",
+  kind: COMPACTION_KIND,
+  data: { sections: sections.map((text) => ({ text })) },
+  timestamp: 99,
+});
+const refused: AgentMessage = { role: "extension", kind: REFUSED_KIND, data: { text: "x" }, timestamp: 0 };
+const remembering = (memo: string): AgentMessage => ({
+  ...answer("", ["m"], 70),
+  content: [{ type: "toolCall", id: "m", name: "prun_with_memo", arguments: { memo } }],
+});
+const of = (...ranges: readonly Range[]) => ({ branch: "main", ranges });
+const whole = (entries: readonly Entry[]) => of({ from: 0, to: entries.length });
+
+describe("a range", () => {
+  const entries = entriesOf([
+    user("a", 1),
+    answer("", ["x"], 2),
+    result("x", lines(9), 3),
+    user("b", 4),
+    compaction("first", "second"),
+  ]);
+
+  test("has its entries from the first to before the last, wherever the list begins", () => {
+    expect(texts(materialise(of({ from: 3, to: 4 }), entries))).toEqual(["b"]);
+    const later = entriesOf([user("c"), user("d"), user("e")], 7);
+    expect(texts(materialise(of({ from: 0, to: 8 }), later))).toEqual(["c"]);
+    expect(texts(materialise(of({ from: 8, to: 20 }), later))).toEqual(["d", "e"]);
+    expect(materialise(of({ from: 10, to: 20 }), later)).toEqual([]);
+  });
+
+  test("with outputs that are cut shows their beginning and end", () => {
+    const seen = materialise(of({ from: 0, to: 4, cut: 2 }), entries);
+    expect(texts(seen)[2]).toBe("line 1\n\n[... 7 lines truncated ...]\n\nline 9");
+    expect(seen[0]).toBe(entries[0]?.message);
+  });
+
+  test("that a text stands for is that text, at the time of the last that it covers", () => {
+    const instead = { position: 4, section: 1 };
+    expect(materialise(of({ from: 0, to: 3, instead }, { from: 3, to: 4 }), entries)).toEqual([
+      user("second", 3),
+      user("b", 4),
+    ]);
+    expect(materialise(of({ from: 20, to: 30, instead }), entries)).toEqual([user("second", 0)]);
+  });
+
+  test("that a text of another branch stands for asks for it there", () => {
+    const elsewhere = (branch: string, position: number) =>
+      branch === "b" && position === 12 ? compaction("from b") : undefined;
+    const range = { from: 0, to: 3, instead: { branch: "b", position: 12, section: 0 } };
+    expect(texts(materialise(of(range), entries, { elsewhere }))).toEqual(["from b"]);
+  });
+
+  test.each([
+    ["has no such section", { position: 4, section: 2 }],
+    ["is no compaction", { position: 3, section: 0 }],
+    ["is not there", { position: 9, section: 0 }],
+    ["lies elsewhere, where nobody looks", { branch: "b", position: 4, section: 0 }],
+  ])("whose text cannot be found is our mistake: the entry %s", (_, instead) => {
+    const { position, section } = instead;
+    expect(() => materialise(of({ from: 0, to: 3, instead }), entries)).toThrow(
+      `Entry ${position} holds no section ${section} of a compaction`,
+    );
+  });
+
+  test("whose compaction is another application's, or has no sections, holds no text", () => {
+    const instead = { position: 1, section: 0 };
+    const other = { ...compaction("x"), kind: "note" } as AgentMessage;
+    const empty = { ...compaction(), data: {} } as AgentMessage;
+    for (const message of [other, empty]) {
+      const given = entriesOf([user("a"), message]);
+      expect(() => materialise(of({ from: 0, to: 1, instead }), given)).toThrow("holds no section 0");
+    }
+  });
+
+  test("that was pruned shows words of the user's side alone, behind its memos", () => {
+    const given = [...entries.slice(0, 4), ...entriesOf([remembering("the key"), result("m", "ok", 8)], 4)];
+    const memos = [{ position: 4, call: 0, tokens: 5 }];
+    const seen = materialise(of({ from: 0, to: 4, words: true, memos }), given);
+    expect(texts(seen)).toEqual(["[Memo on what was pruned here] the key", "a", "b"]);
+    expect(seen[0]).toMatchObject({ role: "user", timestamp: 4 });
+  });
+
+  test("with a memo and a text has both, the memo first", () => {
+    const given = [...entries, ...entriesOf([remembering("the key"), result("m", "ok")], 5)];
+    const memos = [{ position: 5, call: 0, tokens: 5 }];
+    const range = { from: 0, to: 3, instead: { position: 4, section: 0 }, memos };
+    expect(texts(materialise(of(range), given))).toEqual(["[Memo on what was pruned here] the key", "first"]);
+  });
+});
+
+describe("tags of going back", () => {
+  const tagEntry = (position: number): Entry => ({
+    position,
+    origin: "machine",
+    message: user(tagText("failure", 0, "a lesson")),
+    tokens: 1,
+  });
+  const entries = [...entriesOf([user("a")]), tagEntry(1), tagEntry(2)];
+
+  test("are shown until they have faded", () => {
+    expect(materialise({ ...whole(entries), faded: { failure: 2 } }, entries)).toHaveLength(2);
+    expect(materialise({ ...whole(entries), faded: { tangent: 9 } }, entries)).toHaveLength(3);
+  });
+
+  test("have no name that the model may call them by; the messages around them have", () => {
+    const said = texts(materialise(whole(entries), entries, { labels: true }));
+    expect(said[0]).toContain("n0 is this message");
+    expect(said[1]).not.toContain("is this message");
+  });
+});
+
+describe("who sees what", () => {
+  const filtered = { ...answer("no"), stopReason: "guardRail" as const };
+  const entries = entriesOf([user("a"), extension("own"), refused, compaction("x"), filtered, answer("yes")]);
+
+  test("a model sees no extension, and no answer that a vendor would refuse [X-09, TYP-11]", () => {
+    expect(texts(materialise(whole(entries), entries))).toEqual(["a", "yes"]);
+    expect(materialise(whole(entries), entries, { labels: false })).toHaveLength(2);
+  });
+
+  test("an application sees its own too, with labels where they are asked for [TYP-11]", () => {
+    const seen = materialiseAll(whole(entries), entries);
+    expect(seen).toEqual([entries[0]?.message, entries[1]?.message, entries[5]?.message]);
+    expect(materialiseAll(whole(entries), entries, { labels: false })).toEqual(seen);
+    const named = materialiseAll(whole(entries), entries, { labels: true });
+    expect(texts(named)[0]).toContain("[n0 is this message]");
+    expect(named.slice(1)).toEqual(seen.slice(1));
+  });
+
+  test("what the machine keeps for people is an extension of its own kinds", () => {
+    expect([user("a"), extension("own"), refused, compaction("x")].map(isKeptForPeople)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+});
+
+describe("calls without a result [TOOL-08]", () => {
+  const unanswered = (toolCallId: string, timestamp: number) => ({
+    role: "toolResult",
+    toolCallId,
+    toolName: "read",
+    content: [{ type: "text", text: UNANSWERED_CALL }],
+    isError: true,
+    timestamp,
+  });
+
+  test("at the end get theirs at the time of the last message, each once", () => {
+    const entries = entriesOf([user("a", 1), answer("", ["x", "y"], 2), result("x", "ok", 3)]);
+    const seen = materialise(whole(entries), entries);
+    expect(seen.slice(2)).toEqual([result("x", "ok", 3), unanswered("y", 3)]);
+    expect(UNANSWERED_CALL).toContain("Look before you repeat it");
+  });
+
+  test("in the middle get theirs before the next words, and not again at the end", () => {
+    const entries = entriesOf([
+      answer("", ["x"], 2),
+      user("a", 5),
+      answer("", ["z"], 6),
+      answer("end", [], 7),
+    ]);
+    expect(materialise(whole(entries), entries)).toEqual([
+      entries[0]?.message,
+      unanswered("x", 5),
+      entries[1]?.message,
+      entries[2]?.message,
+      unanswered("z", 7),
+      entries[3]?.message,
+    ]);
+  });
+
+  test("an application's message between a call and its result parts them not", () => {
+    const entries = entriesOf([answer("", ["x"], 2), extension("own"), result("x", "ok", 3)]);
+    expect(materialiseAll(whole(entries), entries)).toEqual(entries.map(({ message }) => message));
+  });
+
+  test("a second result, and one that nobody asked for, are left out", () => {
+    const entries = entriesOf([
+      answer("", ["x"], 2),
+      result("x", "ok"),
+      result("x", "again"),
+      result("y", "who?"),
+    ]);
+    expect(texts(materialise(whole(entries), entries))).toEqual(["", "ok"]);
+  });
+});

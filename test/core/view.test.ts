@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import {
+  EMPTY_VIEW,
+  extendView,
+  isPlainView,
+  joinPruned,
+  leftOf,
+  type Span,
+  type View,
+  viewLength,
+  withSpans,
+} from "../../src/core/view.ts";
+import { rangesOf, textsElsewhere, viewEnd } from "../../src/core/view-ranges.ts";
+
+// A view as data: what joins and what stays apart.
+
+const span = (from: number, to: number, rest: Partial<Span> = {}): Span => ({
+  from,
+  to,
+  turns: 1,
+  tokens: 10,
+  ...rest,
+});
+const view = (spans: readonly Span[], rest: Partial<View> = {}): View => ({ branch: "main", spans, ...rest });
+const memo = (position: number, branch?: string) => ({
+  position,
+  call: 0,
+  tokens: 5,
+  ...(branch === undefined ? {} : { branch }),
+});
+const tag = { category: "failure" as const, position: 1, madeAt: 7 };
+const borders = (spans: readonly { readonly from: number; readonly to: number }[]) =>
+  spans.map(({ from, to }) => [from, to]);
+
+/** Of one turn each, from this position on. */
+const turns = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => span(from + index, from + index + 1));
+
+describe("a plain view", () => {
+  test("shows everything as it is, from the first entry on", () => {
+    expect(isPlainView(EMPTY_VIEW)).toBe(true);
+    expect(isPlainView(view([span(0, 2), span(2, 5)], { liveFrom: 0, tags: [] }))).toBe(true);
+  });
+
+  test.each<[string, View]>([
+    ["begins later", view([span(1, 2)])],
+    ["has a hole", view([span(0, 2), span(3, 5)])],
+    ["has a text in place of entries", view([span(0, 2, { instead: { position: 9, section: 0 } })])],
+    ["has outputs that were cut", view([span(0, 2), span(2, 4, { cut: 50 })])],
+    ["was pruned", view([span(0, 2), span(2, 4, { words: true })])],
+    ["has what a compaction has left", view([span(0, 2)], { liveFrom: 2 })],
+    ["has a tag", view([span(0, 2)], { tags: [tag] })],
+    ["has lost a tag", view([span(0, 2)], { faded: { failure: 3 } })],
+  ])("is no plain one when it %s", (_, changed) => {
+    expect(isPlainView(changed)).toBe(false);
+  });
+});
+
+describe("what a loop leaves of its view", () => {
+  test("has no branch, and its tags are new", () => {
+    const faded = { tangent: 3 };
+    const left = leftOf(view([span(0, 2)], { liveFrom: 1, tags: [tag, { ...tag, position: 4 }], faded }));
+    expect(left).toEqual({
+      spans: [span(0, 2)],
+      liveFrom: 1,
+      tags: [
+        { category: "failure", position: 1, madeAt: 0 },
+        { category: "failure", position: 4, madeAt: 0 },
+      ],
+      faded,
+    });
+  });
+
+  test("says nothing of tags where there are none", () => {
+    expect(leftOf(view([span(0, 2)], { tags: [] }))).toStrictEqual({ spans: [span(0, 2)] });
+    expect(leftOf(view([span(0, 2)]))).toStrictEqual({ spans: [span(0, 2)] });
+  });
+});
+
+describe("an entry that is added", () => {
+  const added = (last: Span, newTurn = false) =>
+    borders(extendView(view([last]), { position: 5, tokens: 3, newTurn }).spans);
+
+  test("joins the newest turn where it stands right behind it", () => {
+    expect(
+      extendView(view([span(0, 3), span(3, 5)]), { position: 5, tokens: 3, newTurn: false }).spans,
+    ).toEqual([span(0, 3), span(3, 6, { tokens: 13 })]);
+  });
+
+  test("begins a span of its own behind a hole, in a new turn, and where not everything is shown", () => {
+    expect(added(span(0, 5))).toEqual([[0, 6]]);
+    expect(added(span(0, 5), true)).toHaveLength(2);
+    expect(added(span(0, 4))).toHaveLength(2);
+    expect(added(span(0, 5, { cut: 50 }))).toHaveLength(2);
+    expect(added(span(0, 5, { words: true }))).toHaveLength(2);
+    expect(added(span(0, 5, { instead: { position: 9, section: 0 } }))).toHaveLength(2);
+    expect(extendView(EMPTY_VIEW, { position: 0, tokens: 3, newTurn: false }).spans).toEqual([
+      span(0, 1, { tokens: 3 }),
+    ]);
+  });
+});
+
+describe("a view with too many spans", () => {
+  const crowded = (first: readonly Span[]) => {
+    const behind = first.at(-1)?.to ?? 0;
+    const all = [...first, ...turns(behind, 48 - first.length)];
+    return extendView(view(all), { position: behind + 48 - first.length, tokens: 1, newTurn: true }).spans;
+  };
+
+  test("joins its two oldest, and no more than are too many", () => {
+    expect(crowded([])).toHaveLength(48);
+    expect(crowded([]).slice(0, 2)).toEqual([span(0, 2, { turns: 2, tokens: 20 }), span(2, 3)]);
+    const full = view(turns(0, 47));
+    expect(extendView(full, { position: 47, tokens: 1, newTurn: true }).spans).toHaveLength(48);
+    expect(extendView(full, { position: 47, tokens: 1, newTurn: true }).spans[0]).toEqual(span(0, 1));
+  });
+
+  test("leaves alone what a compaction has made, and what a memo stands before", () => {
+    const instead = { position: 90, section: 0 };
+    expect(borders(crowded([span(0, 4, { instead }), span(4, 6, { cut: 50 })])).slice(0, 3)).toEqual([
+      [0, 4],
+      [4, 6],
+      [6, 8],
+    ]);
+    expect(borders(crowded([span(0, 2), span(2, 4, { memos: [memo(9)] })])).slice(0, 2)).toEqual([
+      [0, 2],
+      [2, 5],
+    ]);
+    expect(borders(crowded([span(0, 2, { words: true }), span(2, 4)])).slice(0, 2)).toEqual([
+      [0, 2],
+      [2, 5],
+    ]);
+  });
+
+  test("keeps them all where none can be joined", () => {
+    const apart = Array.from({ length: 48 }, (_, index) => span(2 * index, 2 * index + 1));
+    expect(extendView(view(apart), { position: 200, tokens: 1, newTurn: true }).spans).toHaveLength(49);
+  });
+});
+
+describe("spans that were pruned", () => {
+  const pruned = (from: number, to: number, rest: Partial<Span> = {}) =>
+    span(from, to, { words: true, ...rest });
+
+  test("are one, side by side; what stands between others stays", () => {
+    expect(joinPruned([pruned(0, 2), pruned(2, 3), span(3, 4), span(4, 5), pruned(5, 6)])).toEqual([
+      pruned(0, 3, { turns: 2, tokens: 20 }),
+      span(3, 4),
+      span(4, 5),
+      pruned(5, 6),
+    ]);
+  });
+
+  test("stay apart at a hole, before a memo, and beside a text that stands for others", () => {
+    expect(joinPruned([pruned(0, 2), pruned(3, 4)])).toHaveLength(2);
+    expect(joinPruned([pruned(0, 2), pruned(2, 4, { memos: [memo(9)] })])).toHaveLength(2);
+    expect(joinPruned([pruned(0, 2, { memos: [memo(9)] }), pruned(2, 4)])).toEqual([
+      pruned(0, 4, { turns: 2, tokens: 20, memos: [memo(9)] }),
+    ]);
+    const instead = { position: 9, section: 0 };
+    expect(joinPruned([pruned(0, 2, { instead }), pruned(2, 4)])).toHaveLength(2);
+    expect(joinPruned([pruned(0, 2), pruned(2, 4, { instead })])).toHaveLength(2);
+  });
+});
+
+test("spans between two borders are put in place of those that stood there", () => {
+  const before = view([span(0, 2), span(2, 4), span(4, 6), span(6, 8)], { liveFrom: 1 });
+  expect(withSpans(before, 2, 6, [span(2, 6, { words: true })])).toEqual(
+    view([span(0, 2), span(2, 6, { words: true }), span(6, 8)], { liveFrom: 1 }),
+  );
+});
+
+test("the length of a view is that of all its spans", () => {
+  expect(viewLength(view([span(0, 2), span(5, 9, { instead: { position: 9, section: 0 } })]))).toBe(6);
+});
+
+describe("the ranges of a view", () => {
+  const ranges = (...spans: readonly Span[]) => rangesOf(view(spans)).ranges;
+  const instead = (section: number) => ({ position: 9, section });
+
+  test("join neighbours that are shown alike", () => {
+    expect(ranges(span(0, 2, { cut: 5 }), span(2, 4, { cut: 5 }))).toEqual([{ from: 0, to: 4, cut: 5 }]);
+    expect(ranges(span(0, 2, { words: true }), span(2, 4, { words: true }))).toHaveLength(1);
+    expect(ranges(span(0, 2, { memos: [memo(9)] }), span(2, 4))).toEqual([
+      { from: 0, to: 4, memos: [memo(9)] },
+    ]);
+  });
+
+  test("keep apart what is shown otherwise, what a text stands for, and what a memo stands before", () => {
+    expect(ranges(span(0, 2, { cut: 5 }), span(2, 4, { cut: 6 }))).toHaveLength(2);
+    expect(ranges(span(0, 2, { words: true }), span(2, 4))).toHaveLength(2);
+    expect(ranges(span(0, 2, { instead: instead(0) }), span(2, 4))).toHaveLength(2);
+    expect(ranges(span(0, 2), span(2, 4, { instead: instead(0) }))).toHaveLength(2);
+    expect(ranges(span(0, 2), span(2, 4, { memos: [memo(9)] }))).toHaveLength(2);
+  });
+
+  test("say what has faded, where anything has", () => {
+    expect(rangesOf(view([], { faded: { failure: 3 } }))).toStrictEqual({
+      branch: "main",
+      ranges: [],
+      faded: { failure: 3 },
+    });
+    expect(rangesOf(view([]))).toStrictEqual({ branch: "main", ranges: [] });
+  });
+});
+
+describe("what a view needs", () => {
+  const instead = { position: 12, section: 0 };
+  const range = { from: 0, to: 4 };
+
+  test("of its own branch ends behind the last entry or text that it shows", () => {
+    const end = (...ranges: Parameters<typeof viewEnd>[0]["ranges"]) => viewEnd({ branch: "main", ranges });
+    expect(end()).toBe(0);
+    expect(end({ from: 0, to: 9 }, { from: 9, to: 20 })).toBe(20);
+    expect(end({ ...range, instead })).toBe(13);
+    expect(end({ ...range, memos: [memo(30), memo(7)] })).toBe(31);
+    expect(end({ ...range, instead, memos: [memo(7)] })).toBe(13);
+    expect(end({ ...range, instead: { ...instead, branch: "b" }, memos: [memo(30, "b")] })).toBe(4);
+  });
+
+  test("of other branches is the texts that lie there", () => {
+    const ranges = [
+      { ...range, instead, memos: [memo(30), memo(7, "c")] },
+      { from: 4, to: 6, instead: { ...instead, branch: "b" } },
+      { from: 6, to: 8 },
+    ];
+    expect(textsElsewhere({ branch: "main", ranges })).toEqual([
+      { branch: "c", position: 7 },
+      { branch: "b", position: 12 },
+    ]);
+  });
+});
