@@ -113,6 +113,8 @@ export const SubAgent = z.strictObject({
 });
 export type SubAgent = z.infer<typeof SubAgent>;
 
+const MAX_FILTERS = 16;
+
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
  *
@@ -138,9 +140,9 @@ export const AgentDefinition = z.strictObject({
   strict: z.boolean().default(false),
   /**
    * Names of input filters that the worker has registered, asked in this order about all that people say before it
-   * joins the conversation. An unknown one is an error when a loop opens, which lists those that there are.
+   * joins the conversation; at most 16. An unknown one is an error when a loop opens, which lists those that there are.
    */
-  inputFilters: z.array(z.string()).default([]),
+  inputFilters: z.array(z.string()).max(MAX_FILTERS).default([]),
   /** Who is asked or told while the agent works, by point; see docs/hooks.md. */
   hooks: Hooks.default(() => ({})),
   /**
