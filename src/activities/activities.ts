@@ -18,6 +18,7 @@ import type {
   ToolDigest,
   WrittenDigest,
 } from "../core/digest.ts";
+import type { TaskReport } from "../core/task.ts";
 
 // What crosses history: the inputs are commands without what only the driver needs; the session is the workflow id.
 
@@ -33,6 +34,9 @@ export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "ma
 export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
 export type RecordInput = Omit<RecordCommand, "type" | "session">;
 
+/** A sub-agent that is gone without a report. */
+export type LookAtChildInput = { readonly session: string };
+
 /** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */
 export type Activities = {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
@@ -41,6 +45,7 @@ export type Activities = {
   readonly "run-hook": (input: RunHookInput) => Promise<HookDigest>;
   readonly "filter-input": (input: FilterInputInput) => Promise<FilterDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
+  readonly "look-at-child": (input: LookAtChildInput) => Promise<TaskReport | null>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };
 

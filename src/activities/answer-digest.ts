@@ -9,6 +9,7 @@ import type { PermissionPolicy } from "../schema/permission.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { factsOf } from "./facts.ts";
+import { toolsAtHand } from "./offered-tools.ts";
 import { readCall } from "./read-call.ts";
 import { isFinalCall, judgeOutput, type OutputPlan, outputPlan } from "./structured-output.ts";
 import { announcesUnmadeCall } from "./unmade-call.ts";
@@ -24,13 +25,11 @@ export async function answerDigest(
 ): Promise<ModelDigest> {
   const plan = outputPlan(definition, providers);
   const output = plan === undefined ? undefined : judgeOutput(message, plan);
-  const offered = tools.resolve(definition.tools);
+  const offered = toolsAtHand(definition, tools);
   const workspace = definition.workspace ?? defaultWorkspace;
   const calls = await Promise.all(
     message.content.flatMap((part) =>
-      part.type === "toolCall"
-        ? [callDigest(part, offered.ok ? offered.tools : [], definition.permissions, workspace, plan)]
-        : [],
+      part.type === "toolCall" ? [callDigest(part, offered, definition.permissions, workspace, plan)] : [],
     ),
   );
   const overflow = message.stopReason === "error" && isOverflowText(message.errorMessage ?? "");
@@ -43,7 +42,7 @@ export async function answerDigest(
     calls,
     preview: shownBriefly(overflow ? (message.errorMessage ?? "") : textOf(message), PREVIEW_BYTES),
     ...(overflow ? { overflow } : {}),
-    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.ok ? offered.tools.length : 0)
+    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.length)
       ? { announces: true }
       : {}),
     ...(output === undefined ? {} : { output }),

@@ -4,6 +4,7 @@ import type { NewMessage } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Outbox } from "../transcript/write.ts";
 import { DefinitionError } from "./failure.ts";
+import { taskWords, wordsAt } from "./task-words.ts";
 
 /** What rode along in a command, as the transcript takes it: words that travelled as a reference are put in. */
 export async function unload(cargo: MachineOutbox, loopId: string, transcript: Transcript): Promise<Outbox> {
@@ -11,7 +12,9 @@ export async function unload(cargo: MachineOutbox, loopId: string, transcript: T
     cargo.entries.map(async (entry) => {
       const { body } = entry;
       const person = body.type === "person" || body.type === "refused" ? body.message : undefined;
-      const text = person === undefined ? undefined : await wordsOf(person, transcript);
+      const said =
+        body.type === "report" && body.from !== undefined ? await wordsAt(body.from, transcript) : undefined;
+      const text = person === undefined ? said : await wordsOf(person, transcript);
       return {
         position: entry.position,
         origin: entry.origin,
@@ -28,8 +31,9 @@ export async function unloadMessage(message: PersonMessage, transcript: Transcri
   return { id: message.id, text: await wordsOf(message, transcript), atMs: message.atMs };
 }
 
-async function wordsOf({ text, ref }: PersonMessage, transcript: Transcript): Promise<string> {
+async function wordsOf({ text, ref, task }: PersonMessage, transcript: Transcript): Promise<string> {
   if (text !== undefined) return text;
+  if (task !== undefined) return await taskWords(task, transcript);
   const stored = ref === undefined ? undefined : await transcript.text(ref);
   if (stored === undefined) {
     throw new DefinitionError(

@@ -42,13 +42,13 @@ export class DefinitionError extends Error {
 /**
  * A function of an application did not do its part: which one, and how. It would do the same again.
  *
- * `context`: what a model is to see. `compaction`: how a view is made smaller.
+ * `context`: what a model is to see. `compaction`: how a view is made smaller. `filters`: what may join the conversation.
  */
 export class ApplicationError extends Error {
   override readonly name = "ApplicationError";
-  readonly fault: "context" | "compaction";
+  readonly fault: "context" | "compaction" | "filters";
 
-  constructor(fault: "context" | "compaction", message: string) {
+  constructor(fault: ApplicationError["fault"], message: string) {
     super(message);
     this.fault = fault;
   }

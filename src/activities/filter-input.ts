@@ -5,6 +5,7 @@ import { askFilters } from "./ask-filters.ts";
 import { unloadMessage } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
+import { withinFilterTime } from "./filter-time.ts";
 import { beating } from "./heartbeat.ts";
 import { checkNames } from "./known-names.ts";
 import { currentStep } from "./step.ts";
@@ -47,11 +48,13 @@ export async function verdictsOn(
   signal: AbortSignal,
 ): Promise<readonly InputVerdict[]> {
   checkNames("input filter", names, dependencies.filters.names);
-  const verdicts: InputVerdict[] = [];
-  for (const { id, text } of messages) {
-    const verdict = await askFilters(names, text, dependencies, signal);
-    verdicts.push({ id, ...verdict });
-    if (verdict.type === "reject") break;
-  }
-  return verdicts;
+  return await withinFilterTime({ names }, signal, async (within) => {
+    const verdicts: InputVerdict[] = [];
+    for (const { id, text } of messages) {
+      const verdict = await askFilters(names, text, dependencies, within);
+      verdicts.push({ id, ...verdict });
+      if (verdict.type === "reject") break;
+    }
+    return verdicts;
+  });
 }

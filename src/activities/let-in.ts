@@ -3,7 +3,11 @@ import type { NewMessage } from "../transcript/session.ts";
 import { type Asking, hookedPoints } from "./ask-hooks.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type FilteredPrompts, filterPrompts } from "./filter-prompts.ts";
+import { FILTERS_MS, withinFilterTime } from "./filter-time.ts";
 import { mayBegin, type Refused } from "./loop-hooks.ts";
+
+/** Hooks and filters together: the step that asks them ends after five minutes, and has to write besides. */
+const PATIENCE_MS = 280_000;
 
 /**
  * What a loop may begin with: hooks are asked whether it may begin at all, then the filters about its words (LOOP-02).
@@ -18,8 +22,13 @@ export async function letIn(
   asking: Asking & { readonly dependencies: Pick<Dependencies, "filters"> },
 ): Promise<FilteredPrompts | ({ readonly prompts: readonly NewMessage[] } & Refused)> {
   const { definition, dependencies, signal } = asking;
+  const names = definition.inputFilters;
+  const began = Date.now();
   const refused = hookedPoints(definition) === undefined ? undefined : await mayBegin(step, prompts, asking);
   if (refused !== undefined) return { prompts, ...refused };
   const waiting = continuation?.kind.type === "compaction" ? async () => [] : inbox;
-  return await filterPrompts(definition.inputFilters, prompts, waiting, dependencies, signal);
+  const limitMs = Math.min(FILTERS_MS, began + PATIENCE_MS - Date.now());
+  return await withinFilterTime({ names, limitMs }, signal, (within) =>
+    filterPrompts(names, prompts, waiting, dependencies, within),
+  );
 }

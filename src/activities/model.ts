@@ -7,7 +7,7 @@ import { invalidateSecrets, resolveHeaders, resolveSecrets } from "../providers/
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage, Message } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
-import { toolDefinition } from "../tools/tool.ts";
+import { type Tool, toolDefinition } from "../tools/tool.ts";
 import type { ModelInput } from "./activities.ts";
 import { answerDigest } from "./answer-digest.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -16,6 +16,7 @@ import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
 import { logAnswer } from "./log-answer.ts";
 import { logRetry } from "./log-retry.ts";
+import { toolsAtHand } from "./offered-tools.ts";
 import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { storedStep } from "./stored-step.ts";
@@ -96,7 +97,7 @@ async function contextOf(
 ): Promise<readonly Message[]> {
   const { conversations, tools } = dependencies;
   const ranges = { ...view, branch };
-  const labels = { labels: showsLabels(tools.resolve(definition.tools)) };
+  const labels = { labels: showsLabels(toolsAtHand(definition, tools)) };
   if (isPlain(definition)) return await conversations.messages(session, ranges, labels);
   const facts = { session, loopId, turn, agent: definition.name, model: definition.model.id };
   const copy = await conversations.copy(session, ranges, labels);
@@ -104,8 +105,8 @@ async function contextOf(
 }
 
 /** Entries have names where the model has a tool to go back to one (PHI-05). */
-export function showsLabels(resolved: ReturnType<Dependencies["tools"]["resolve"]>): boolean {
-  return resolved.ok && resolved.tools.some(({ view }) => view === "revert");
+export function showsLabels(tools: readonly Tool[]): boolean {
+  return tools.some(({ view }) => view === "revert");
 }
 
 /** What a turn asks the model, with secrets as they are now. */
@@ -116,11 +117,10 @@ export function modelRequest(
   isRepair: boolean,
 ): ModelRequest {
   const { model } = definition;
-  const resolved = tools.resolve(definition.tools);
   const plan = outputPlan(definition, providers);
   const asked = {
     systemPrompt: definition.systemPrompt,
-    tools: resolved.ok ? resolved.tools.map(toolDefinition) : [],
+    tools: toolsAtHand(definition, tools).map(toolDefinition),
   };
   return {
     model,

@@ -11,6 +11,7 @@ import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
 import { checkHooks } from "./ask-hooks.ts";
 import { unloadMessage } from "./cargo.ts";
+import { saveChildDefinitions } from "./child-definitions.ts";
 import { mustBeContinuable } from "./continuable.ts";
 import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -46,6 +47,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     checkHooks(definition, dependencies);
     await checkWorkspace(definition.workspace);
     const definitionHash = await transcript.saveDefinition(definition);
+    const children = await saveChildDefinitions(definition, transcript);
     const prompts = await Promise.all(
       input.prompts.map(async ({ origin, ...prompt }) => ({
         ...(await unloadMessage(prompt, transcript)),
@@ -67,7 +69,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       definitionHash,
       agentName: definition.name,
       model: definition.model.id,
-      ...openingOf(definition, continuation),
+      ...openingOf(definition, continuation, input.spawn),
       ...words,
       terms: termsOf(definition, continuation, tools, dependencies),
     });
@@ -76,7 +78,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     return {
       ...opened,
       ...(view === undefined ? {} : { view }),
-      ...pinned(definition, definitionHash, tools, continuation),
+      ...pinned(definition, definitionHash, tools, children, continuation),
       warnings,
     } as LoopDigest;
   } catch (error) {

@@ -1,8 +1,10 @@
 import { loopSegment } from "../core/loop-segment.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
+import type { SpawnRef } from "../schema/record.ts";
 import type { Resolution, ToolRegistry } from "../tools/registry.ts";
 import type { LoopOpening } from "../transcript/loop.ts";
 import { DefinitionError } from "./failure.ts";
+import { agentTools } from "./offered-tools.ts";
 
 // What a loop is opened with, whoever opens it: the activity, or the scenario player without a server.
 
@@ -11,7 +13,7 @@ export function offeredTools(
   definition: AgentDefinition,
   registry: Pick<ToolRegistry, "resolve">,
 ): Extract<Resolution, { ok: true }> {
-  const resolved = registry.resolve(definition.tools, { strict: definition.strict });
+  const resolved = agentTools(definition, registry, { strict: definition.strict });
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));
   return resolved;
 }
@@ -20,9 +22,12 @@ export function offeredTools(
 export function openingOf(
   definition: AgentDefinition,
   continuation: Continuation | undefined,
-): Pick<LoopOpening, "segment" | "kind" | "at"> {
+  spawn?: SpawnRef,
+): Pick<LoopOpening, "segment" | "kind" | "at" | "spawn"> {
   return {
-    segment: loopSegment(definition),
+    // ID-02, SUB-11.
+    segment: spawn === undefined ? loopSegment(definition) : "sub",
+    ...(spawn === undefined ? {} : { spawn }),
     kind: continuation?.kind ?? { type: "initial" },
     ...(continuation?.at === undefined ? {} : { at: continuation.at }),
   };

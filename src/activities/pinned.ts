@@ -9,12 +9,14 @@ import {
 } from "../schema/definition.ts";
 import type { Tool } from "../tools/tool.ts";
 import { hookedPoints } from "./ask-hooks.ts";
+import { type ChildFacts, delegationOf } from "./child-definitions.ts";
 
 /** The part of a definition that the machine decides by. */
 export function pinned(
   definition: AgentDefinition,
   definitionHash: string,
   tools: readonly Tool[],
+  children: ChildFacts,
   continuation?: Continuation,
 ): PinnedDigest {
   const { context, nudges } = definition;
@@ -37,7 +39,8 @@ export function pinned(
       : {}),
     ...(hooks === undefined ? {} : { hooks }),
     ...(definition.inputFilters.length > 0 ? { filters: true } : {}),
-    tools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(tool, definition)])),
+    tools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(tool, definition, children)])),
+    ...(children.size === 0 ? {} : { delegation: delegationOf(definition) }),
   };
 }
 
@@ -46,7 +49,8 @@ export function limitsOf({ limits }: AgentDefinition, continuation: Continuation
   return { ...limits, ...continuation?.limits } as Limits;
 }
 
-function factsOf(tool: Tool, definition: AgentDefinition): ToolFacts {
+function factsOf(tool: Tool, definition: AgentDefinition, children: ChildFacts): ToolFacts {
+  const child = tool.agent === true ? children.get(tool.name) : undefined;
   const { replay, quick, confirm, view } = tool;
   const timeoutMs = timeLimitOf(tool, definition);
   return {
@@ -55,6 +59,7 @@ function factsOf(tool: Tool, definition: AgentDefinition): ToolFacts {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(confirm ? { confirm } : {}),
     ...(view === undefined ? {} : { view: true as const }),
+    ...(child === undefined ? {} : { child }),
   };
 }
 

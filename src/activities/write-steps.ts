@@ -15,6 +15,7 @@ import { announceEvents } from "./live.ts";
 import { tellLoopEnd } from "./loop-hooks.ts";
 import { currentStep } from "./step.ts";
 import { outputText } from "./structured-output.ts";
+import { lastWords } from "./task-words.ts";
 
 const STATUS_OF_OUTCOME = {
   answered: "completed",
@@ -45,7 +46,10 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
         ? undefined
         : await dependencies.definitions.byHash(input.definitionHash);
     const output = input.isOutput === true ? definition?.output : undefined;
-    const digest = closedDigest(answer, input.answer, output);
+    const said = closedDigest(answer, input.answer, output);
+    const isReported = input.isTask === true && end?.type === "AgentEnd";
+    const words = isReported ? await lastWords(step.session, input.branch, end, transcript) : undefined;
+    const digest = words === undefined ? said : { ...said, words };
     const stored = await transcript.closeLoop({
       step,
       loopId: input.loopId,

@@ -1,11 +1,21 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { type AgentDefinitionInput, ModelNameError, type ModelOptions, parseModel } from "../client/index.ts";
+import {
+  type AgentDefinitionInput,
+  ModelNameError,
+  type ModelOptions,
+  type Problem,
+  parseModel,
+} from "../client/index.ts";
 import { nearestName } from "../core/nearest-name.ts";
+import { agentFromFile, BUILT_IN_TOOLS, type Surroundings } from "./agent-file.ts";
 import { UsageError } from "./usage-error.ts";
 
+export { BUILT_IN_TOOLS };
+
 export type AgentFlags = {
+  readonly agent?: string;
   readonly model?: string;
   readonly baseUrl?: string;
   readonly prices?: string;
@@ -19,18 +29,9 @@ export type AgentFlags = {
   readonly outputSchema?: string;
 };
 
-/** What every worker offers. */
-export const BUILT_IN_TOOLS = [
-  "bash",
-  "read_file",
-  "write_file",
-  "edit_file",
-  "list_files",
-  "search",
-] as const;
-
 export function addAgentFlags(command: Command): Command {
   return command
+    .option("-a, --agent <file>", "an agent file, or FILE#NAME; the other flags override what it says")
     .option("-m, --model <name>", "anthropic/ID, openai/ID, openrouter/VENDOR/ID or local/ID@URL")
     .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
     .option("--prices <in,out>", "dollars per million input and output tokens; --max-cost needs them")
@@ -43,35 +44,70 @@ export function addAgentFlags(command: Command): Command {
     .option("--max-cost <usd>", "end when this many dollars are spent");
 }
 
+export type FlaggedAgent = {
+  readonly agent: AgentDefinitionInput;
+  readonly warnings: readonly string[];
+  /** Of the agent's file. */
+  readonly problems: readonly Problem[];
+};
+
 /** @returns The definition, and what is worth a warning. */
-export function definitionFrom(
-  flags: AgentFlags,
-  surroundings: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-): { readonly agent: AgentDefinitionInput; readonly warnings: readonly string[] } {
+export function definitionFrom(flags: AgentFlags, surroundings: Surroundings): FlaggedAgent {
+  if (flags.agent !== undefined) return overriddenAgent(flags.agent, flags, surroundings);
   const workspace = resolve(surroundings.cwd, flags.workspace ?? ".");
   const { tools, warnings } = toolsFrom(flags.tools);
   const model = modelFrom(flags, surroundings.env);
-  if (flags.maxCost !== undefined && flags.prices === undefined) {
-    throw new UsageError(
-      `--max-cost cannot be kept: the prices of ${model.id} are not known. Add --prices IN,OUT (dollars per million tokens).`,
-    );
-  }
+  checkPrices(flags, model);
+  const agent = {
+    model,
+    systemPrompt: usualSystemPrompt(workspace),
+    tools,
+    workspace,
+    ...overridesFrom(flags, surroundings.cwd),
+  };
+  return { agent, warnings, problems: [] };
+}
+
+/** What a file says, and over it what flags say. */
+function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surroundings): FlaggedAgent {
+  const { agent, problems } = agentFromFile(file, surroundings);
+  const { tools, warnings } = toolsFrom(flags.tools);
+  const { limits, ...overrides } = overridesFrom(flags, surroundings.cwd);
+  const model = flags.model === undefined ? { ...agent.model, ...modelOptions(flags) } : modelFrom(flags, {});
+  checkPrices(flags, model);
+  return {
+    agent: {
+      ...agent,
+      ...overrides,
+      model,
+      ...(flags.tools === undefined ? {} : { tools }),
+      ...(flags.workspace === undefined ? {} : { workspace: resolve(surroundings.cwd, flags.workspace) }),
+      limits: { ...agent.limits, ...limits },
+    },
+    warnings,
+    problems,
+  };
+}
+
+function checkPrices({ maxCost }: AgentFlags, { id, cost }: ReturnType<typeof parseModel>): void {
+  if (maxCost === undefined || Object.values(cost).some((rate) => rate > 0)) return;
+  throw new UsageError(
+    `--max-cost cannot be kept: the prices of ${id} are not known. Add --prices IN,OUT (dollars per million tokens).`,
+  );
+}
+
+function overridesFrom(flags: AgentFlags, cwd: string) {
   const limits = {
     ...(flags.maxTurns === undefined ? {} : { maxTurns: wholeNumber("--max-turns", flags.maxTurns) }),
     ...(flags.maxCost === undefined ? {} : { maxCostUsd: positive("--max-cost", flags.maxCost) }),
   };
-  const agent = {
+  return {
     ...(flags.name === undefined ? {} : { name: flags.name }),
-    model,
-    systemPrompt:
-      flags.system === undefined ? usualSystemPrompt(workspace) : systemFrom(flags.system, surroundings.cwd),
+    ...(flags.system === undefined ? {} : { systemPrompt: systemFrom(flags.system, cwd) }),
     ...(flags.thinking === undefined ? {} : { thinking: flags.thinking as "low" }),
-    tools,
-    workspace,
-    ...(flags.outputSchema === undefined ? {} : { output: outputFrom(flags.outputSchema, surroundings.cwd) }),
+    ...(flags.outputSchema === undefined ? {} : { output: outputFrom(flags.outputSchema, cwd) }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
-  return { agent, warnings };
 }
 
 function usualSystemPrompt(workspace: string): string {
@@ -81,23 +117,26 @@ function usualSystemPrompt(workspace: string): string {
   );
 }
 
-function modelFrom({ model, baseUrl, prices }: AgentFlags, env: NodeJS.ProcessEnv) {
-  const name = model ?? env["HOLDFAST_MODEL"];
+function modelFrom(flags: AgentFlags, env: NodeJS.ProcessEnv) {
+  const name = flags.model ?? env["HOLDFAST_MODEL"];
   if (name === undefined || name === "") {
     throw new UsageError(
-      "Name a model: --model anthropic/ID, openai/ID, openrouter/VENDOR/ID or local/ID@URL (or set HOLDFAST_MODEL).",
+      "Name a model: --model anthropic/ID, openai/ID, openrouter/VENDOR/ID or local/ID@URL (or set HOLDFAST_MODEL), or an agent file: --agent FILE.",
     );
   }
-  const options: ModelOptions = {
-    ...(baseUrl === undefined ? {} : { baseUrl: urlFrom(baseUrl) }),
-    ...(prices === undefined ? {} : { cost: pricesFrom(prices) }),
-  };
   try {
-    return parseModel(name, options);
+    return parseModel(name, modelOptions(flags));
   } catch (error) {
     if (error instanceof ModelNameError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
+}
+
+function modelOptions({ baseUrl, prices }: AgentFlags): ModelOptions {
+  return {
+    ...(baseUrl === undefined ? {} : { baseUrl: urlFrom(baseUrl) }),
+    ...(prices === undefined ? {} : { cost: pricesFrom(prices) }),
+  };
 }
 
 function urlFrom(text: string): string {

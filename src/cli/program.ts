@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
+import { AgentFileError } from "./agent-file.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { compactCommand } from "./commands/compact.ts";
+import { configCommand } from "./commands/config.ts";
 import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { initCommand } from "./commands/init.ts";
 import { listCommand } from "./commands/list.ts";
 import { sendCommand } from "./commands/message.ts";
 import { runCommand } from "./commands/run.ts";
@@ -16,6 +19,8 @@ import { statusCommand } from "./commands/status.ts";
 import { workerCommand } from "./commands/worker.ts";
 import { Context, type GlobalOptions, type Streams } from "./context.ts";
 import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
+import { paletteFor } from "./palette.ts";
+import { problemsView } from "./problem-view.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Work = (context: Context) => Promise<number>;
@@ -25,6 +30,8 @@ const COMMANDS = [
   devCommand,
   runCommand,
   chatCommand,
+  initCommand,
+  configCommand,
   listCommand,
   statusCommand,
   showCommand,
@@ -72,11 +79,12 @@ export function buildProgram(streams: Streams, act: Act): Command {
 Examples:
   $ holdfast dev
   $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5
+  $ holdfast init && holdfast chat --agent agent.toml
   $ holdfast doctor
 ${EXIT_CODES_HELP}`,
     );
   for (const command of COMMANDS) command(program, act);
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     command
       .exitOverride()
       .configureHelp({ showGlobalOptions: true })
@@ -90,20 +98,34 @@ ${EXIT_CODES_HELP}`,
   return program.showHelpAfterError("(--help says more)");
 }
 
+function withSubcommands(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
 /** An error as a person reads it: no stack, unless `HOLDFAST_DEBUG` is set. */
 function report(error: unknown, streams: Streams, json: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const code = exitCodeOf(error);
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
-    const facts = error instanceof HoldfastError ? { code: error.code, ...error.facts } : {};
+    const facts = factsOf(error);
     streams.stdout.write(`${JSON.stringify({ type: "error", message, ...facts, exitCode: code })}\n`);
+  }
+  if (error instanceof AgentFileError) {
+    streams.stderr.write(
+      `${problemsView(error.problems, paletteFor(streams.stderr, streams.env)).join("\n")}\n`,
+    );
   }
   streams.stderr.write(`holdfast: ${message}\n`);
   if (streams.env["HOLDFAST_DEBUG"] === "1" && error instanceof Error) {
     for (let at: unknown = error; at instanceof Error; at = at.cause) streams.stderr.write(`${at.stack}\n`);
   }
   return code;
+}
+
+function factsOf(error: unknown): object {
+  if (error instanceof AgentFileError) return { problems: error.problems };
+  return error instanceof HoldfastError ? { code: error.code, ...error.facts } : {};
 }
 
 function exitCodeOf(error: unknown): number {

@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { type ApprovalWords, type Approved, approveUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
+import { noCallAtRest } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { updateRun } from "./update-run.ts";
 import { INLINE_BYTES } from "./words.ts";
@@ -53,7 +54,7 @@ export function refuseCall(
 
 async function answer(link: Link, session: string, words: ApprovalWords): Promise<Approved> {
   checkSize(session, words);
-  return await updateRun(link, session, approveUpdate, words);
+  return await updateRun(link, session, approveUpdate, words, noCallAtRest);
 }
 
 function checkSize(session: string, { arguments: changed, reason }: ApprovalWords): void {

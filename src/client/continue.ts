@@ -4,6 +4,7 @@ import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { raiseLimitsUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
+import { noLoopAtRest } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { continueByHash, type Started } from "./start.ts";
 import { updateRun } from "./update-run.ts";
@@ -59,7 +60,7 @@ export async function rerunLoop(
 
 /** Limits for the loop that runs; refused while none does. Gives those that hold now. */
 export async function raiseLimits(link: Link, session: string, limits: Partial<Limits>): Promise<Limits> {
-  return await updateRun(link, session, raiseLimitsUpdate, limits);
+  return await updateRun(link, session, raiseLimitsUpdate, limits, noLoopAtRest);
 }
 
 /** The session as this machine's transcript has it; an error when it has none. */

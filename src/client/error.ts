@@ -19,7 +19,7 @@ export type HoldfastErrorCode =
   | "session-unknown"
   /** No call of the session waits for a person, or not that one. */
   | "approval-unknown"
-  /** The run was ended before it took the message. */
+  /** The run was ended before it took what was sent, or there was none. */
   | "session-ended"
   /** No worker took the request in time. */
   | "no-worker"

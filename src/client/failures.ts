@@ -123,12 +123,23 @@ function refusedUpdate(error: WorkflowUpdateFailedError, session: string): Holdf
 }
 
 /** An answer came for a session that has no run. */
-export function atRest(session: string, cause?: unknown): HoldfastError {
+export function noCallAtRest(session: string, cause: unknown): HoldfastError {
   return new HoldfastError(
     "approval-unknown",
     `Session ${session} did not take the answer: it is at rest, and no call of it waits. ` +
       `\`holdfast show ${session}\` shows what came of it.`,
-    { session, command: `holdfast show ${session}`, ...(cause === undefined ? {} : { cause }) },
+    { session, command: `holdfast show ${session}`, cause },
+  );
+}
+
+/** Limits came for a session that has no run. */
+export function noLoopAtRest(session: string, cause: unknown): HoldfastError {
+  const command = `holdfast continue ${session}`;
+  return new HoldfastError(
+    "session-ended",
+    `Session ${session} did not take the limits: it is at rest, and no loop of it runs that they could be raised for. ` +
+      `Continue it with more: \`${command}\`, which takes the same limits.`,
+    { session, command, cause },
   );
 }
 

@@ -1,3 +1,6 @@
+export type { AgentFileResult, LoadedAgent } from "../config/agent-file/load.ts";
+export { type ReadAgentsOptions, readAgents } from "../config/agent-file/read.ts";
+export type { ResolvedValue } from "../config/agent-file/resolved.ts";
 export {
   anthropic,
   local,
@@ -7,6 +10,7 @@ export {
   openrouter,
   parseModel,
 } from "../config/model-names.ts";
+export { type Problem, type ProblemKind, problemLine } from "../config/problem.ts";
 export { withoutContextManagement } from "../config/unbounded.ts";
 export { isContextOverflow, modelMessage, turnIdOf, userMessage, withTurnId } from "../core/agent-message.ts";
 export type { PendingApproval } from "../core/approvals.ts";
@@ -26,6 +30,7 @@ export type { ApproveOptions, RefuseOptions } from "./approve.ts";
 export type { Compacting } from "./compact.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export type { ContinueOptions, RerunOptions } from "./continue.ts";
+export { definitionHash } from "./definition-hash.ts";
 export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "./error.ts";
 export { type Extracted, extractJson } from "./extract-json.ts";
 export type { Health, HealthOptions } from "./health.ts";

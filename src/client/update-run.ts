@@ -1,14 +1,20 @@
 import type { UpdateDefinition } from "@temporalio/common";
-import { atRest, endedMeanwhile, translated } from "./failures.ts";
+import type { HoldfastError } from "./error.ts";
+import { endedMeanwhile, translated } from "./failures.ts";
 import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
 import { isKnown } from "./send.ts";
 
-/** Has the run of a session take an update, and gives what it says; an error when the session is at rest. */
+/**
+ * Has the run of a session take an update, and gives what it says.
+ *
+ * @param atRest - The error for a session that has no run to take it.
+ */
 export async function updateRun<Said, Words>(
   link: Link,
   session: string,
   update: UpdateDefinition<Said, [Words]>,
   words: Words,
+  atRest: (session: string, cause: unknown) => HoldfastError,
 ): Promise<Said> {
   try {
     return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>

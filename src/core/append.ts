@@ -37,6 +37,8 @@ export function estimateBody(body: OutboxBody): number {
       return 4 + estimateText(body.text);
     case "result":
       return 8 + estimateText(body.text) + estimateText(body.toolName);
+    case "report":
+      return 8 + estimateText(body.text) + estimateText(body.toolName);
     case "no-answer":
       return 0;
   }

@@ -2,6 +2,7 @@ import type { Continuation, Limits } from "../schema/definition.ts";
 import { advance } from "./advance.ts";
 import { approvalAnswered, approvalsCancelled, approvalsTimedOut, flushed } from "./approving.ts";
 import { assertNever } from "./assert-never.ts";
+import { childFinished, childLost, childStarted } from "./children.ts";
 import { loopClosed } from "./close.ts";
 import { compactionAsked, openCompactionLoop } from "./compaction-loop.ts";
 import { filterSetBack } from "./filtering.ts";
@@ -41,6 +42,9 @@ import { goOn } from "./turn-end.ts";
 //   filtering      filter-set-back    filtering closing
 //   calling-tools  tool-finished      calling-tools calling-model compacting filtering hooking recording rotating closing
 //   calling-tools  tool-set-back      calling-tools calling-model compacting filtering hooking recording rotating closing
+//   calling-tools  child-started      calling-tools
+//   calling-tools  child-finished     calling-tools calling-model compacting filtering hooking recording rotating closing
+//   calling-tools  child-lost         calling-tools calling-model compacting filtering hooking recording rotating closing
 //   calling-tools  approval-answered  calling-tools calling-model compacting filtering hooking recording rotating closing
 //   calling-tools  recorded           calling-tools calling-model compacting filtering hooking recording rotating closing
 //   calling-tools  record-set-back    calling-tools calling-model compacting filtering hooking recording rotating closing
@@ -105,6 +109,14 @@ function fold(state: State, event: RunEvent): State {
       return toolFinished(state, inPhase(state, "calling-tools", event.type), event.call, event.digest);
     case "tool-set-back":
       return toolSetBack(state, inPhase(state, "calling-tools", event.type), event.call, event.setback);
+    case "child-started":
+      return childStarted(state, inPhase(state, "calling-tools", event.type), event.call, event.session);
+    case "child-finished":
+      return childFinished(state, inPhase(state, "calling-tools", event.type), event.call, event.report);
+    case "child-lost": {
+      const phase = inPhase(state, "calling-tools", event.type);
+      return childLost(state, phase, event.call, event.how, event.report);
+    }
     case "hooks-answered":
       return hookAnswered(state, inPhase(state, "hooking", event.type), event.digest);
     case "hook-set-back":

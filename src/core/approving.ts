@@ -1,8 +1,9 @@
 import type { Permission } from "../schema/record.ts";
 import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
-import { CANCELLED_TEXT, goOnWith, isFlushing, refuse, run, withCall } from "./calls.ts";
+import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, withCall } from "./calls.ts";
 import { issue, settle } from "./issue.ts";
+import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
 
 // What becomes of calls that wait for a person, while their siblings go on.
@@ -44,13 +45,14 @@ export function approvalAnswered(
 /** An approved call that nothing else of its unit runs beside takes the outbox along, under a number of its own. */
 function runAsked(state: State, phase: Calling, index: number, call: Call): State {
   const alone = !phase.calls.some(({ status }) => status.type === "running") && !isFlushing(phase);
-  const begun = run(state, phase.position, call);
+  const shares = reserveShares(state, phase.calls, [index]);
+  const begun = run(shares.state, phase.position, call, index, shares.of.get(index));
   const { flush, ...rest } = phase;
   const calls = withCall(phase.calls, index, begun.call);
+  if (begun.call.status.type === "done") return goOnWith(begun.state, { ...phase, calls });
   if (!alone) return { ...begun.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
   const given = issue(begun.state);
-  const local = begun.call.status.type === "running" && begun.call.status.local;
-  const unit = { ...phase.unit, carrier: local ? -1 : index };
+  const unit = { ...phase.unit, carrier: carries(begun.call.status) ? index : -1 };
   return { ...given.state, phase: { ...rest, issue: given.issue, calls, unit } };
 }
 

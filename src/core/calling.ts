@@ -1,4 +1,5 @@
 import type { Permission } from "../schema/record.ts";
+import type { Allowance } from "./budget/amounts.ts";
 import type { CallDigest } from "./digest.ts";
 import type { QueuedRequest } from "./pruning.ts";
 import type { Issue } from "./state.ts";
@@ -13,6 +14,8 @@ export type CallStatus =
       readonly lost: number;
       readonly local: boolean;
       readonly startedAtMs: number;
+      /** It is the run of a sub-agent, with what was reserved for it; `session` once it has one. */
+      readonly child?: { readonly given: Allowance; readonly session?: string };
     }
   /** A person is asked; `untilMs` is when the definition's word counts instead. */
   | {

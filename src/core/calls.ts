@@ -1,5 +1,6 @@
 import { messageEvents } from "./append.ts";
 import { permitFor } from "./approvals.ts";
+import type { Reservation } from "./budget/reserve.ts";
 import { answerCall, doneWith, joinResults, startEvent } from "./call-results.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import type { CallDigest } from "./digest.ts";
@@ -9,6 +10,7 @@ import { baseOf, emit, isEmpty } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
 import { applyPrunes, revertsOf } from "./pruning.ts";
 import { countMistake } from "./repeated-mistakes.ts";
+import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
 import { refusedBeside } from "./structured.ts";
 
@@ -77,19 +79,30 @@ function mayRun(state: State, phase: Calling): readonly number[] {
 function startUnit(state: State, phase: Calling, refusals: ReadonlyMap<number, Refusal>): State {
   const from = phase.unit.to;
   const to = unitEnd(state, phase);
-  let next: State = state;
+  const begins = [...phase.calls.keys()].slice(from, to).filter((index) => {
+    const call = phase.calls[index] as Call;
+    const isRefused = refusals.has(index) || refusalOf(state, call) !== undefined;
+    return !isRefused && permitFor(state, call).outcome === "allow";
+  });
+  const shares = reserveShares(state, phase.calls, begins);
+  let next = shares.state;
   let calls = phase.calls;
   for (let index = from; index < to; index++) {
     const call = calls[index] as Call;
     const { state: counted, refusal } = countMistake(next, call.name, refusalOf(state, call));
     next = counted;
     const begun =
-      refusal === undefined ? begin(next, phase.position, call, index, refusals.get(index)) : undefined;
+      refusal === undefined
+        ? begin(next, phase.position, call, index, {
+            refusal: refusals.get(index),
+            share: shares.of.get(index),
+          })
+        : undefined;
     if (begun === undefined) next = emit(next, startEvent(call, phase.position));
     next = begun?.state ?? answerCall(next, phase.position, call, index, refusal ?? "");
     calls = withCall(calls, index, begun?.call ?? { ...call, status: doneWith(call, refusal ?? "") });
   }
-  const carrier = calls.findIndex(({ status }) => status.type === "running" && !status.local);
+  const carrier = calls.findIndex(({ status }) => carries(status));
   const base = baseOf(next.outbox, phase.position + 1 + from);
   const given = issue(next);
   const { flush: _, ...rest } = phase;
@@ -102,7 +115,7 @@ function begin(
   answer: number,
   call: Call,
   index: number,
-  refusal: Refusal | undefined,
+  { refusal, share }: { readonly refusal: Refusal | undefined; readonly share: Reservation | undefined },
 ): { state: State; call: Call } {
   const { reason, ...permission } = permitFor(state, call);
   if (refusal !== undefined && permission.outcome !== "deny") {
@@ -110,7 +123,7 @@ function begin(
   }
   switch (permission.outcome) {
     case "allow":
-      return run(state, answer, { ...call, permission });
+      return run(state, answer, { ...call, permission }, index, share);
     case "deny":
       return refuse(state, answer, { ...call, permission }, index, `Refused: ${reason}`);
     case "ask": {
@@ -122,10 +135,31 @@ function begin(
   }
 }
 
-export function run(state: State, answer: number, call: Call): { state: State; call: Call } {
-  const local = state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
-  const status = { type: "running" as const, generation: 0, lost: 0, local, startedAtMs: state.nowMs };
+/** @param share - Of a sub-agent: what was set aside for it, or why nothing was. */
+export function run(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  share: Reservation | undefined,
+): { state: State; call: Call } {
+  if (share?.type === "refused") return refuse(state, answer, call, index, share.reason);
+  const local = share === undefined && state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
+  const child = share === undefined ? {} : { child: { given: share.given } };
+  const status = {
+    type: "running" as const,
+    generation: 0,
+    lost: 0,
+    local,
+    startedAtMs: state.nowMs,
+    ...child,
+  };
   return { state: emit(state, startEvent(call, answer)), call: { ...call, status } };
+}
+
+/** An activity of its own: it takes the outbox along. */
+export function carries(status: CallStatus): boolean {
+  return status.type === "running" && !status.local && status.child === undefined;
 }
 
 export function refuse(
@@ -141,14 +175,22 @@ export function refuse(
   };
 }
 
-/** What comes when a call has moved: the next unit when none is left; and while only people are waited for, the outbox is written down. */
+/**
+ * What comes when a call has moved: the next unit when none is left; and while only people, or sub-agents, are waited
+ * for, the outbox is written down, once.
+ */
 export function goOnWith(state: State, phase: Calling): State {
   const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
-  if (isFlushing(phase) || has("running")) return { ...state, phase };
-  if (!has("asking")) return unitOver({ ...state, phase }, phase);
+  if (isFlushing(phase) || phase.calls.some(isBrief)) return { ...state, phase };
+  if (!has("asking") && !has("running")) return unitOver({ ...state, phase }, phase);
   if (phase.flush === "tried" || isEmpty(state.outbox)) return { ...state, phase };
   const given = issue(state);
   return { ...given.state, phase: { ...phase, flush: given.issue } };
+}
+
+/** At work, and no sub-agent. */
+function isBrief({ status }: Call): boolean {
+  return status.type === "running" && status.child === undefined;
 }
 
 export function isFlushing({ flush }: Calling): boolean {

@@ -1,4 +1,5 @@
 import type { Outcome } from "../schema/record.ts";
+import { taskTotals } from "./children.ts";
 import type { ClosedDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
@@ -33,6 +34,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
     ...(digest.text === undefined ? {} : { text: digest.text }),
     ...(digest.position === undefined ? {} : { position: digest.position }),
     ...(digest.json === undefined ? {} : { json: digest.json }),
+    ...(digest.words === undefined ? {} : { words: digest.words }),
   };
   return {
     ...settle(state, phase.issue, digest.branch),
@@ -42,6 +44,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
       loops: state.totals.loops + 1,
       turns: state.totals.turns + loop.turn,
       costUsd: state.totals.costUsd + loop.costUsd,
+      ...(state.task === undefined ? {} : taskTotals(state, loop)),
     },
     phase: { type: "loop-over" },
   };

@@ -1,10 +1,12 @@
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
-import type { Outcome } from "../schema/record.ts";
+import type { Outcome, SpawnRef } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
+import type { Allowance } from "./budget/amounts.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
+import type { TaskReport } from "./task.ts";
 import type { LeftView } from "./view.ts";
 import type { ViewRanges } from "./view-ranges.ts";
 import type { ViewAtHand } from "./view-request.ts";
@@ -31,6 +33,8 @@ export type OpenLoopCommand = Numbered & {
   readonly definitionHash?: string;
   readonly prompts: readonly Prompt[];
   readonly continuation?: Continuation;
+  /** The loop is a sub-agent's. */
+  readonly spawn?: SpawnRef;
 };
 
 export type CallModelCommand = Writing & {
@@ -98,9 +102,16 @@ export type CallToolCommand = Writing & {
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;
+  /** It is an agent: the call is a run of its own, with what is reserved for it. */
+  readonly child?: { readonly definitionHash: string; readonly given: Allowance; readonly session?: string };
 };
 
-export type CallToolsCommand = { readonly type: "call-tools"; readonly calls: readonly CallToolCommand[] };
+export type CallToolsCommand = {
+  readonly type: "call-tools";
+  readonly calls: readonly CallToolCommand[];
+  /** What waits is written down beside them, because none of them takes it along. */
+  readonly beside?: RecordCommand;
+};
 
 /** Hooks of one point are asked, or told. */
 export type RunHookCommand = Writing & {
@@ -153,6 +164,8 @@ export type CloseLoopCommand = Writing & {
   readonly answer?: number;
   /** The last answer is the structured output. */
   readonly isOutput?: true;
+  /** The loop is a sub-agent's: its last words are looked for. */
+  readonly isTask?: true;
   readonly turns: number;
   readonly costUsd: number;
   /** What the next loop's model sees of all this; absent when it is all of it. */
@@ -176,6 +189,8 @@ export type RotateCommand = { readonly type: "rotate" };
 
 export type FinishCommand = {
   readonly type: "finish";
+  /** The run was a sub-agent's. */
+  readonly report?: TaskReport;
   readonly last: LastLoop;
   readonly branch: string;
 };

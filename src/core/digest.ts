@@ -1,4 +1,11 @@
-import type { ApprovalSettings, Limits, QueueMode, RevertSettings } from "../schema/definition.ts";
+import type {
+  ApprovalSettings,
+  Delegation,
+  Limits,
+  QueueMode,
+  RevertSettings,
+  SubAgentLimits,
+} from "../schema/definition.ts";
 import type { HookPoint } from "../schema/hooks.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
@@ -21,6 +28,14 @@ export type ToolFacts = {
   readonly confirm?: boolean;
   /** Is given the view, and may ask for another one; such calls of one answer run one after the other. */
   readonly view?: true;
+  /** It is an agent: a call is a run of its own. */
+  readonly child?: {
+    readonly definitionHash: string;
+    /** Its own; what its caller has left counts too. */
+    readonly limits: SubAgentLimits;
+    /** Sub-agents that it may start in turn; absent: none. */
+    readonly delegation?: Delegation;
+  };
 };
 
 /** The loop as it stands in the record. */
@@ -58,6 +73,8 @@ export type PinnedDigest = {
   readonly agentName: string;
   readonly model: string;
   readonly limits: Limits;
+  /** How far it may hand tasks on; absent where it has no sub-agents. */
+  readonly delegation?: Delegation;
   readonly toolStrategy: ToolStrategy;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
@@ -194,6 +211,8 @@ export type ClosedDigest = WrittenDigest & {
   readonly position?: number;
   /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
   readonly json?: "whole" | "cut";
+  /** Of a sub-agent's loop: the last answer that has a text, where it stands and what it is estimated at. */
+  readonly words?: { readonly position: number; readonly tokens: number };
 };
 
 /** How an activity failed for good, in words that fit history. */

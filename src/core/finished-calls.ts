@@ -47,7 +47,7 @@ export function toolSetBack(state: State, phase: Calling, index: number, setback
   }
 }
 
-function runningCall(phase: Calling, index: number): Call | undefined {
+export function runningCall(phase: Calling, index: number): Call | undefined {
   const call = phase.calls[index];
   return call?.status.type === "running" ? call : undefined;
 }
@@ -60,7 +60,7 @@ function giveUp(state: State, phase: Calling, call: Call, index: number, text: s
   return callDone(answerCall(state, phase.position, call, index, text), phase, index, doneWith(call, text));
 }
 
-function callDone(
+export function callDone(
   state: State,
   phase: Calling,
   index: number,

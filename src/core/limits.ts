@@ -1,4 +1,5 @@
 import type { Limits } from "../schema/definition.ts";
+import type { OpenLoop } from "./loop-state.ts";
 
 /** What one loop has spent so far. */
 export type Spent = {
@@ -8,6 +9,16 @@ export type Spent = {
   readonly durationMs: number;
   readonly costUsd: number;
 };
+
+/** What a loop has spent itself, without its sub-agents. */
+export function spentBy(loop: OpenLoop, nowMs: number): Spent {
+  return {
+    turns: loop.turn,
+    tokens: loop.usage.input + loop.usage.output,
+    durationMs: nowMs - loop.startedAtMs - (loop.waitedMs ?? 0),
+    costUsd: loop.costUsd,
+  };
+}
 
 /** Why no further turn may begin, in the words of the sources (LIM-03), or nothing. */
 export function limitReached(limits: Limits, spent: Spent): string | undefined {

@@ -1,5 +1,7 @@
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { ContinuationKind, Outcome } from "../schema/record.ts";
+import type { Account } from "./budget/account.ts";
+import type { ClosedDigest } from "./digest.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
 
 // What the state holds of the loop that is open, and of the newest that was closed.
@@ -45,6 +47,8 @@ export type OpenLoop = {
   readonly admitted?: number;
   /** Words of hooks for the turn that begins next; absent for none. */
   readonly notices?: readonly string[];
+  /** What its sub-agents have and have had; absent while it has started none. */
+  readonly account?: Account;
   /** By a hook that failed behind something: the loop ends with its turn. */
   readonly ended?: { readonly by: string; readonly reason: string };
 };
@@ -59,4 +63,6 @@ export type LastLoop = {
   readonly position?: number;
   /** See `ClosedDigest`. */
   readonly json?: "whole" | "cut";
+  /** Of a sub-agent's loop. */
+  readonly words?: ClosedDigest["words"];
 };

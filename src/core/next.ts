@@ -1,5 +1,6 @@
 import { approvalsUntil } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
+import { commandOfChild, hasChild, reportOf } from "./children.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./command.ts";
 import { contextTokens } from "./compacting.ts";
 import { messagesToFilter } from "./filtering.ts";
@@ -27,6 +28,7 @@ export function next(state: State): Command {
         ...(state.asked.hash === undefined ? {} : { definitionHash: state.asked.hash }),
         prompts: phase.prompts,
         ...(phase.continuation === undefined ? {} : { continuation: phase.continuation }),
+        ...(state.task === undefined ? {} : { spawn: state.task.spawn }),
       };
     case "calling-model": {
       const { definitionHash, maxRetries } = pinnedOf(state);
@@ -74,10 +76,12 @@ export function next(state: State): Command {
       };
     }
     case "calling-tools": {
-      if (phase.flush !== undefined && phase.flush !== "tried") return record(state, phase.flush, []);
+      const { flush } = phase;
+      const beside = flush === undefined || flush === "tried" ? undefined : record(state, flush, []);
+      if (beside !== undefined && !hasChild(phase)) return beside;
       const calls = runningCalls(state, phase);
       return calls.length > 0
-        ? { type: "call-tools", calls }
+        ? { type: "call-tools", calls, ...(beside === undefined ? {} : { beside }) }
         : { type: "wait", untilMs: approvalsUntil(phase) };
     }
     case "hooking":
@@ -99,6 +103,7 @@ export function next(state: State): Command {
         outcome: phase.outcome,
         ...(isOutput || isTold(state, phase) ? { definitionHash: pinnedOf(state).definitionHash } : {}),
         ...(isOutput ? { isOutput } : {}),
+        ...(state.task === undefined ? {} : { isTask: true as const }),
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
         turns: loop.turn,
         costUsd: loop.costUsd,
@@ -117,6 +122,7 @@ export function next(state: State): Command {
         type: "finish",
         last: state.last ?? { outcome: { type: "delivered", messages: 0 } },
         branch: state.branch,
+        ...(state.task === undefined ? {} : { report: reportOf(state) }),
       };
     case "turn-due":
     case "turn-over":
@@ -183,6 +189,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
       ...(tools[call.name]?.view === true ? { view: viewAtHand(state, phase) } : {}),
       summary: call.summary,
+      ...commandOfChild(call, tools),
     });
   });
   return commands;

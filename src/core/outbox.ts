@@ -39,6 +39,18 @@ export type OutboxBody =
       readonly text: string;
       readonly accepted?: true;
     }
+  /** What a sub-agent has come to: its own last words, and ours behind them. */
+  | {
+      readonly type: "report";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly isError: boolean;
+      readonly text: string;
+      /** Where its words stand; absent where it has said nothing. */
+      readonly from?: { readonly session: string; readonly branch: string; readonly position: number };
+      readonly messages: number;
+      readonly childLoopId?: string;
+    }
   | { readonly type: "no-answer"; readonly stopReason: "error" | "aborted"; readonly errorMessage: string };
 
 export type OutboxEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };
@@ -86,7 +98,7 @@ export function delivered(outbox: Outbox, carries: { entries: number; events: nu
 /**
  * The message of an outbox entry, as the transcript holds it.
  *
- * @param text - The words of a person's message that travelled as a reference.
+ * @param text - The words of a person's message, or of a sub-agent, that travelled as a reference.
  */
 export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string): AgentMessage {
   const turnId = { loopId, turnIndex: entry.turn };
@@ -113,9 +125,29 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
         timestamp: entry.atMs,
         turnId,
       };
+    case "report":
+      return {
+        role: "toolResult",
+        toolCallId: body.toolCallId,
+        toolName: body.toolName,
+        content: [{ type: "text", text: reportText(text, body.text) }],
+        details: { sub_agent: body.toolName, turns: body.messages },
+        isError: body.isError,
+        ...(body.childLoopId === undefined ? {} : { childLoopId: body.childLoopId }),
+        timestamp: entry.atMs,
+        turnId,
+      };
     case "no-answer":
       return { ...noAnswer(body.stopReason, body.errorMessage, entry.atMs), turnId };
   }
+}
+
+/** SUB-05, SUB-06. */
+export const NO_TEXT = "(sub-agent produced no text output)";
+
+function reportText(words: string | undefined, ours: string): string {
+  const said = words === undefined || words === "" ? NO_TEXT : words;
+  return ours === "" ? said : `${said}\n\n${ours}`;
 }
 
 /** What stands for an answer that there is none of. */

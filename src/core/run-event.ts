@@ -12,6 +12,7 @@ import type {
   WrittenDigest,
 } from "./digest.ts";
 import type { PersonMessage } from "./state.ts";
+import type { TaskReport } from "./task.ts";
 
 /** How a step did not get to its end. */
 export type Setback =
@@ -37,6 +38,16 @@ export type RunEvent = { readonly atMs: number } & (
   | { readonly type: "compaction-asked"; readonly focus?: string }
   | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }
   | { readonly type: "tool-set-back"; readonly call: number; readonly setback: Setback }
+  /** The run of a sub-agent was asked for under this id. */
+  | { readonly type: "child-started"; readonly call: number; readonly session: string }
+  | { readonly type: "child-finished"; readonly call: number; readonly report: TaskReport }
+  /** It is gone without a word of its own; `report` is what its record shows. */
+  | {
+      readonly type: "child-lost";
+      readonly call: number;
+      readonly how: string;
+      readonly report?: TaskReport;
+    }
   | { readonly type: "hooks-answered"; readonly digest: HookDigest }
   | { readonly type: "hook-set-back"; readonly setback: Setback }
   | { readonly type: "loop-closed"; readonly digest: ClosedDigest }

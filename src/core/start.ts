@@ -2,6 +2,7 @@ import type { Continuation } from "../schema/definition.ts";
 import { EMPTY_OUTBOX } from "./outbox.ts";
 import { EMPTY_QUEUES, remember } from "./queues.ts";
 import { type Asked, type PersonMessage, RULES, STATE_VERSION, type State } from "./state.ts";
+import type { TaskRequest } from "./task.ts";
 import { EMPTY_VIEW } from "./view.ts";
 
 export type StartInput = {
@@ -14,6 +15,8 @@ export type StartInput = {
   readonly prompts: readonly PersonMessage[];
   /** Instead of prompts: the session's conversation goes on as it is. */
   readonly continuation?: Continuation;
+  /** The run is a sub-agent's: what it was asked comes with the prompts. */
+  readonly task?: TaskRequest;
   readonly nowMs: number;
 };
 
@@ -46,6 +49,7 @@ export function start(input: StartInput): State {
     totals: { loops: 0, turns: 0, costUsd: 0 },
     goal: "",
     last: undefined,
+    ...(input.task === undefined ? {} : { task: input.task }),
   };
   return input.prompts.reduce((state, { id }) => remember(state, id), fresh);
 }

@@ -1,12 +1,14 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
 import type { EntryOrigin, Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
+import type { Amounts } from "./budget/amounts.ts";
 import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
+import type { TaskRef, TaskRequest } from "./task.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 
@@ -32,6 +34,8 @@ export type PersonMessage = {
   readonly id: string;
   readonly text?: string;
   readonly ref?: string;
+  /** The words are a task, and stand in the record of the agent that has called. */
+  readonly task?: TaskRef;
   readonly atMs: number;
   /** The input filters let it pass, with a warning perhaps. Absent: nobody has asked them. */
   readonly filtered?: { readonly warning?: string };
@@ -185,12 +189,21 @@ export type State = {
   /** The run should continue as new at the next turn's edge. */
   readonly rotate: boolean;
   /** Of all loops of this session's run. */
-  readonly totals: { readonly loops: number; readonly turns: number; readonly costUsd: number };
+  readonly totals: {
+    readonly loops: number;
+    readonly turns: number;
+    readonly costUsd: number;
+    /** Of a sub-agent's run: for the one that has called it. Absent for 0. */
+    readonly messages?: number;
+    readonly used?: Amounts;
+  };
   /** What a person has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];
   /** The first words that were asked, at most 256 bytes: what an operator reads first. */
   readonly goal: string;
   readonly last: LastLoop | undefined;
+  /** The run is a sub-agent's. */
+  readonly task?: TaskRequest;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

@@ -17,7 +17,6 @@ import type { CompactDigest, FilterDigest, ModelDigest, OutputVerdict } from "./
 import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
-import { limitReached } from "./limits.ts";
 import type { OpenLoop } from "./loop-state.ts";
 import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
@@ -26,6 +25,7 @@ import { poll } from "./queues.ts";
 import { fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
+import { exhausted } from "./shares.ts";
 import type { CompactionReason, State, TurnSource } from "./state.ts";
 import { forgetMismatch, outputJudged, repair, verdictText } from "./structured.ts";
 import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
@@ -43,12 +43,7 @@ export function beginTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endUnasked(state);
-  const reason = limitReached(pinnedOf(state).limits, {
-    turns: loop.turn,
-    tokens: loop.usage.input + loop.usage.output,
-    durationMs: state.nowMs - loop.startedAtMs - (loop.waitedMs ?? 0),
-    costUsd: loop.costUsd,
-  });
+  const reason = exhausted(state);
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
   const unfiltered = unfilteredFor(state, source);
@@ -70,7 +65,7 @@ function openTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const opened = emit(
     { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
-    { type: "TurnStart", turn: loop.turn, trigger: triggerOf(loop) },
+    { type: "TurnStart", turn: loop.turn, trigger: triggerOf(state, loop) },
   );
   const prompted = source === "opening" ? promptEvents(opened) : opened;
   return askOrCompact(takeNotices(takeUpFor(source, prompted)));
@@ -157,9 +152,10 @@ function endUnasked(state: State): State {
   return closeLoop(state, { type: "delivered", messages: 0 });
 }
 
-/** LOOP-07. Sub-agents say `subAgent`, from their own start. */
-function triggerOf(loop: OpenLoop): TurnTrigger {
+/** LOOP-07. */
+function triggerOf({ task }: State, loop: OpenLoop): TurnTrigger {
   if (loop.turn > 0) return "continuation";
+  if (task !== undefined && loop.kind.type === "initial") return "subAgent";
   if (loop.kind.type === "initial") return "user";
   return loop.kind.type === "branch" ? "branch" : "continuation";
 }

@@ -27,7 +27,8 @@ export type CompactionRequest = {
 
 /**
  * How an application makes a view smaller: sections in order that hold each entry once. An entry is seen `whole`, with
- * tool results `cut` to so many lines, or as a part of what one text, the `summary`, stands for.
+ * tool results `cut` to so many lines, or as a part of what one text, the `summary`, stands for. An empty list lets the
+ * model see none of them: one line says how many are gone.
  */
 export type CompactionStrategy = (
   request: CompactionRequest,

@@ -1,12 +1,14 @@
 import type { AssistantMessage } from "../schema/message.ts";
+import { tooLarge } from "./answer-room.ts";
 import type { AnswerContext, Assembler } from "./assembler.ts";
-import { brokenStream, type Vendor } from "./classify.ts";
+import { shortlyNamed, shortlyNamedDelta } from "./call-id.ts";
+import type { Vendor } from "./classify.ts";
 import type { Http, HttpStream } from "./http.ts";
 import { toWireJson } from "./json.ts";
 import { maskFor } from "./mask.ts";
 import type { ModelRequest, StreamOptions } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
-import { EventReader } from "./sse.ts";
+import { EventReader, MAX_EVENT_CHARS } from "./sse.ts";
 
 /** What an adapter is made of, beside its own translation. */
 export type AdapterOptions = {
@@ -59,9 +61,10 @@ async function answer(
     for await (const bytes of stream.bytes) {
       if (ended()) continue;
       for (const event of reader.read(bytes)) {
-        for (const delta of assembler.push(event)) options.onDelta?.(delta);
+        for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
       }
-      if (reader.overrun) throw brokenStream(vendor, "one event of the stream had no end");
+      if (reader.overrun)
+        throw tooLarge(vendor, "one event of its answer had more characters", MAX_EVENT_CHARS);
       if (ended()) stream.drain();
     }
   } catch (error) {
@@ -70,7 +73,8 @@ async function answer(
       error instanceof ProviderError && error.fault === "network" && assembler.state === "complete";
     if (!ended() && !late) throw error;
   }
-  return assembler.finish();
+  const message = assembler.finish();
+  return { ...message, content: message.content.map(shortlyNamed) };
 }
 
 function vendorOf(request: ModelRequest, retryServerErrors: boolean): Vendor {

@@ -103,7 +103,7 @@ function assistantParts(
     if (part.type !== "toolCall") continue;
     const call: Call = {
       type: "call",
-      id: ids.next(part.id, own),
+      id: ids.next(own ? (part.vendorId ?? part.id) : part.id, own),
       name: wireName(part.name),
       // What was not an object failed validation, and its result says so; the vendor takes objects only.
       input: objectOf(part.arguments) ?? {},

@@ -94,7 +94,7 @@ export type SubAgentLimits = z.infer<typeof SubAgentLimits>;
 export const Delegation = z.strictObject({
   /** Sub-agents below each other; at 1 a sub-agent has none of its own. */
   maxDepth: z.number().int().min(1).max(10).default(1),
-  /** Sub-agents that a run may start, with all that those start. */
+  /** Sub-agents that a loop may start, with all that those start. */
   maxChildren: z.number().int().positive().max(10_000).nullable().default(100),
 });
 export type Delegation = z.infer<typeof Delegation>;
@@ -112,6 +112,8 @@ export const SubAgent = z.strictObject({
   },
 });
 export type SubAgent = z.infer<typeof SubAgent>;
+
+const MAX_FILTERS = 16;
 
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
@@ -138,9 +140,9 @@ export const AgentDefinition = z.strictObject({
   strict: z.boolean().default(false),
   /**
    * Names of input filters that the worker has registered, asked in this order about all that people say before it
-   * joins the conversation. An unknown one is an error when a loop opens, which lists those that there are.
+   * joins the conversation; at most 16. An unknown one is an error when a loop opens, which lists those that there are.
    */
-  inputFilters: z.array(z.string()).default([]),
+  inputFilters: z.array(z.string()).max(MAX_FILTERS).default([]),
   /** Who is asked or told while the agent works, by point; see docs/hooks.md. */
   hooks: Hooks.default(() => ({})),
   /**

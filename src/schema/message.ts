@@ -28,6 +28,8 @@ export const ToolCallContent = z.object({
   type: z.literal("toolCall"),
   /** Chosen by the vendor; unique within a turn, not across turns. */
   id: z.string(),
+  /** The vendor's own id where it is too long to be carried about, and `id` a short one in its place. */
+  vendorId: z.string().optional(),
   name: z.string(),
   /** What the model sent. The raw text when it was not JSON. */
   arguments: z.unknown(),

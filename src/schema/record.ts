@@ -32,6 +32,15 @@ export type ContinuationKind = z.infer<typeof ContinuationKind>;
 export const TurnTrigger = z.enum(["user", "subAgent", "continuation", "branch"]);
 export type TurnTrigger = z.infer<typeof TurnTrigger>;
 
+/** The call of another agent that a sub-agent's session was made for (SES-10). */
+export const SpawnRef = z.object({
+  session: z.string(),
+  loopId: z.string(),
+  toolCallId: z.string(),
+  toolName: z.string(),
+});
+export type SpawnRef = z.infer<typeof SpawnRef>;
+
 /** How a loop ended. */
 export const Outcome = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answered"), stopReason: StopReason }),

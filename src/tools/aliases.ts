@@ -1,8 +1,4 @@
-/** Names that configuration files use for tools of another name. */
-export const TOOL_ALIASES: Readonly<Record<string, string>> = {
-  file_read: "read_file",
-  file_write: "write_file",
-};
+import { TOOL_ALIASES } from "../core/tool-aliases.ts";
 
 export function canonicalName(name: string): string {
   return Object.hasOwn(TOOL_ALIASES, name) ? TOOL_ALIASES[name]! : name;

@@ -73,7 +73,10 @@ export function recoverArguments(found: unknown, tool: Tool): RecoveredArguments
   const given = read === undefined ? found : read.value;
   const mended = mend(given, tool.parameters);
   const parsed = tool.parse(mended.value);
-  if (!parsed.ok) return { message: describeMisfits(mended.value, tool.parameters) ?? parsed.message };
+  if (!parsed.ok) {
+    const misfits = tool.agent === true ? undefined : describeMisfits(mended.value, tool.parameters);
+    return { message: misfits ?? parsed.message };
+  }
 
   const readNotes = read === undefined ? [] : [`arguments: JSON text ${read.repaired ? "repaired" : "read"}`];
   const result = accepted(mended.value, parsed.value, [...readNotes, ...mended.notes], mended.dropped, tool);

@@ -1,5 +1,6 @@
 import { nearestName } from "../core/nearest-name.ts";
-import { canonicalName, TOOL_ALIASES } from "./aliases.ts";
+import { TOOL_ALIASES } from "../core/tool-aliases.ts";
+import { canonicalName } from "./aliases.ts";
 import type { Tool } from "./tool.ts";
 
 export type Resolution =

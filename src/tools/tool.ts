@@ -93,6 +93,8 @@ export interface Tool {
   readonly confirm: boolean;
   /** Tools of our own that are about the view itself: they are answered from it, not executed. */
   readonly view?: "prune" | "revert";
+  /** It is a sub-agent: a call is a run of its own, not executed here. */
+  readonly agent?: true;
   /** Tools that are offered together with this one. */
   readonly together?: readonly string[];
   readonly parse: (parameters: unknown) => ParsedArguments;
@@ -134,6 +136,7 @@ export const RESERVED_TOOL_NAMES = [
   "record",
   "hook",
   "run-hook",
+  "look-at-child",
 ] as const;
 
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {

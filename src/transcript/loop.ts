@@ -2,7 +2,7 @@ import type { Grant } from "../core/approvals.ts";
 import type { LeftView } from "../core/view.ts";
 import type { Limits } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
-import type { ContinuationKind, EntryOrigin, LoopStatus, Outcome } from "../schema/record.ts";
+import type { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SpawnRef } from "../schema/record.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 import type { NewMessage } from "./session.ts";
 import type { Step } from "./step.ts";
@@ -19,6 +19,8 @@ export type LoopOpening = {
   /** The middle of the loop id: `{session}.{segment}.{N}`; N counts per segment within the session, from 1. */
   readonly segment: string;
   readonly kind: ContinuationKind;
+  /** The session is a sub-agent's: its first loop has the caller's as its parent (SUB-11). */
+  readonly spawn?: SpawnRef | undefined;
   /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
   readonly at?: { readonly branch: string; readonly position: number } | undefined;
   /**

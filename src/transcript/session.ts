@@ -1,4 +1,4 @@
-import type { EntryOrigin, LoopStatus } from "../schema/record.ts";
+import type { EntryOrigin, LoopStatus, SpawnRef } from "../schema/record.ts";
 
 // A session as the transcript has it: its head, its branches, and what waits for it.
 
@@ -21,6 +21,8 @@ export type SessionRecord = {
   readonly headBranch: string;
   readonly loops: number;
   readonly status: LoopStatus;
+  /** The call that it was made for, when it is a sub-agent's. */
+  readonly spawn?: SpawnRef | undefined;
 };
 
 export type BranchRecord = {

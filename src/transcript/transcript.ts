@@ -48,6 +48,8 @@ export interface Transcript {
     limit: number;
     agentName?: string;
     status?: LoopStatus;
+    /** The session of an agent whose sub-agents are asked for. */
+    spawnedBy?: string;
   }): Promise<readonly SessionRecord[]>;
   /** In order of start. */
   loops(session: string): Promise<readonly LoopRecord[]>;

@@ -1,5 +1,6 @@
 import { uuid4 } from "@temporalio/workflow";
 import type { PersonMessage, State } from "../core/state.ts";
+import type { TaskRequest } from "../core/task.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Words } from "./messages.ts";
 
@@ -34,6 +35,8 @@ export type StartRequest = {
   readonly definitionHash?: string;
   /** Instead of a prompt: the session's conversation goes on as it is, or from an earlier place on a branch. */
   readonly continuation?: Continuation;
+  /** The run is a sub-agent's; its words stand in the record of the agent that has called. */
+  readonly task?: TaskRequest;
   readonly mode?: "run" | "interactive";
   /** How long an interactive run waits for a prompt; `null`, the default, waits for ever. */
   readonly idleTimeoutMs?: number | null;

@@ -7,10 +7,12 @@ import {
 } from "@temporalio/workflow";
 import { apply } from "../core/apply.ts";
 import { pendingApprovals } from "../core/approvals.ts";
-import type { CallToolCommand, CallToolsCommand, Command } from "../core/command.ts";
+import type { CallToolCommand, CallToolsCommand, Command, RecordCommand } from "../core/command.ts";
 import { next } from "../core/next.ts";
 import { start } from "../core/start.ts";
 import type { State } from "../core/state.ts";
+import { taskMessage } from "../core/task.ts";
+import { childSession, performChild } from "./child.ts";
 import {
   DEFAULT_SETTINGS,
   messageFrom,
@@ -85,14 +87,25 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   async function workOn(): Promise<void> {
     do {
       const command = due();
-      if (command.type === "call-tools") await callAll(command.calls);
+      if (command.type === "call-tools") await callAll(command);
       else if (isWork(command)) tell(await perform(command, state.pinned?.model));
       else return;
     } while (state.stop === undefined);
   }
 
-  function callAll(calls: readonly CallToolCommand[]): Promise<unknown> {
-    return pendingApprovals(state).length === 0 ? oneOrAll(calls.map(carryThrough)) : callBesideQuestions();
+  function callAll({ calls, beside }: CallToolsCommand): Promise<unknown> {
+    const written = beside === undefined ? [] : [writeDown(beside)];
+    const called = pendingApprovals(state).length === 0 ? calls.map(carryThrough) : [callBesideQuestions()];
+    return oneOrAll([...called, ...written]);
+  }
+
+  /** Beside sub-agents, which may be long; a stop does not cut it short. */
+  function writeDown(command: RecordCommand): Promise<void> {
+    return CancellationScope.nonCancellable(() => perform(command, undefined)).then((happening) => {
+      tell(happening);
+      const now = next(state);
+      return now.type === "call-tools" && now.beside !== undefined ? writeDown(now.beside) : undefined;
+    });
   }
 
   /** Until no call is under way; one that a person has approved meanwhile starts beside the others. */
@@ -118,11 +131,18 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
 
   /** A lost call is given out again while its siblings are still at work. */
   function carryThrough(call: CallToolCommand): Promise<void> {
-    return performTool(call).then((happening) => {
+    return startCall(call).then((happening) => {
       tell(happening);
       const again = stillRunning(next(state), call.number, call.call);
       return again === undefined ? undefined : carryThrough(again);
     });
+  }
+
+  function startCall(call: CallToolCommand): Promise<Happening> {
+    if (call.child === undefined) return performTool(call);
+    const child = childSession(session);
+    tell({ type: "child-started", call: call.call, session: child });
+    return performChild(call, call.child, child, settings);
   }
 
   async function waitFor(untilMs: number | undefined): Promise<void> {
@@ -146,7 +166,8 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
     rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS),
   };
   if ("resume" in input) return { session, settings, initial: input.resume };
-  const prompt = messageFrom(input.prompt, Date.now());
+  const { task } = input;
+  const prompt = task === undefined ? messageFrom(input.prompt, Date.now()) : taskMessage(task, Date.now());
   const initial = start({
     session,
     mode: input.mode ?? "run",
@@ -158,6 +179,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
     },
     prompts: prompt === undefined ? [] : [prompt],
     ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
+    ...(task === undefined ? {} : { task }),
     nowMs: Date.now(),
   });
   return { session, settings, initial };

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from "@temporalio/common";
 import type { FinishCommand } from "../core/command.ts";
+import type { TaskReport } from "../core/task.ts";
 import type { Outcome } from "../schema/record.ts";
 
 /** What a run gives back. */
@@ -13,14 +14,17 @@ export type RunResult = {
   readonly position?: number;
   /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
   readonly json?: "whole" | "cut";
+  /** Of a sub-agent's run, in place of its words. */
+  readonly report?: TaskReport;
 };
 
 /** The type of the failure that a failed run ends with; its first detail is the `RunResult`. */
 export const RUN_FAILED = "holdfast/run-failed";
 
 /** A run that failed fails as a workflow too, so that an operator sees it; every other outcome is a result. */
-export function finish(session: string, { last, branch }: FinishCommand): RunResult {
-  const result: RunResult = { session, branch, ...last };
+export function finish(session: string, { last, branch, report }: FinishCommand): RunResult {
+  const result: RunResult =
+    report === undefined ? { session, branch, ...last } : { session, branch, outcome: last.outcome, report };
   if (last.outcome.type !== "failed") return result;
   throw ApplicationFailure.create({
     type: RUN_FAILED,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Definitions } from "../../src/activities/definitions.ts";
+import { Definitions, parsedDefinition } from "../../src/activities/definitions.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 
 /** As the first release has stored them: without what came later. */
@@ -28,4 +28,10 @@ test("a definition that an older release has stored is read with the defaults of
 
 test("one that this release cannot read is refused, and says what is wrong", async () => {
   await expect(holding({ ...OLD, limits: "none" }).byHash("hash")).rejects.toThrow(/not valid: limits/);
+});
+
+test("a definition names at most sixteen input filters, since each is asked about each message [FILT-05]", () => {
+  const naming = (count: number) => ({ ...OLD, inputFilters: Array(count).fill("one") });
+  expect(parsedDefinition(naming(16)).inputFilters).toHaveLength(16);
+  expect(() => parsedDefinition(naming(17))).toThrow(/not valid: inputFilters/);
 });

@@ -1,8 +1,13 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ApplicationError } from "../../src/activities/failure.ts";
+import { verdictsOn } from "../../src/activities/filter-input.ts";
 import { filterPrompts } from "../../src/activities/filter-prompts.ts";
+import { letIn } from "../../src/activities/let-in.ts";
+import { local } from "../../src/config/model-names.ts";
 import { FilterRegistry, type InputFilter } from "../../src/hooks/filters.ts";
 import { createLogger } from "../../src/observability/log.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { NewMessage } from "../../src/transcript/session.ts";
 
 beforeEach(() => {
@@ -50,6 +55,35 @@ test("a filter that is interrupted, as by a worker that shuts down, has rejected
   );
   interrupt.abort();
   await expect(filtering).rejects.toThrow(CancelledFailure);
+});
+
+test("filters that take their time with each of many messages are given up together, with words for it [FILT-01, PHI-08]", async () => {
+  const done = vi.fn();
+  const slow: InputFilter = () =>
+    new Promise((resolve) => setTimeout(() => resolve({ type: "pass" }), 9_000));
+  const inbox = Array.from({ length: 40 }, (_, at) => message(`m${at}`, "inbox"));
+  const registry = new FilterRegistry().register("one", slow);
+  const dependencies = { filters: registry, log: createLogger("silent") };
+  const { signal } = new AbortController();
+  const definition = AgentDefinition.parse({
+    model: local("http://127.0.0.1:1", "m"),
+    inputFilters: ["one"],
+  });
+  const asking = { definition, signal, dependencies: dependencies as never };
+  const step = { session: "s", run: "r", number: 0 };
+  const opening = letIn(step, [], async () => inbox, undefined, asking).finally(done);
+  const failure = opening.catch((error: unknown) => error);
+  const beforeTurn = verdictsOn(inbox, ["one"], dependencies, signal).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(239_999);
+  expect(done).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  for (const error of [await failure, await beforeTurn]) {
+    expect(error).toBeInstanceOf(ApplicationError);
+    expect(error).toMatchObject({
+      fault: "filters",
+      message: expect.stringContaining("(one) were not done within 240 s"),
+    });
+  }
 });
 
 test("prompts are seen joined, and the last of them takes the warning [FILT-02, FILT-04]", async () => {

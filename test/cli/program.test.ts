@@ -21,6 +21,8 @@ test("pin: the commands", () => {
     "dev",
     "run",
     "chat",
+    "init",
+    "config",
     "list",
     "status",
     "show",

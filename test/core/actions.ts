@@ -133,7 +133,7 @@ export const crashes: Arbitrary<Crash[]> = array(
   },
 );
 
-const name = constantFrom("bash", "edit", "read", "bash", "edit", "read", "unknown", "toString");
+const name = constantFrom("bash", "edit", "read", "bash", "edit", "read", "scout", "unknown", "toString");
 const call = record({ name, invalid: option(constant("wrong"), { freq: 6, nil: undefined }) }).map(
   ({ name, invalid }) => (invalid === undefined ? { name } : { name, invalid }),
 );

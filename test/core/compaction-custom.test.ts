@@ -77,7 +77,6 @@ describe("what a strategy wants", () => {
   });
 
   test.each([
-    [[], "leaves out the entry at 0"],
     [[{ from: 0, to: 4, as: "whole" }], "leaves out the entry at 4"],
     [[{ from: 1, to: 5, as: "whole" }], "leaves out the entry at 0"],
     [
@@ -119,6 +118,19 @@ describe("what a strategy wants", () => {
     [[{ from: 0, to: 5, as: notes("x".repeat(5000)) }], "has a text of 1254 tokens; 1000 are the most"],
   ] as const)("is refused, with what is wrong: %j [CMP-10, CMP-08]", (wanted, problem) => {
     expect(problemOf(checkPlan(wanted, TALK, ROOMY))).toContain(problem);
+  });
+
+  test("may be nothing: then a line says how many are gone, and no history is seen [CTX-16, CTX-14]", () => {
+    const [section, ...more] = sectionsOf(checkPlan([], TALK, { budget: 50, maxTextTokens: 0 }));
+    expect(more).toEqual([]);
+    expect(section).toMatchObject({
+      from: 0,
+      to: 5,
+      as: { summary: "[Context compacted: 5 messages removed]" },
+    });
+    expect(section?.tokens).toBeLessThan(50);
+    expect(checkPlan([], [], ROOMY)).toEqual({ ok: true, sections: [] });
+    expect(problemOf(checkPlan([], TALK, { ...ROOMY, budget: 1 }))).toMatch(/the budget is 1$/);
   });
 
   test("is refused over its budget, or in too many pieces [CMP-10, CTX-15]", () => {

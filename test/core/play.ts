@@ -39,6 +39,7 @@ import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import { start } from "../../src/core/start.ts";
 import type { PersonMessage, State } from "../../src/core/state.ts";
+import type { TaskReport } from "../../src/core/task.ts";
 import { viewLength } from "../../src/core/view.ts";
 import type { ViewRequest } from "../../src/core/view-request.ts";
 import type { Limits, QueueMode } from "../../src/schema/definition.ts";
@@ -135,6 +136,18 @@ export type Setting = {
   readonly light?: boolean;
 };
 
+function reportOf(session: string): TaskReport {
+  return {
+    session,
+    outcome: { type: "answered", stopReason: "stop" },
+    branch: "main",
+    loopId: `${session}.sub.1`,
+    tokens: 0,
+    messages: 2,
+    used: { turns: 1, tokens: 100, nanoUsd: 0, children: 0 },
+  };
+}
+
 /** A warning, a rejection, or nothing. */
 export type Judge = (
   message: PersonMessage,
@@ -166,6 +179,15 @@ export const TOOLS: Record<string, ToolFacts> = {
   bash: { ...TOOL, timeoutMs: 60_000 },
   edit: { replay: "idempotent", quick: false },
   read: { replay: "pure", quick: true },
+  /** An agent. */
+  scout: {
+    replay: "idempotent",
+    quick: false,
+    child: {
+      definitionHash: "hash-child",
+      limits: { maxTurns: 10, maxTotalTokens: 1_000_000, maxDurationMs: 300_000, maxCostUsd: null },
+    },
+  },
 };
 
 /** What stands in texts that must never be in a state. */
@@ -290,6 +312,7 @@ export class Play {
     this.commands.push(command);
     switch (command.type) {
       case "call-tools":
+        if (command.beside !== undefined) this.tell(this.perform(command.beside));
         for (const { call } of command.calls) this.tool(call);
         return this;
       case "rotate":
@@ -303,7 +326,19 @@ export class Play {
   }
 
   tool(call: number, isError = false): this {
+    if (this.call(call).child !== undefined) return this.child(call);
     return this.tell(this.performTool(this.call(call), isError));
+  }
+
+  /** The sub-agent of this call comes to its end, without a word unless the report says where one stands. */
+  child(call: number, report: Partial<TaskReport> = {}): this {
+    const session = `${this.setting.session ?? "s"}.sub-${this.#ids++}`;
+    this.call(call);
+    return this.tell({ type: "child-started", call, session }).tell({
+      type: "child-finished",
+      call,
+      report: { ...reportOf(session), ...report },
+    });
   }
 
   /** The command for this call; fails when it is not to be run now. */
@@ -324,6 +359,8 @@ export class Play {
   setBack(setback: Setback, reached: Reached = "nothing", call = this.running[0] ?? 0): this {
     const { command } = this;
     if (command.type === "call-tools") {
+      if (this.call(call).child !== undefined)
+        return this.tell({ type: "child-lost", call, how: "it is gone" });
       this.performTool(this.call(call), false, reached);
       return this.tell({ type: "tool-set-back", call, setback });
     }
@@ -958,7 +995,7 @@ export class Play {
         const written = this.transcript.entryAt(branch, at)?.message;
         const waits = outbox.entries.filter((entry) => entry.position === at);
         const there =
-          waits[0]?.body.type === "result"
+          waits[0]?.body.type === "result" || waits[0]?.body.type === "report"
             ? waits[0].body.toolCallId
             : written?.role === "toolResult"
               ? written.toolCallId

@@ -1,13 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { steerSignal } from "../../src/workflows/messages.ts";
-import { TEST_KEY } from "../workflows/support/temporal.ts";
+import { applicationWorker } from "./support/application.ts";
 import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
-
-const SCRIPT = fileURLToPath(new URL("./support/filters-worker.mjs", import.meta.url));
 
 let stage: CrashStage;
 
@@ -16,23 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-async function filteringWorker(): Promise<ChildProcess> {
-  const { address, namespace, home, taskQueue } = stage;
-  const child = spawn(process.execPath, [SCRIPT, address, namespace, home, taskQueue], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, [TEST_KEY_NAME]: TEST_KEY },
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  if (child.stdout !== null) await once(child.stdout, "data");
-  return child;
-}
-
 test("killed while a filter looks at steering: it is asked again, and the message is taken up once [PHI-08, PHI-13b]", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "first" }, { text: "Second." }],
     agent: { inputFilters: ["waits"] },
   });
-  const first = await filteringWorker();
+  const first = await applicationWorker(stage);
   await session.start("Go");
   await stage.model.waitForHold("first");
   await session.handle.signal(steerSignal, { id: "s1", text: "wait for me" });
@@ -40,7 +24,7 @@ test("killed while a filter looks at steering: it is asked again, and the messag
   await stage.started("filter");
   first.kill("SIGKILL");
   await once(first, "exit");
-  await filteringWorker();
+  await applicationWorker(stage);
   await executed(stage, session, "filter-input", 2);
   stage.go("filter");
   expect(await session.result()).toMatchObject({ text: "Second." });

@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { readProcess } from "../../src/tools/process/process-table.ts";
+import { applicationWorker } from "./support/application.ts";
 import { startProxy } from "./support/proxy.ts";
 import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
 
@@ -70,3 +72,28 @@ test("killed after a hook's answer was stored and before Temporal knows: it is n
   expect(lines("stored.asked")).toHaveLength(1);
   await expectWhole(stage, session);
 }, 40_000);
+
+test.each(["before-turn", "after-turn"] as const)(
+  "killed in a function of the application at %s: it is asked again under the same id, and the run goes on [CB-08, PHI-10]",
+  async (point) => {
+    const session = stage.session({
+      replies: [{ text: "Fine." }],
+      agent: { hooks: { [point]: ["waits"] } },
+    });
+    const first = await applicationWorker(stage);
+    await session.start("Go");
+    await stage.started(point);
+    first.kill("SIGKILL");
+    await once(first, "exit");
+    await applicationWorker(stage);
+    await eventually(() => stage.runs(point) === 2, { timeoutMs: 15_000 });
+    stage.go(point);
+    expect(await session.result()).toMatchObject({ text: "Fine." });
+    const ids = lines(`${point}.runs`);
+    expect(ids).toEqual([ids[0], ids[0]]);
+    expect(session.requests()).toHaveLength(1);
+    expect(await session.conversation()).toEqual(["user: Go", "assistant: Fine."]);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);

@@ -6,7 +6,7 @@ import { anthropic, local } from "../../src/config/model-names.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import type { HttpOptions } from "../../src/providers/http.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
-import type { ModelRequest } from "../../src/providers/provider.ts";
+import type { ModelDelta, ModelRequest } from "../../src/providers/provider.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
 import { faultOf, http, question, sse } from "./play.ts";
 
@@ -28,12 +28,13 @@ type Ask = HttpOptions & {
   readonly retryServerErrors?: boolean;
   readonly signal?: AbortSignal;
   readonly now?: number;
+  readonly onDelta?: (delta: ModelDelta) => void;
 };
 
 function askWith(kind: "anthropic" | "completions") {
   return (
     url: string,
-    { signal, now, retryServerErrors, ...options }: Ask = {},
+    { signal, now, retryServerErrors, onDelta, ...options }: Ask = {},
     more: Partial<ModelRequest> = {},
   ) => {
     const pool = http(options);
@@ -43,6 +44,7 @@ function askWith(kind: "anthropic" | "completions") {
     const model = kind === "anthropic" ? anthropic("claude-x", { baseUrl: url }) : local(url, "m");
     return provider.stream(question(model, { apiKey: SECRET, ...more }), {
       signal: signal ?? new AbortController().signal,
+      ...(onDelta !== undefined && { onDelta }),
       ...(now !== undefined && { now: () => now }),
     });
   };
@@ -563,5 +565,130 @@ describe("keys and headers", () => {
         "content-type": "application/json",
       },
     });
+  });
+});
+
+describe("an answer without measure", () => {
+  const LIMIT = 8 * 1024 * 1024;
+  const endless = async (first: readonly object[], more: object, named: boolean) =>
+    await serve((response) => {
+      const piece = sse([more], named);
+      const next = () => response.write(piece, (error) => error ?? setImmediate(next));
+      response.writeHead(200, STREAM).write(sse(first, named));
+      next();
+    });
+  const PIECE = "ü".repeat(50_000);
+  const call = (fields: object) => chunk({ tool_calls: [{ index: 0, function: fields }] });
+  const block = (content_block: object) => [{ type: "content_block_start", index: 0, content_block }];
+  const delta = (fields: object) => ({ type: "content_block_delta", index: 0, delta: fields });
+  const detail = (fields: object) => chunk({ reasoning_details: [{ index: 0, ...fields }] });
+
+  const completions: Record<string, readonly [readonly object[], object]> = {
+    "its text": [[], chunk({ content: PIECE })],
+    "its thinking": [[], chunk({ reasoning: PIECE })],
+    "its encrypted thinking": [[], detail({ type: "reasoning.encrypted", data: PIECE })],
+    "the arguments of a call": [[call({ name: "write", arguments: "{" })], call({ arguments: PIECE })],
+    "the number of its calls": [
+      [],
+      chunk({ tool_calls: Array(200).fill({ function: { name: "a", arguments: "{}" } }) }),
+    ],
+  };
+  const claude: Record<string, readonly [readonly object[], object]> = {
+    "its text": [block({ type: "text" }), delta({ type: "text_delta", text: PIECE })],
+    "its thinking": [block({ type: "thinking" }), delta({ type: "thinking_delta", thinking: PIECE })],
+    "its signatures": [block({ type: "thinking" }), delta({ type: "signature_delta", signature: PIECE })],
+    "the arguments of a call": [
+      block({ type: "tool_use", id: "t", name: "write" }),
+      delta({ type: "input_json_delta", partial_json: PIECE }),
+    ],
+  };
+
+  const refused = async (answered: Promise<unknown>, server: Loopback) => {
+    const error = await faultOf(answered);
+    expect(error.fault).toBe("api");
+    const [, found] = error.message.match(/: its answer had (\d+) bytes when it was broken off/) ?? [];
+    expect(Number(found)).toBeGreaterThan(LIMIT);
+    expect(Number(found)).toBeLessThan(LIMIT + 200_000);
+    expect(error.message).toContain(`at most ${LIMIT} are taken`);
+    await server.allClosed();
+  };
+
+  test.each(Object.entries(completions))(
+    "by %s is broken off at the limit, and its connection closed",
+    async (_name, [first, more]) => {
+      const server = await endless(first, more, false);
+      await refused(askCompletions(server.url), server);
+    },
+  );
+
+  test.each(Object.entries(claude))("Anthropic's, by %s", async (_name, [first, more]) => {
+    const server = await endless([...CLAUDE.slice(0, 1), ...first], more, true);
+    await refused(askAnthropic(server.url), server);
+  });
+
+  test("in one event is broken off where the event becomes too long, and not asked for again", async () => {
+    const server = await serve((response) => {
+      const next = () => response.write("x".repeat(500_000), (error) => error ?? setImmediate(next));
+      response.writeHead(200, STREAM).write("data: ");
+      next();
+    });
+    const error = await faultOf(askCompletions(server.url));
+    expect(error.fault).toBe("api");
+    expect(error.message).toContain(`at most ${2 * LIMIT} are taken`);
+    await server.allClosed();
+  });
+
+  test("of the most that is taken is whole, however much the wire has around it", async () => {
+    const wordy = { choices: [{ index: 0, delta: { content: "abcd" } }], padding: "p".repeat(4000) };
+    const long = "x".repeat(LIMIT - 12_000);
+    const events = [...Array(2500).fill(wordy), chunk({ content: long }), chunk({}, "stop"), "[DONE]"];
+    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(events, false)));
+    expect(text(await askCompletions(server.url))).toHaveLength(LIMIT - 2000);
+  });
+});
+
+describe("the id of a call", () => {
+  const answered = async (id: string) => {
+    const events = [
+      chunk({ tool_calls: [{ index: 0, id, function: { name: "look", arguments: "{" } }] }),
+      chunk({ tool_calls: [{ index: 0, id, function: { arguments: "}" } }] }),
+      chunk({}, "tool_calls"),
+    ];
+    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(events, false)));
+    const seen: ModelDelta[] = [];
+    const message = await askCompletions(server.url, { onDelta: (delta) => seen.push(delta) });
+    const [call] = message.content;
+    if (call?.type !== "toolCall") throw new Error("expected a call");
+    return { server, message, call, shown: seen.map((delta) => delta.type === "toolCall" && delta.id) };
+  };
+
+  test("is the vendor's up to 256 bytes", async () => {
+    const { call, shown } = await answered("ü".repeat(128));
+    expect(call).toEqual({ type: "toolCall", id: "ü".repeat(128), name: "look", arguments: {} });
+    expect(shown).toEqual([call.id, call.id]);
+  });
+
+  test("has a short one in its place when it is longer, and goes back to its vendor whole", async () => {
+    const long = `call_1__thought__${"c2lnbmF0dXJl".repeat(400)}`;
+    const { server, message, call, shown } = await answered(long);
+    expect(call.id).toMatch(/^[a-z0-9_]{1,40}$/);
+    expect(shown).toEqual([call.id, call.id]);
+    expect((await answered(long)).call.id).toBe(call.id);
+    expect((await answered(`${long}x`)).call.id).not.toBe(call.id);
+    const result = {
+      role: "toolResult" as const,
+      toolCallId: call.id,
+      toolName: "look",
+      content: [{ type: "text" as const, text: "seen" }],
+      isError: false,
+      timestamp: 1,
+    };
+    const asked = async (answer: typeof message) => {
+      await askCompletions(server.url, {}, { messages: [answer, result] });
+      const { messages } = JSON.parse(server.received.at(-1)?.body ?? "");
+      return [messages[0].tool_calls[0].id, messages[1].tool_call_id, messages[1].content];
+    };
+    expect(await asked(message)).toEqual([long, long, "seen"]);
+    expect(await asked({ ...message, provider: "another" })).toEqual([call.id, call.id, "seen"]);
   });
 });

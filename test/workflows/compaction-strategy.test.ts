@@ -26,6 +26,10 @@ const compactions: Record<string, CompactionStrategy> = {
     });
     return [{ ...bounds(request), as: { summary } }];
   },
+  empties: (request) => {
+    asked.push(request);
+    return [];
+  },
   forgets: (request) => {
     asked.push(request);
     return [{ from: 0, to: 1, as: "whole" }];
@@ -84,6 +88,17 @@ test("a strategy of the application by its name: the model sees its text, the re
   expect(answers).toHaveLength(session.requests().length);
 });
 
+test("one that gives an empty list: the model sees no history, the record stays whole [CTX-16, CMP-10]", async () => {
+  const session = growing("empties");
+  await session.run("Go");
+  const gone = asked[0]?.entries.length ?? 0;
+  const [first] = requestsWithText(session, "Context compacted");
+  expect(gone).toBeGreaterThan(2);
+  expect(spoken(first)).toEqual([`user: [Context compacted: ${gone} messages removed]`]);
+  const answers = (await session.conversation()).filter((line) => line.startsWith("assistant: All work"));
+  expect(answers).toHaveLength(session.requests().length);
+});
+
 test("it may ask the agent's model for words, which count [CMP-10, CMP-14]", async () => {
   const session = growing("asks");
   await session.run("Go");
@@ -127,7 +142,7 @@ test("a name that the worker does not have is an error that lists those that the
   await session.start("Go");
   const { message } = await session.failure();
   expect(message).toContain(
-    'no compaction strategy "headlines"; it has block, summary, asks, forgets, headline, throws',
+    'no compaction strategy "headlines"; it has block, summary, asks, empties, forgets, headline, throws',
   );
   expect(await stage.transcript.loops(session.id)).toEqual([]);
 });

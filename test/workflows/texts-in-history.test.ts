@@ -101,6 +101,10 @@ const CASES: Readonly<Record<string, SessionOptions>> = {
     ],
     agent: { tools: ["list_files", "prun", "revert_to_state"] },
   },
+  "the id of a call": {
+    replies: [{ toolCalls: [{ id: "i".repeat(5000), name: "list_files", arguments: { path: "." } }] }, done],
+    agent: { tools: ["list_files"] },
+  },
   "what does not fit an output": {
     replies: [call("final_answer", { [KEY]: "y".repeat(100_000) }), call("final_answer", { a: KEY })],
     agent: {

@@ -65,6 +65,29 @@ for (const [fault, expected] of PERMANENT) {
   });
 }
 
+const FLOOD = "x".repeat(20_000_000);
+const FLOODS = {
+  "20 MB of text": { text: FLOOD },
+  "20 MB of arguments": { toolCalls: [{ name: "list_files", arguments: { path: FLOOD } }] },
+  "20 MB in one event": { text: FLOOD, chunkSize: FLOOD.length },
+};
+
+for (const [what, reply] of Object.entries(FLOODS)) {
+  test(`${what} are broken off: the model was asked once, the run says why, and the worker goes on (RTY-03)`, async () => {
+    const session = stage.session({
+      replies: [{ chunkSize: 100_000, ...reply }],
+      agent: { tools: ["list_files"], retry: { initialDelayMs: 10 } },
+    });
+    await session.start("Go");
+    const { result, message } = await session.failure();
+    expect(result?.outcome).toMatchObject({ type: "failed", fault: "api" });
+    expect(message).toMatch(/when it was broken off, and at most \d+ are taken; a smaller maxTokens/);
+    expect(session.requests()).toHaveLength(1);
+    const other = stage.session({ replies: [{ text: "Short." }] });
+    expect(await other.run("Go")).toMatchObject({ text: "Short." });
+  });
+}
+
 for (const fault of [
   { fault: "cut" },
   { fault: "cut", inCharacter: true, reply: { text: "Grüße 🎉 ".repeat(20) } },

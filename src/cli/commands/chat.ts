@@ -7,6 +7,7 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { onInterrupts } from "../interrupts.ts";
 import { openStack } from "../local-stack.ts";
+import { problemView } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
 import { TypingScreen } from "../typing-screen.ts";
 import { statusRows } from "./status.ts";
@@ -20,13 +21,17 @@ export function chatCommand(
   const command = program
     .command("chat")
     .description("Talk with an agent at the terminal; typing while it works steers it")
-    .option("--session <id>", "take up this session, with the definition it had unless --model is given");
+    .option(
+      "--session <id>",
+      "take up this session, with the definition it had unless --model or --agent is given",
+    );
   addAgentFlags(command)
     .addHelpText(
       "after",
       `
 Examples:
   $ holdfast chat --model anthropic/claude-sonnet-4-5
+  $ holdfast chat --agent agent.toml
   $ holdfast chat --session 5f0c…
 
 While the agent works: a line steers it, "/f TEXT" is said when it is done, Ctrl-C stops it and a second one leaves.
@@ -38,9 +43,10 @@ Also /stop /status /approvals /quit /help. Pipe lines in to use it without a ter
 
 async function chat(context: Context, flags: Flags): Promise<number> {
   const { streams } = context;
-  const resumes = flags.session !== undefined && flags.model === undefined;
+  const resumes = flags.session !== undefined && flags.model === undefined && flags.agent === undefined;
   const made = resumes ? undefined : definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
   for (const warning of made?.warnings ?? []) context.tell(context.err.yellow(warning));
+  for (const problem of made?.problems ?? []) context.tell(problemView(problem, context.err).join("\n"));
   const id = flags.session ?? randomUUID();
   const stack = await openStack(context);
   try {

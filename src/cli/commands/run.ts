@@ -10,6 +10,7 @@ import { detached, mustStay } from "../detach.ts";
 import { EXIT, EXIT_OF_OUTCOME } from "../exit-codes.ts";
 import { onInterrupts } from "../interrupts.ts";
 import { openStack, type Stack } from "../local-stack.ts";
+import { problemView } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
 import { UsageError } from "../usage-error.ts";
 import { count, describeCost, describeOutcome } from "../words.ts";
@@ -36,6 +37,7 @@ export function runCommand(
       `
 Examples:
   $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5 --workspace ~/project
+  $ holdfast run "Review the last commit" --agent agents.toml#reviewer
   $ git diff | holdfast run - --model openai/gpt-5 --system "Review this change." --tools none
   $ holdfast run "List the open questions" --model openai/gpt-5 --output-schema questions.json > questions.out.json
   $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
@@ -49,10 +51,11 @@ When a call waits for approval, it is printed with the command to answer it with
 
 async function run(context: Context, task: string, flags: Flags): Promise<number> {
   const { streams } = context;
-  const { agent, warnings } = definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
+  const { agent, warnings, problems } = definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
   const prompt = task === "-" ? await readAll(streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty.");
   for (const warning of warnings) context.tell(context.err.yellow(warning));
+  for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
   const stack = await openStack(context);
   try {
     if (flags.detach === true) mustStay(stack);

@@ -4,7 +4,7 @@ import { isKeptForPeople } from "../seen-messages.ts";
 import { type Section, type SectionForm, unansweredTokens } from "./block.ts";
 import { cutToolResult } from "./cut-text.ts";
 import { pairUp } from "./pairs.ts";
-import { standIn } from "./stand-in.ts";
+import { removedText, standIn } from "./stand-in.ts";
 import { turnsOf } from "./turns.ts";
 
 // A view as an application wants it: what its strategy has said is checked, and counted anew.
@@ -38,12 +38,18 @@ export function entriesToPlan(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ message }) => !isKeptForPeople(message));
 }
 
-/** @param entries - As `entriesToPlan` gave them. */
+/**
+ * A list without sections wants nothing shown: a line that counts what is gone stands for all entries, since no vendor
+ * takes a request without a message (CTX-16).
+ *
+ * @param entries - As `entriesToPlan` gave them.
+ */
 export function checkPlan(
   wanted: readonly WantedSection[],
   entries: readonly Entry[],
   { budget, maxTextTokens }: Bounds,
 ): CheckedPlan {
+  if (wanted.length === 0) return withinBudget(nothingShown(entries), budget);
   const { joined } = pairUp(entries.map(({ message }) => message));
   const sections: Section[] = [];
   let at = 0;
@@ -73,6 +79,16 @@ export function checkPlan(
   if (left !== undefined) return wrong(leftOut(left));
   if (sections.length > MAX_SECTIONS)
     return wrong(`has ${sections.length} sections; ${MAX_SECTIONS} are the most`);
+  return withinBudget(sections, budget);
+}
+
+function nothingShown(entries: readonly Entry[]): readonly Section[] {
+  return entries.length === 0
+    ? []
+    : sectionsOf(entries, { summary: removedText(entries.length) }, turnStarts(entries));
+}
+
+function withinBudget(sections: readonly Section[], budget: number): CheckedPlan {
   const tokens = sum(sections);
   if (tokens > budget) return wrong(`has ${tokens} tokens; the budget is ${budget}`);
   return { ok: true, sections };

@@ -1,4 +1,5 @@
 import type { Content } from "../../schema/message.ts";
+import type { AnswerRoom } from "../answer-room.ts";
 import { type JsonObject, objectOf, parseArguments, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 
@@ -22,11 +23,18 @@ type Block = {
  */
 export class Blocks {
   readonly #blocks = new Map<number, Block>();
+  readonly #room: AnswerRoom;
   #places = 0;
+
+  constructor(room: AnswerRoom) {
+    this.#room = room;
+  }
 
   start(index: number, start: JsonObject): readonly ModelDelta[] {
     const block: Block | undefined = begun(start);
     if (block === undefined) return [];
+    const { text, signature, id, name, input } = block;
+    this.#room.takeBlock(text, signature, id, name, JSON.stringify(input));
     this.#blocks.set(index, block);
     if (block.type === "toolCall") return [this.#delta(block, "")];
     return block.text === "" ? this.#sign(block, "") : [this.#delta(block, block.text)];
@@ -36,7 +44,12 @@ export class Blocks {
     const block = this.#blocks.get(index);
     if (block === undefined) return [];
     const more = fragmentOf(block, delta);
-    if (more === undefined) return this.#sign(block, textOf(delta["signature"]) ?? "");
+    if (more === undefined) {
+      const signature = textOf(delta["signature"]) ?? "";
+      this.#room.take(signature);
+      return this.#sign(block, signature);
+    }
+    this.#room.take(more);
     block.text += more;
     return [this.#delta(block, more)];
   }

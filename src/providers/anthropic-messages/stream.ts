@@ -1,4 +1,5 @@
 import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
 import { countOf, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
@@ -23,7 +24,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 export class AnthropicAssembler implements Assembler {
   state: "open" | "ended" = "open";
   readonly #context: AnswerContext;
-  readonly #blocks = new Blocks();
+  readonly #blocks: Blocks;
   #counters: Counters = {};
   #stop: string | undefined;
   #refusal: string | undefined;
@@ -31,6 +32,7 @@ export class AnthropicAssembler implements Assembler {
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#blocks = new Blocks(new AnswerRoom(context.vendor));
   }
 
   push({ event, data }: ServerEvent): readonly ModelDelta[] {

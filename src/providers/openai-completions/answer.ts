@@ -1,4 +1,5 @@
 import type { Content } from "../../schema/message.ts";
+import type { AnswerRoom } from "../answer-room.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { ReasoningDetails, reasoningIn } from "./reasoning.ts";
@@ -13,7 +14,13 @@ type Block =
 export class Answer {
   readonly #blocks: Block[] = [];
   readonly #calls = new ToolCalls();
-  readonly #details = new ReasoningDetails();
+  readonly #details: ReasoningDetails;
+  readonly #room: AnswerRoom;
+
+  constructor(room: AnswerRoom) {
+    this.#room = room;
+    this.#details = new ReasoningDetails(room);
+  }
 
   add(delta: JsonObject): readonly ModelDelta[] {
     this.#details.add(delta);
@@ -43,9 +50,13 @@ export class Answer {
 
   #append(type: "text" | "thinking", delta: string | undefined): readonly ModelDelta[] {
     if (delta === undefined) return [];
+    this.#room.take(delta);
     const last = this.#blocks.at(-1);
     if (last?.type === type) last.text += delta;
-    else this.#blocks.push({ type, text: delta });
+    else {
+      this.#room.takeBlock();
+      this.#blocks.push({ type, text: delta });
+    }
     return [{ type, index: this.#blocks.length - 1, delta }];
   }
 
@@ -63,7 +74,11 @@ export class Answer {
   #call(fragment: JsonObject): ModelDelta {
     const { call, id, name, text } = this.#calls.add(fragment);
     let index = this.#blocks.findIndex((block) => block.type === "toolCall" && block.call === call);
-    if (index < 0) index = this.#blocks.push({ type: "toolCall", call }) - 1;
+    if (index < 0) {
+      this.#room.takeBlock(id, name);
+      index = this.#blocks.push({ type: "toolCall", call }) - 1;
+    }
+    this.#room.take(text);
     return { type: "toolCall", index, id, name, delta: text };
   }
 }

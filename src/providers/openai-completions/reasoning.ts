@@ -1,3 +1,4 @@
+import type { AnswerRoom } from "../answer-room.ts";
 import { countOf, type JsonObject, listOf, objectOf, textOf } from "../json.ts";
 
 /** What a delta says of the model's reasoning, under the names that servers use for it (THK-04). */
@@ -21,6 +22,11 @@ const TEXT_FIELDS = ["text", "summary", "data"] as const;
  */
 export class ReasoningDetails {
   readonly #details = new Map<string, Record<string, unknown>>();
+  readonly #room: AnswerRoom;
+
+  constructor(room: AnswerRoom) {
+    this.#room = room;
+  }
 
   add(delta: JsonObject): void {
     for (const [at, item] of listOf(delta["reasoning_details"]).entries()) {
@@ -28,6 +34,8 @@ export class ReasoningDetails {
       if (piece === undefined) continue;
       const key = `${countOf(piece["index"]) ?? at} ${String(piece["type"])}`;
       const known = this.#details.get(key) ?? {};
+      if (!this.#details.has(key)) this.#room.takeBlock(JSON.stringify(piece));
+      else this.#room.take(...[...TEXT_FIELDS, "signature"].map((name) => textOf(piece[name]) ?? ""));
       const joined: Record<string, unknown> = { ...known };
       for (const [name, value] of Object.entries(piece)) {
         // An empty or absent value in a later piece takes nothing away.

@@ -1,4 +1,5 @@
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
+import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
 import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "../json.ts";
@@ -32,13 +33,14 @@ const FAILED = {
 export class CompletionsAssembler implements Assembler {
   state: "open" | "complete" | "ended" = "open";
   readonly #context: AnswerContext;
-  readonly #answer = new Answer();
+  readonly #answer: Answer;
   #finish: string | undefined;
   #usage: Usage = NO_USAGE;
   #id: string | undefined;
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#answer = new Answer(new AnswerRoom(context.vendor));
   }
 
   push({ event, data }: ServerEvent): readonly ModelDelta[] {

@@ -69,10 +69,11 @@ export class ToolCalls {
  */
 function startsAnother(slot: Slot, sentId: string, name: string, text: string): boolean {
   if (name === "" || slot.name === "") return false;
-  const whole = objectOf(parseJson(slot.text)) !== undefined;
   const another = sentId !== "" && sentId !== slot.sentId;
-  if (another && (whole || slot.text === "")) return true;
-  return whole && text.trimStart().startsWith("{");
+  if (another && slot.text === "") return true;
+  // Parsed only where it decides: a server may repeat the name with each of ten thousand fragments.
+  const begins = another || text.trimStart().startsWith("{");
+  return begins && objectOf(parseJson(slot.text)) !== undefined;
 }
 
 /** Some servers send an object where the API has a string. */

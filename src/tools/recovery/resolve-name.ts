@@ -1,4 +1,5 @@
-import { CALL_ALIASES, TOOL_ALIASES } from "../aliases.ts";
+import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
+import { CALL_ALIASES } from "../aliases.ts";
 import type { Tool } from "../tool.ts";
 
 /** The tool of exactly this name; else the only one that the name fits but for case, separators or an alias. */

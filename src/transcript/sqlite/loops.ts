@@ -38,7 +38,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   else abortUnfinished(sql, session.last_loop_id, atMs);
 
   const { branch, from } = start(sql, opening, session?.head_branch ?? MAIN);
-  const parentLoopId = session?.last_loop_id ?? undefined;
+  const parentLoopId = session === undefined ? opening.spawn?.loopId : (session.last_loop_id ?? undefined);
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
   const isSpokenTo = opening.kind.type !== "compaction";
@@ -89,7 +89,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
 function createSession(sql: Sql, opening: LoopOpening): void {
   sql.run(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
-       loops, status) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running')`,
+       loops, status, spawn, spawned_by) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running', ?, ?)`,
     opening.step.session,
     opening.agentName,
     opening.definitionHash,
@@ -97,6 +97,8 @@ function createSession(sql: Sql, opening: LoopOpening): void {
     opening.atMs,
     opening.atMs,
     MAIN,
+    opening.spawn === undefined ? null : json(opening.spawn),
+    opening.spawn?.session ?? null,
   );
   createBranch(sql, { session: opening.step.session, id: MAIN, position: 0 });
 }

@@ -1,4 +1,4 @@
-import type { LoopStatus } from "../../schema/record.ts";
+import type { LoopStatus, SpawnRef } from "../../schema/record.ts";
 import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
 import type { StepRecord } from "../step.ts";
@@ -14,6 +14,7 @@ type SessionRow = {
   head_branch: string;
   loops: number;
   status: LoopStatus;
+  spawn: string | null;
 };
 
 export function sessionOf(sql: Sql, id: string): SessionRecord | undefined {
@@ -23,7 +24,7 @@ export function sessionOf(sql: Sql, id: string): SessionRecord | undefined {
 
 export function sessionsOf(
   sql: Sql,
-  filter: { limit: number; agentName?: string; status?: LoopStatus },
+  filter: { limit: number; agentName?: string; status?: LoopStatus; spawnedBy?: string },
 ): SessionRecord[] {
   const conditions: string[] = [];
   const values: Value[] = [];
@@ -34,6 +35,10 @@ export function sessionsOf(
   if (filter.status !== undefined) {
     conditions.push("status = ?");
     values.push(filter.status);
+  }
+  if (filter.spawnedBy !== undefined) {
+    conditions.push("spawned_by = ?");
+    values.push(filter.spawnedBy);
   }
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const text = `SELECT * FROM sessions ${where} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
@@ -51,6 +56,7 @@ function sessionRecord(row: SessionRow): SessionRecord {
     headBranch: row.head_branch,
     loops: row.loops,
     status: row.status,
+    ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) as SpawnRef }),
   };
 }
 

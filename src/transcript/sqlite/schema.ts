@@ -182,3 +182,10 @@ ALTER TABLE loops ADD COLUMN view TEXT;
 ALTER TABLE sessions ADD COLUMN grants TEXT;
 CREATE INDEX loops_by_end ON loops (session, end_branch, end_position);
 `;
+
+/** The call that a sub-agent's session was made for, whole and by its session. */
+export const SCHEMA_3 = `
+ALTER TABLE sessions ADD COLUMN spawn TEXT;
+ALTER TABLE sessions ADD COLUMN spawned_by TEXT;
+CREATE INDEX sessions_by_spawn ON sessions (spawned_by, created_at_ms) WHERE spawned_by IS NOT NULL;
+`;

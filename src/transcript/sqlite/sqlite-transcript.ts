@@ -125,6 +125,7 @@ export class SqliteTranscript implements Transcript {
     limit: number;
     agentName?: string;
     status?: LoopStatus;
+    spawnedBy?: string;
   }): Promise<readonly SessionRecord[]> {
     return this.#reader.read((sql) => sessionsOf(sql, filter));
   }

@@ -1,5 +1,6 @@
 import { answerDigest } from "../../../activities/answer-digest.ts";
 import { modelRequest, showsLabels } from "../../../activities/model.ts";
+import { toolsAtHand } from "../../../activities/offered-tools.ts";
 import { smaller } from "../../../activities/smaller-view.ts";
 import type { CallModelCommand, CompactCommand } from "../../../core/command.ts";
 import { isLeft } from "../../../core/materialise.ts";
@@ -17,7 +18,7 @@ export async function callModel(stage: Stage, command: CallModelCommand): Promis
   const { loopId, turn, position } = command;
   const branch = begin(stage, command, "answer");
   const view = { ...command.view, branch };
-  const labels = showsLabels(stage.tools.resolve(definition.tools));
+  const labels = showsLabels(toolsAtHand(definition, stage.tools));
   const asked = await withAttempts(stage, command.maxAttempts, async (attempt) => {
     const messages = seen(transcript, view, { labels });
     const answer = await vendor.stream(modelRequest(definition, messages, stage, command.repair === true));

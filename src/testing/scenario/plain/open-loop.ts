@@ -48,7 +48,7 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
   const digest = {
     ...loop,
     ...(view === undefined ? {} : { view }),
-    ...pinned(definition, "scenario", resolved.tools, continuation),
+    ...pinned(definition, "scenario", resolved.tools, new Map(), continuation),
     warnings: resolved.warnings,
   };
   return { type: "loop-opened", digest };

@@ -1,0 +1,13 @@
+// Writes agent.schema.json, for editors, and the reference of the format in docs/agents.md. Needs a build.
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const built = (name) => import(join(root, "dist", "config", "agent-file", name));
+const { schemaText } = await built("json-schema.js");
+const { withReference } = await built("reference.js");
+
+const page = join(root, "docs", "agents.md");
+writeFileSync(join(root, "agent.schema.json"), schemaText());
+writeFileSync(page, withReference(readFileSync(page, "utf8")));

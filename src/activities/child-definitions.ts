@@ -1,0 +1,36 @@
+import type { ToolFacts } from "../core/digest.ts";
+import { type AgentDefinition, Delegation, type SubAgent } from "../schema/definition.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+
+/** What a sub-agent runs with: its own definition, under the caller's name for it and within the caller's depth. */
+export function childDefinition(caller: AgentDefinition, { name, agent }: SubAgent): AgentDefinition {
+  const { subAgents, delegation, ...rest } = agent;
+  const below = delegationOf(caller).maxDepth - 1;
+  const named = { ...rest, name };
+  if (subAgents === undefined || below === 0) return named;
+  const own = delegationOf(agent);
+  return { ...named, subAgents, delegation: { ...own, maxDepth: Math.min(own.maxDepth, below) } };
+}
+
+export function delegationOf({ delegation }: AgentDefinition): Delegation {
+  return delegation ?? Delegation.parse({});
+}
+
+export type ChildFacts = ReadonlyMap<string, NonNullable<ToolFacts["child"]>>;
+
+/** Keeps the definitions of an agent's sub-agents, so that a call needs no more than a hash. */
+export async function saveChildDefinitions(
+  caller: AgentDefinition,
+  transcript: Pick<Transcript, "saveDefinition">,
+): Promise<ChildFacts> {
+  const facts = await Promise.all(
+    (caller.subAgents ?? []).map(async (subAgent) => {
+      const definition = childDefinition(caller, subAgent);
+      const definitionHash = await transcript.saveDefinition(definition);
+      const { subAgents } = definition;
+      const delegation = subAgents === undefined ? {} : { delegation: delegationOf(definition) };
+      return [subAgent.name, { definitionHash, limits: subAgent.limits, ...delegation }] as const;
+    }),
+  );
+  return new Map(facts);
+}

@@ -1,0 +1,46 @@
+import type { AgentDefinition, SubAgent } from "../schema/definition.ts";
+import { subAgentTool } from "../tools/agent/sub-agent.ts";
+import type { Resolution, ToolRegistry } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
+
+type Offering = Pick<AgentDefinition, "tools" | "subAgents">;
+
+/** All that an agent may call: the tools that it names, then its sub-agents. */
+export function agentTools(
+  { tools: names, subAgents = [] }: Offering,
+  registry: Pick<ToolRegistry, "resolve">,
+  options: { readonly strict?: boolean } = {},
+): Resolution {
+  const resolved = registry.resolve(names, options);
+  if (!resolved.ok || subAgents.length === 0) return resolved;
+  const taken = subAgents.filter(({ name }, index) =>
+    isTaken(name, resolved.tools, subAgents.slice(0, index)),
+  );
+  if (taken.length > 0) return { ok: false, errors: taken.map(taught) };
+  return { ...resolved, tools: [...resolved.tools, ...subAgents.map(asTool)] };
+}
+
+/** For an agent whose loop is open: what was wrong was found then. */
+export function toolsAtHand(definition: Offering, registry: ToolRegistry): readonly Tool[] {
+  const offered = agentTools(definition, registry);
+  return offered.ok ? offered.tools : [];
+}
+
+/** A definition keeps its sub-agents as long as it is kept itself. */
+const known = new WeakMap<SubAgent, Tool>();
+
+function asTool(agent: SubAgent): Tool {
+  const before = known.get(agent);
+  if (before !== undefined) return before;
+  const tool = subAgentTool(agent);
+  known.set(agent, tool);
+  return tool;
+}
+
+function isTaken(name: string, tools: readonly Tool[], others: readonly SubAgent[]): boolean {
+  return tools.some((tool) => tool.name === name) || others.some((other) => other.name === name);
+}
+
+function taught({ name }: SubAgent): string {
+  return `The sub-agent "${name}" has the name of a tool or of another sub-agent: choose another one`;
+}

@@ -1,0 +1,153 @@
+import { isAbsolute, resolve } from "node:path";
+import type { Path } from "../source/node.ts";
+import { Draft, type Layer } from "./draft.ts";
+import { COMPACTION_FIELDS } from "./fields/compaction.ts";
+import { BATCH_SIZE, CONDUCT_FIELDS } from "./fields/conduct.ts";
+import { EXECUTION_FIELDS } from "./fields/execution.ts";
+import { HOOK_FIELDS } from "./fields/hooks.ts";
+import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
+import { fileText, type PromptPlace, systemPrompt } from "./prompt.ts";
+import { takeModel } from "./provider.ts";
+import { at, isTable, type Table, textAt } from "./table.ts";
+import type { Workbench } from "./workbench.ts";
+
+/** The table that an agent is declared in, and what it may fall back on. */
+export type Declaration = {
+  readonly path: Path;
+  readonly value: Table;
+  /** Tables of a profile, the nearest first. */
+  readonly profiles: readonly Layer[];
+  /** Tables that hold sections: the agent's own first. */
+  readonly sections: readonly Layer[];
+  /** Tables that may say a prompt, and a workspace, in order (CFG-08, CFG-12). */
+  readonly prompts: readonly PromptPlace[];
+  readonly workspaces: readonly Layer[];
+};
+
+/** Everything of an agent but its name and its sub-agents. */
+export function draftOf(bench: Workbench, declaration: Declaration): Draft {
+  const draft = new Draft();
+  takeModel(bench, draft, declaration);
+  draft.take(PROFILE_FIELDS.filter(isNoTitle), declaration.profiles);
+  const { sections } = declaration;
+  draft.take([...CONDUCT_FIELDS, ...EXECUTION_FIELDS, ...HOOK_FIELDS], sections);
+  takeToolList(draft, sections);
+  settleToolStrategy(bench, draft);
+  takeContext(bench, draft, declaration);
+  const folder = takeWorkspace(bench, draft, declaration.workspaces);
+  takeOutput(bench, draft, folder);
+  const prompt = systemPrompt(bench, declaration.prompts, folder);
+  if (prompt !== undefined) draft.set(["systemPrompt"], prompt.text, prompt.origin);
+  notYet(bench, declaration);
+  return draft;
+}
+
+/** What a profile says that is not its owner's name: names of owners come first. */
+function isNoTitle({ to }: { readonly to: Path }): boolean {
+  return MANNER_FIELDS.some((manner) => manner.to === to);
+}
+
+/** `tools = [ … ]` in an agent's own table. */
+function takeToolList(draft: Draft, sections: readonly Layer[]): void {
+  const first = sections.find(({ value }) => at(value, ["tools"]) !== undefined);
+  const list = at(first?.value, ["tools"]);
+  if (Array.isArray(list)) draft.set(["tools"], list, { type: "file", path: [...first!.path, "tools"] });
+}
+
+function settleToolStrategy(bench: Workbench, draft: Draft): void {
+  const type = draft.get(["toolStrategy", "type"]);
+  const size = draft.get(["toolStrategy", "size"]);
+  if (type === "batched") {
+    if (size === undefined) draft.set(["toolStrategy", "size"], BATCH_SIZE, { type: "default" });
+    return;
+  }
+  const origin = draft.origins.get("toolStrategy.size");
+  if (origin?.type === "file") {
+    bench.doubt(origin.path, 'this is not used: it counts with tool_strategy = "batched" alone', {
+      at: "key",
+    });
+  }
+  if (type === undefined) draft.remove(["toolStrategy"]);
+  else draft.remove(["toolStrategy", "size"]);
+}
+
+/** Off unless `max_context_tokens` is said; a named variation comes before the section (CFG-21, CFG-22). */
+function takeContext(bench: Workbench, draft: Draft, { path, value, profiles, sections }: Declaration): void {
+  const layers = [...sections];
+  const named = [{ path, value }, ...profiles].find(
+    (layer) => textAt(layer.value, ["compaction"]) !== undefined,
+  );
+  if (named !== undefined) {
+    const place = [...named.path, "compaction"];
+    const entity = bench.references.resolve(textAt(named.value, ["compaction"])!, "compaction", place);
+    if (entity !== undefined) {
+      const via = `compaction ${entity.name}`;
+      const own = sections.filter((layer) => layer.path.length > 0);
+      const shared = sections.filter((layer) => layer.path.length === 0);
+      layers.splice(
+        0,
+        layers.length,
+        ...own,
+        { path: entity.path, value: entity.table, via, within: "compaction" },
+        ...shared,
+      );
+    }
+  }
+  draft.take(COMPACTION_FIELDS, layers);
+  if (draft.get(["context", "maxContextTokens"]) !== undefined) return;
+  const first = [...draft.origins].find(([to]) => to.startsWith("context."))?.[1];
+  if (first?.type === "file") {
+    bench.doubt(first.path, "compaction is off, so this is not used: add max_context_tokens", { at: "key" });
+  }
+  draft.remove(["context"]);
+  draft.set(["context"], null, { type: "default", note: "compaction is off without max_context_tokens" });
+}
+
+function takeWorkspace(bench: Workbench, draft: Draft, layers: readonly Layer[]): string | undefined {
+  const { cwd } = bench.surroundings;
+  for (const { path, value, via } of layers) {
+    const key = path.length === 0 ? "default_workspace" : "workspace";
+    const said = textAt(value, [key]);
+    if (said === undefined) continue;
+    if (said === "none") return undefined;
+    const folder = isAbsolute(said) ? said : resolve(cwd, said);
+    draft.set(["workspace"], folder, {
+      type: "file",
+      path: [...path, key],
+      ...(via === undefined ? {} : { via }),
+    });
+    return folder;
+  }
+  draft.set(["workspace"], cwd, { type: "default", note: "the current folder" });
+  return cwd;
+}
+
+function takeOutput(bench: Workbench, draft: Draft, folder: string | undefined): void {
+  const output = draft.get(["output"]);
+  if (!isTable(output)) return;
+  if (output["type"] === undefined) {
+    const type = output["schema"] === undefined ? "json" : "json-schema";
+    draft.set(["output", "type"], type, { type: "default" });
+  }
+  const { schema } = output;
+  const origin = draft.origins.get("output.schema");
+  if (typeof schema !== "string" || origin?.type !== "file") return;
+  const { text, from } = fileText(bench, schema, origin.path, folder);
+  try {
+    draft.set(["output", "schema"], text === "" ? {} : JSON.parse(text), { ...origin, ...from });
+  } catch (error) {
+    draft.remove(["output"]);
+    bench.wrong(origin.path, `this is not a JSON Schema: ${(error as Error).message}`, "JSON", schema);
+  }
+}
+
+function notYet(bench: Workbench, { profiles }: Declaration): void {
+  for (const { path, value } of profiles) {
+    const skills = at(value, ["skills"]);
+    if (Array.isArray(skills) && skills.length > 0) {
+      bench.doubt([...path, "skills"], "skills are not loaded by this release; the names are passed over", {
+        at: "key",
+      });
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { nearestName } from "../../core/nearest-name.ts";
+import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Path } from "../source/node.ts";
+import { type Origin, originOf } from "./draft.ts";
+import { at } from "./table.ts";
+import type { Workbench } from "./workbench.ts";
+
+/** Warnings about a definition that is valid (CFG-28). */
+export function doubtsOf(
+  bench: Workbench,
+  definition: AgentDefinition,
+  origins: ReadonlyMap<string, Origin>,
+  below: Path = [],
+): void {
+  const place = (path: Path): Path | undefined => {
+    const origin = originOf(origins, [...below, ...path]);
+    return origin?.type === "file" ? origin.path : undefined;
+  };
+  costWithoutRates(bench, definition, place(["limits", "maxCostUsd"]));
+  unknownTools(bench, definition, place(["tools"]));
+  for (const [index, { agent, limits }] of (definition.subAgents ?? []).entries()) {
+    const inner = ["subAgents", index, "agent"];
+    const cost = { model: agent.model, limits: { ...agent.limits, maxCostUsd: limits.maxCostUsd } };
+    costWithoutRates(bench, cost, place(["subAgents", index, "limits", "maxCostUsd"]));
+    doubtsOf(bench, agent, origins, [...below, ...inner]);
+  }
+  if (below.length === 0 && at(bench.value, ["session", "scope"]) === "ephemeral") {
+    bench.doubt(["session", "scope"], "sessions are always kept; this changes nothing");
+  }
+}
+
+function costWithoutRates(
+  bench: Workbench,
+  { model, limits }: Pick<AgentDefinition, "model" | "limits">,
+  place: Path | undefined,
+): void {
+  if (limits.maxCostUsd === null || place === undefined) return;
+  if (Object.values(model.cost).some((rate) => rate > 0)) return;
+  const message = `this limit never holds: ${model.id} has no rates, so it costs nothing; add [provider.cost]`;
+  bench.doubt(place, message, { expected: "rates in [provider.cost]" });
+}
+
+function unknownTools(bench: Workbench, { tools, strict }: AgentDefinition, place: Path | undefined): void {
+  const known = bench.surroundings.knownTools;
+  if (known === undefined || place === undefined) return;
+  for (const [index, tool] of tools.entries()) {
+    if (known.includes(tool) || Object.hasOwn(TOOL_ALIASES, tool)) continue;
+    const nearest = nearestName(tool, [...known, ...Object.keys(TOOL_ALIASES)]);
+    const hint = nearest === undefined ? `built in are ${known.join(", ")}` : `did you mean "${nearest}"?`;
+    const then = strict
+      ? "a worker that does not have it refuses the agent"
+      : "it is left out unless the worker has it";
+    bench.doubt([...place, index], `tool "${tool}" is not built in; ${then}; ${hint}`, {
+      found: tool,
+      expected: `one of ${known.join(", ")}, or a tool of the worker's`,
+      ...(nearest === undefined ? {} : { nearest }),
+    });
+  }
+}

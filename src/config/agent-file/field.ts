@@ -1,0 +1,90 @@
+import { z } from "zod";
+import type { Path } from "../source/node.ts";
+
+/** One thing that a file can say of an agent, and what it is in a definition. */
+export type Field = {
+  /** Where it may stand in its table; the first is the place that is written. */
+  readonly places: readonly (readonly string[])[];
+  readonly schema: z.ZodType;
+  readonly to: Path;
+  /** From the file's value to the definition's, and back. */
+  readonly read: (value: unknown) => unknown;
+  readonly write: (value: unknown) => unknown;
+};
+
+export type FieldOptions = {
+  /** Other places, for files written for other tools. */
+  readonly also?: readonly string[];
+  readonly read?: (value: unknown) => unknown;
+  readonly write?: (value: unknown) => unknown;
+};
+
+const same = (value: unknown): unknown => value;
+
+/** @param place - With dots: `execution.retry.max_retries`. @param to - With dots, in the definition. */
+export function field(place: string, to: string, schema: z.ZodType, options: FieldOptions = {}): Field {
+  return {
+    places: [place, ...(options.also ?? [])].map((dotted) => dotted.split(".")),
+    schema,
+    to: to.split("."),
+    read: options.read ?? same,
+    write: options.write ?? same,
+  };
+}
+
+/** What a key means, and what it is when nobody says it. */
+export function said(schema: z.ZodType, description: string, byDefault?: unknown): z.ZodType {
+  return schema.optional().meta({ description, ...(byDefault === undefined ? {} : { default: byDefault }) });
+}
+
+/** What a key means that cannot be left out. */
+export function must(schema: z.ZodType, description: string): z.ZodType {
+  return schema.meta({ ...schema.meta(), description });
+}
+
+/** Says of a schema what problems tell people to write. */
+export function expecting<Schema extends z.ZodType>(schema: Schema, expected: string): Schema {
+  return schema.meta({ ...schema.meta(), expected });
+}
+
+/** TOML knows no null: the word switches a thing off in every format. */
+const NONE = "none";
+
+export function orNone(schema: z.ZodType): z.ZodType {
+  return z.union([schema, z.literal(NONE), z.null()]);
+}
+
+/** For fields of `orNone`. */
+export const NULLABLE = {
+  read: (value: unknown) => (value === NONE ? null : value),
+  write: (value: unknown) => (value === null ? NONE : value),
+} as const;
+
+export const SECONDS = {
+  read: (value: unknown) => (typeof value === "number" ? Math.round(value * 1000) : NULLABLE.read(value)),
+  write: (value: unknown) => (typeof value === "number" ? value / 1000 : NULLABLE.write(value)),
+} as const;
+
+export const wholeFrom = (min: number, max?: number) => {
+  const schema = z.number().int().min(min);
+  return max === undefined ? schema : schema.max(max);
+};
+
+/** The table that holds these fields, with tables within it. */
+export function shapeOf(fields: readonly Field[]): Record<string, z.ZodType> {
+  const shape: Record<string, z.ZodType> = {};
+  const inner = new Map<string, Field[]>();
+  for (const { places, ...rest } of fields) {
+    for (const [index, [key, ...below]] of places.entries()) {
+      if (below.length > 0) inner.set(key!, [...(inner.get(key!) ?? []), { ...rest, places: [below] }]);
+      else if (index === 0) shape[key!] = rest.schema;
+      else
+        shape[key!] = rest.schema.meta({
+          ...rest.schema.meta(),
+          description: `The same as ${places[0]!.join(".")}.`,
+        });
+    }
+  }
+  for (const [key, below] of inner) shape[key] = z.strictObject(shapeOf(below)).optional();
+  return shape;
+}

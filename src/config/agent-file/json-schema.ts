@@ -1,0 +1,132 @@
+import { z } from "zod";
+import type { Path } from "../source/node.ts";
+import { AgentFile } from "./schema.ts";
+
+/** As far as it is read here. */
+export type JsonSchema = {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly items?: JsonSchema;
+  readonly required?: readonly string[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMaximum?: number;
+  /** Ours: words for people, in place of those made of the rest. */
+  readonly expected?: string;
+};
+
+let made: JsonSchema | undefined;
+
+/** Of the format, with the words of `expected`. */
+export function formatSchema(): JsonSchema {
+  made ??= z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  return made;
+}
+
+/** For editors: what any JSON Schema validator takes. */
+export function publishedSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any", reused: "ref" });
+  return { title: "An agent file of Holdfast", ...(withoutOurs(schema) as object) };
+}
+
+/** As it lies in the package. */
+export function schemaText(): string {
+  return `${JSON.stringify(publishedSchema(), undefined, 1)}\n`;
+}
+
+function withoutOurs(value: unknown, isNames = false): unknown {
+  if (Array.isArray(value)) return value.map((member) => withoutOurs(member));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => isNames || key !== "expected")
+      .map(([key, inner]) => [key, withoutOurs(inner, key === "properties")]),
+  );
+}
+
+/** What may stand at a path; choices are gone through in order. */
+export function schemaAt(path: Path): JsonSchema | undefined {
+  return descend(formatSchema(), path);
+}
+
+function descend(schema: JsonSchema, path: Path): JsonSchema | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return schema;
+  if (schema.anyOf !== undefined) {
+    for (const choice of schema.anyOf) {
+      const found = descend(choice, path);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  const inner =
+    typeof step === "number"
+      ? schema.items
+      : Object.hasOwn(schema.properties ?? {}, step)
+        ? schema.properties?.[step]
+        : typeof schema.additionalProperties === "object"
+          ? schema.additionalProperties
+          : undefined;
+  return inner === undefined ? undefined : descend(inner, rest);
+}
+
+/** Keys that a table may have. */
+export function keysOf(schema: JsonSchema | undefined): readonly string[] {
+  if (schema?.anyOf !== undefined) return schema.anyOf.flatMap(keysOf);
+  return Object.keys(schema?.properties ?? {});
+}
+
+/** "a whole number from 1, or "none"" */
+export function expectedBy(schema: JsonSchema): string {
+  if (schema.expected !== undefined) return schema.expected;
+  if (schema.anyOf !== undefined) {
+    const choices = schema.anyOf.filter(({ type }) => type !== "null").map(expectedBy);
+    return oneOf([...new Set(choices)]);
+  }
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return oneOf(schema.enum.map((value) => JSON.stringify(value)));
+  switch (schema.type) {
+    case "integer":
+      return `a whole number${bounds(schema)}`;
+    case "number":
+      return `a number${bounds(schema)}`;
+    case "boolean":
+      return "true or false";
+    case "string":
+      return "a text";
+    case "array":
+      return schema.items === undefined ? "a list" : `a list; each member ${expectedBy(schema.items)}`;
+    case "object":
+      return "a table";
+    default:
+      return "any value";
+  }
+}
+
+function bounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): string {
+  const from =
+    exclusiveMinimum !== undefined
+      ? ` above ${exclusiveMinimum}`
+      : isBound(minimum)
+        ? ` from ${minimum}`
+        : "";
+  const to =
+    exclusiveMaximum !== undefined ? ` below ${exclusiveMaximum}` : isBound(maximum) ? ` to ${maximum}` : "";
+  return from + (from !== "" && to.startsWith(" below") ? ` and${to}` : to);
+}
+
+function isBound(bound: number | undefined): boolean {
+  return bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
+}
+
+function oneOf(choices: readonly string[]): string {
+  if (choices.length < 2) return choices.join("");
+  return `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
+}

@@ -1,0 +1,230 @@
+import { z } from "zod";
+import { SubAgentLimits } from "../../schema/definition.ts";
+import { expecting, type Field, must, said, shapeOf, wholeFrom } from "./field.ts";
+import { COMPACTION_FIELDS } from "./fields/compaction.ts";
+import { CONDUCT_FIELDS } from "./fields/conduct.ts";
+import { EXECUTION_FIELDS, limitFields } from "./fields/execution.ts";
+import { HOOK_FIELDS } from "./fields/hooks.ts";
+import { MODEL_FIELDS } from "./fields/model.ts";
+import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
+
+// The format of an agent file: what TOML, YAML and JSON may hold. Its meaning is in compose.ts, its reference in
+// docs/agents.md, which is written from this.
+
+/** Sections that speak of all agents of a file, or stand in an agent's own table. */
+export const SECTION_FIELDS: readonly Field[] = [
+  ...CONDUCT_FIELDS,
+  ...COMPACTION_FIELDS,
+  ...EXECUTION_FIELDS,
+  ...HOOK_FIELDS,
+];
+
+export const SUB_AGENT_LIMIT_FIELDS = limitFields("", "limits", SubAgentLimits.parse({}));
+
+const Sections = shapeOf(SECTION_FIELDS) as Record<string, z.ZodOptional<z.ZodObject>>;
+
+const reference = (to: string) => expecting(z.string().min(1), `the name of a ${to}, or {{${to}.NAME}}`);
+const Id = expecting(z.string().min(1), "a name, or {{NAME}}, {{%NAME%}}, {{#ID#}}");
+
+const PROMPT =
+  'The text, "file:PATH" (relative to the workspace), "{{system_prompt.NAME}}", or `{ text = … }` for a text that begins like one of these.';
+const PromptText = expecting(
+  z.union([z.string(), z.strictObject({ text: z.string() })]),
+  'a text, "file:PATH", {{system_prompt.NAME}}, or {text = …}',
+);
+const prompt = said(PromptText, PROMPT);
+const workspace = said(z.string().min(1), "The folder that its tools work in; `none` for no folder.");
+const compactionName = said(reference("compaction"), "One of [[compaction.instances]].");
+
+const Model = shapeOf(MODEL_FIELDS);
+const InlineModel = expecting(
+  z.union([z.string().min(1), z.strictObject(Model)]),
+  "the name of a provider, {{provider.NAME}}, or a table as [provider] is",
+);
+const provider = said(
+  InlineModel,
+  "One of [[provider.instances]], or a table of its own; [provider] unless said.",
+);
+const skills = said(z.array(z.string()), "Names of skills.", []);
+
+const Profile = {
+  ...shapeOf(PROFILE_FIELDS),
+  system_prompt: prompt,
+  compaction: compactionName,
+  skills,
+};
+
+const ProfileInstance = z.strictObject({
+  id: must(Id, "Its name, for `agent_profile`."),
+  ...Profile,
+});
+
+const subAgentNames = said(
+  z.array(reference("sub_agent")),
+  "Which of [[sub_agents.instances]] it may hand a task to; an agent has all of them unless said, a sub-agent none.",
+);
+const tools = said(
+  z.union([z.array(z.string()), Sections["tools"]!.unwrap()]),
+  "Names of tools, or a table as [tools] is.",
+);
+const compaction = said(
+  z.union([reference("compaction"), Sections["compaction"]!.unwrap()]),
+  "One of [[compaction.instances]], or a table as [compaction] is.",
+);
+
+const AgentInstance = z.strictObject({
+  name: said(z.string().min(1).max(120), "Its name; `--agent FILE#NAME` chooses it.", "unnamed"),
+  agent_profile: said(
+    reference("agent_profile"),
+    "One of [[agent.profile.instances]]; the base profile unless said.",
+  ),
+  profile: said(z.strictObject({ ...Profile, workspace }), "A profile of its own, before the others."),
+  system_prompt: prompt,
+  provider,
+  model: said(z.string().min(1), "Another model of the same provider."),
+  workspace,
+  sub_agents: subAgentNames,
+  ...Sections,
+  tools,
+  compaction,
+});
+
+const SubAgentInstance = z.strictObject({
+  id: said(Id, "Its name for references; `name` unless said."),
+  name: said(
+    expecting(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), "1 to 64 letters, digits, - or _"),
+    "The tool's name; the id unless said.",
+  ),
+  description: said(z.string(), "For the model that is to choose it.", ""),
+  ...shapeOf(SUB_AGENT_LIMIT_FIELDS),
+  agent_name: said(z.string().min(1).max(120), "The agent's name in lists; the tool's name unless said."),
+  agent_description: said(z.string(), "What it is for, for people."),
+  agent_profile: said(reference("agent_profile"), "One of [[agent.profile.instances]]; none unless said."),
+  system_prompt: prompt,
+  provider,
+  model: said(z.string().min(1), "Another model of the same provider."),
+  ...shapeOf(MANNER_FIELDS),
+  skills,
+  workspace,
+  sub_agents: subAgentNames,
+  ...Sections,
+  tools,
+  compaction,
+});
+
+const ProviderInstance = z.strictObject({
+  id: said(Id, "Its name for references; `name` unless said."),
+  description: said(z.string(), "For people."),
+  ...Model,
+});
+
+const CompactionInstance = Sections["compaction"]!.unwrap().extend({
+  id: must(Id, "Its name, for `compaction`."),
+  description: said(z.string(), "For people."),
+});
+const instances = (schema: z.ZodType, what: string) => said(z.array(schema), what, []);
+const compactionInstances = instances(
+  CompactionInstance,
+  "Named variations; unset fields are those of the section.",
+);
+
+const Context = Sections["context"]!.unwrap();
+const ContextCompaction = (Context.shape["compaction"] as z.ZodOptional<z.ZodObject>).unwrap();
+
+const PromptInstance = z
+  .object({
+    id: must(Id, "Its name, for `system_prompt`."),
+    description: said(z.string(), "For people."),
+    type: said(
+      z.string().min(1),
+      "One of [[system_prompt_strategy.instances]], or custom, agent or minimal.",
+      "custom",
+    ),
+  })
+  .catchall(expecting(PromptText, "the text of a block, or file:PATH"));
+
+const Block = z.strictObject({
+  name: must(z.string().min(1), "The key of its text in a system prompt."),
+  order: said(z.number().int(), "Lower ones come first.", 0),
+  max_length: said(wholeFrom(0), "Characters; what is longer is cut. No limit unless said."),
+});
+
+const PromptStrategy = z.strictObject({
+  id: must(Id, "Its name, for `type`."),
+  description: said(z.string(), "For people."),
+  blocks: said(z.array(Block), "What a prompt is put together of.", []),
+});
+
+const section = (schema: z.ZodType, description: string) => said(schema, description);
+
+export const AgentFile = z.strictObject({
+  $schema: said(z.string(), "For editors: where the JSON Schema of this format lies."),
+  default_workspace: said(
+    z.string().min(1),
+    "The folder of agents that name none; `none` for no folder.",
+    ".",
+  ),
+  agent: section(
+    z.strictObject({
+      system_prompt: prompt,
+      workspace,
+      sub_agents: subAgentNames,
+      profile: section(
+        z.strictObject({
+          profile_id: said(z.uuid(), "For `{{#ID#}}`."),
+          ...Profile,
+          workspace,
+          instances: instances(ProfileInstance, "Named variations; unset fields are those of the profile."),
+        }),
+        "What agents have in common.",
+      ),
+      instances: instances(
+        AgentInstance,
+        "The agents of this file; one agent, made of [agent], where there are none.",
+      ),
+    }),
+    "The agent.",
+  ),
+  provider: section(
+    z.strictObject({ ...Model, instances: instances(ProviderInstance, "Named ones, each whole.") }),
+    "The model, and who serves it. The only section that must be there.",
+  ),
+  session: section(
+    z.strictObject({
+      scope: said(z.enum(["ephemeral", "persistent"]), "Every session is kept, whatever is said."),
+    }),
+    "Sessions.",
+  ),
+  ...Sections,
+  compaction: section(
+    Sections["compaction"]!.unwrap().extend({ instances: compactionInstances }),
+    "When the context is made smaller. Off unless max_context_tokens is said.",
+  ),
+  context: section(
+    Context.extend({
+      compaction: section(
+        ContextCompaction.extend({ instances: compactionInstances }),
+        "The same as [compaction].",
+      ),
+    }),
+    "Another way to write [compaction].",
+  ),
+  sub_agents: section(
+    z.strictObject({
+      instances: instances(SubAgentInstance, "Each is a tool that hands a task to an agent of its own."),
+    }),
+    "Agents that agents may call. They inherit nothing.",
+  ),
+  system_prompt: section(
+    z.strictObject({
+      instances: instances(PromptInstance, "Prompts put together of blocks, each under its name."),
+    }),
+    "Prompts to refer to.",
+  ),
+  system_prompt_strategy: section(
+    z.strictObject({
+      instances: instances(PromptStrategy, "Which blocks a prompt has, and in which order."),
+    }),
+    "How prompts are put together.",
+  ),
+});

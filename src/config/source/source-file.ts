@@ -1,0 +1,92 @@
+import { foundText, type Problem } from "../problem.ts";
+import { prepare } from "./environment.ts";
+import { Excerpts } from "./excerpts.ts";
+import { FORMATS, type Format, formatOf, PARSERS } from "./format.ts";
+import { keySpan, type Node, type Path, pathText, plain, valueSpan } from "./node.ts";
+import { mapped, Substitution, type SubstitutionOptions } from "./substitution.ts";
+
+/** A file that has been read: its values, where each of them stands, and what its variables held. */
+export type SourceFile = {
+  readonly name: string;
+  readonly root: Node;
+  /** With variables put in, secrets as references. */
+  readonly value: Record<string, unknown>;
+  /** By path: the variables that a value was made of. */
+  readonly variables: ReadonlyMap<string, readonly string[]>;
+  /** Paths of values that could not be made: what else is said of them follows from that. */
+  readonly broken: ReadonlySet<string>;
+  readonly problems: readonly Problem[];
+  /** Where a value stands. */
+  place(path: Path): Pick<Problem, "file" | "line" | "column">;
+  /** A problem at a key or a value of this file. */
+  problem(path: Path, about: About): Problem;
+};
+
+export type About = Pick<Problem, "kind" | "severity" | "message" | "expected" | "nearest" | "variable"> & {
+  /** Where it is shown: the value unless said. */
+  readonly at?: "key" | "value";
+  /** Left out: nothing is said of what was found. */
+  readonly found?: unknown;
+};
+
+export type SourceResult =
+  | { readonly ok: true; readonly source: SourceFile }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export type ReadOptions = SubstitutionOptions & {
+  readonly name: string;
+  /** Else the file's extension says it, or the first format that fits. */
+  readonly format?: Format | undefined;
+};
+
+/** Parses, and puts variables in. */
+export function readSource(text: string, options: ReadOptions): SourceResult {
+  const written = text.startsWith("\uFEFF") ? ` ${text.slice(1)}` : text;
+  const prepared = prepare(written);
+  const format = options.format ?? formatOf(options.name);
+  const excerpts = new Excerpts(options.name, written);
+  const tried = format === undefined ? FORMATS : [format];
+  let refusal: readonly Problem[] = [];
+  for (const candidate of tried) {
+    const parsed = PARSERS[candidate](prepared.text);
+    if (parsed.ok) {
+      if (parsed.root.type === "table") {
+        const substitution = new Substitution(prepared, options, excerpts);
+        return { ok: true, source: sourceFile(parsed.root, substitution, { options, excerpts }) };
+      }
+      const message = `A table of sections is expected at the top, found ${foundText(plain(parsed.root))}`;
+      refusal = [{ ...excerpts.at({ start: 0, end: 0 }), kind: "parse", severity: "error", message }];
+    } else if (refusal.length === 0) {
+      refusal = parsed.problems.map(({ span, message }) => ({
+        ...excerpts.at(mapped(span, prepared)),
+        kind: "parse" as const,
+        severity: "error" as const,
+        message: `This is not ${candidate.toUpperCase()}: ${message}`,
+      }));
+    }
+  }
+  return { ok: false, problems: refusal };
+}
+
+function sourceFile(
+  parsed: Node,
+  substitution: Substitution,
+  { options, excerpts }: { readonly options: ReadOptions; readonly excerpts: Excerpts },
+): SourceFile {
+  const root = substitution.root(parsed);
+  return {
+    name: options.name,
+    root,
+    value: plain(root) as Record<string, unknown>,
+    variables: substitution.variables,
+    broken: substitution.broken,
+    problems: substitution.problems,
+    place: (path) => excerpts.at(valueSpan(root, path)),
+    problem: (path, { at, found, ...about }) => ({
+      ...about,
+      ...excerpts.at(at === "key" ? keySpan(root, path) : valueSpan(root, path)),
+      ...(path.length === 0 ? {} : { field: pathText(path) }),
+      ...(found === undefined || options.isSecret(path) ? {} : { found: foundText(found) }),
+    }),
+  };
+}

@@ -1,0 +1,74 @@
+import { stringify } from "yaml";
+
+// The other way round: a table of plain values as text. TOML has no null; none may be in what is written as TOML.
+
+type Table = Readonly<Record<string, unknown>>;
+
+export function writeJson(table: Table): string {
+  return `${JSON.stringify(table, undefined, 2)}\n`;
+}
+
+export function writeYaml(table: Table): string {
+  return stringify(table, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+export function writeToml(table: Table): string {
+  return `${section([], table).join("\n").trim()}\n`;
+}
+
+/** Values first: below a header, everything belongs to its table. */
+function section(path: readonly string[], table: Table): readonly string[] {
+  const entries = Object.entries(table).filter(([, value]) => value !== undefined);
+  const isBelow = ([, value]: readonly [string, unknown]) => isTable(value) || isTables(value);
+  const own = entries
+    .filter((entry) => !isBelow(entry))
+    .map(([key, value]) => `${keyText(key)} = ${inline(value)}`);
+  const below = entries.filter(isBelow).flatMap(([key, value]) => {
+    const place = [...path, key];
+    const header = place.map(keyText).join(".");
+    if (isTable(value)) {
+      const lines = section(place, value);
+      const needsHeader = lines.length === 0 || !lines[0]!.startsWith("\n[");
+      return needsHeader ? [`\n[${header}]`, ...lines] : lines;
+    }
+    return (value as readonly Table[]).flatMap((member) => [`\n[[${header}]]`, ...section(place, member)]);
+  });
+  return [...own, ...below];
+}
+
+function isTable(value: unknown): value is Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isTables(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isTable);
+}
+
+function inline(value: unknown): string {
+  if (typeof value === "string") return value.includes("\n") ? severalLines(value) : text(value);
+  if (Array.isArray(value)) return `[${value.map(member).join(", ")}]`;
+  if (isTable(value)) {
+    const entries = Object.entries(value).map(([key, inner]) => `${keyText(key)} = ${member(inner)}`);
+    return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
+  }
+  if (value === null) throw new TypeError("TOML has no null");
+  return String(value);
+}
+
+function member(value: unknown): string {
+  return typeof value === "string" ? text(value) : inline(value);
+}
+
+/** JSON's escapes are TOML's; one control character more must be escaped. */
+function text(value: string): string {
+  return JSON.stringify(value).replaceAll("\u007f", "\\u007F");
+}
+
+function severalLines(value: string): string {
+  const lines = value.split("\n").map((line) => text(line).slice(1, -1));
+  return `"""\n${lines.join("\n")}"""`;
+}
+
+function keyText(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : text(key);
+}

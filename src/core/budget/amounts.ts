@@ -1,0 +1,100 @@
+import type { Delegation, Limits } from "../../schema/definition.ts";
+import type { Spent } from "../limits.ts";
+
+/**
+ * What was spent, or is set aside. Whole numbers all: sums are exact, in whatever order and grouping they are made.
+ *
+ * Dollars are therefore counted in billionths. A fraction is rounded once, where it is spent; the sums of a thousand
+ * children are then sums of integers, exact up to nine million dollars.
+ */
+export type Amounts = {
+  readonly turns: number;
+  readonly tokens: number;
+  readonly nanoUsd: number;
+  /** Agents that were started. */
+  readonly children: number;
+};
+
+/** What an agent may use together with all agents below it. `null` is without limit. */
+export type Allowance = {
+  readonly turns: number | null;
+  readonly tokens: number | null;
+  readonly nanoUsd: number | null;
+  readonly children: number | null;
+  /** Unix milliseconds. Time is not shared out: who works side by side has the same end. */
+  readonly deadlineMs: number | null;
+  /** Levels of agents that may stand below; 0 for none. */
+  readonly depth: number;
+};
+
+/** The parts of an allowance that are used up. */
+export const COUNTED = ["turns", "tokens", "nanoUsd", "children"] as const;
+export type Counted = (typeof COUNTED)[number];
+
+export const NOTHING: Amounts = { turns: 0, tokens: 0, nanoUsd: 0, children: 0 };
+
+/** Associative, with `NOTHING` as identity. */
+export function addAmounts(a: Amounts, b: Amounts): Amounts {
+  return {
+    turns: a.turns + b.turns,
+    tokens: a.tokens + b.tokens,
+    nanoUsd: a.nanoUsd + b.nanoUsd,
+    children: a.children + b.children,
+  };
+}
+
+const NANO = 1_000_000_000;
+
+export function toNanoUsd(dollars: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.round(dollars * NANO));
+}
+
+export function toUsd(nanoUsd: number): number {
+  return nanoUsd / NANO;
+}
+
+/** What one agent has spent itself, without those below it. */
+export function amountsOf({ turns, tokens, costUsd }: Omit<Spent, "durationMs">): Amounts {
+  return { turns, tokens, nanoUsd: toNanoUsd(costUsd), children: 0 };
+}
+
+/** Of a definition that says nothing of it: the defaults of its schema. */
+const ONE_LEVEL: Delegation = { maxDepth: 1, maxChildren: 100 };
+
+/**
+ * What the definition of an agent allows it.
+ *
+ * @param startsAtMs - When its time begins.
+ */
+export function allowanceOf(
+  limits: Limits,
+  delegation: Delegation | undefined,
+  startsAtMs: number,
+): Allowance {
+  const { maxDepth, maxChildren } = delegation ?? ONE_LEVEL;
+  return {
+    turns: limits.maxTurns,
+    tokens: limits.maxTotalTokens,
+    nanoUsd: limits.maxCostUsd === null ? null : toNanoUsd(limits.maxCostUsd),
+    children: maxChildren,
+    deadlineMs: limits.maxDurationMs === null ? null : startsAtMs + limits.maxDurationMs,
+    depth: maxDepth,
+  };
+}
+
+/** Whichever is less, part by part. */
+export function narrower(a: Allowance, b: Allowance): Allowance {
+  return {
+    turns: lesser(a.turns, b.turns),
+    tokens: lesser(a.tokens, b.tokens),
+    nanoUsd: lesser(a.nanoUsd, b.nanoUsd),
+    children: lesser(a.children, b.children),
+    deadlineMs: lesser(a.deadlineMs, b.deadlineMs),
+    depth: Math.min(a.depth, b.depth),
+  };
+}
+
+export function lesser(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
+}

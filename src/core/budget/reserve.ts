@@ -1,0 +1,112 @@
+import type { Spent } from "../limits.ts";
+import { ProtocolError } from "../protocol-error.ts";
+import { type Account, allowance, type Left, left } from "./account.ts";
+import { type Allowance, type Amounts, COUNTED, lesser } from "./amounts.ts";
+import { fairShares } from "./fair-shares.ts";
+import { refusal, type Shortage } from "./refusal.ts";
+
+/** A child that is to begin. */
+export type Asked = {
+  /** Unique in the account for ever: of the command and the call, say. */
+  readonly id: string;
+  /** What its own definition allows it. */
+  readonly own: Allowance;
+};
+
+export type Reservation =
+  /** `given` is what the child's account is opened with. */
+  | { readonly type: "reserved"; readonly id: string; readonly given: Allowance }
+  | { readonly type: "refused"; readonly id: string; readonly reason: string };
+
+/**
+ * Sets aside for children that begin together a fair share of what is left, and for none more than its own definition
+ * allows. When there is not enough for all, the first of them begin and the others are refused, with words for the
+ * model.
+ *
+ * @param keep - Shares that stay with the agent itself, to read what the children bring: one, or 0 for an agent that
+ *   spends nothing behind them.
+ * @returns A reservation for each, in the order that was asked in.
+ */
+export function reserve(
+  account: Account,
+  spent: Spent,
+  asked: readonly Asked[],
+  nowMs: number,
+  keep: 0 | 1 = 1,
+): { readonly account: Account; readonly reservations: readonly Reservation[] } {
+  const known = new Set(Object.keys(account.open));
+  for (const { id } of asked) {
+    if (known.has(id)) throw new ProtocolError(`Child ${id} was reserved for already.`);
+    known.add(id);
+  }
+  const before = left(account, spent, nowMs);
+  const { count, shortage } = affordable(before, asked.length, keep);
+  const begun = asked.slice(0, count);
+  const given = share(account, before, begun, keep);
+  const open = { ...account.open };
+  for (const [index, { id }] of begun.entries()) open[id] = amountsSetAside(given[index] as Allowance);
+  const reserved = { ...account, open };
+  const reason = refusal(shortage, reserved, spent, nowMs);
+  return {
+    account: reserved,
+    reservations: asked.map(({ id }, index) => {
+      const allowed = given[index];
+      return allowed === undefined
+        ? { type: "refused", id, reason }
+        : { type: "reserved", id, given: allowed };
+    }),
+  };
+}
+
+/** How many children can begin so that each, and the agent, has one of everything; and what there is too little of. */
+function affordable(
+  before: Left,
+  wanted: number,
+  keep: number,
+): { readonly count: number; readonly shortage: Shortage } {
+  if (before.depth < 1) return { count: 0, shortage: "depth" };
+  if (before.timeMs === 0) return { count: 0, shortage: "time" };
+  let count = wanted;
+  let shortage: Shortage = "children";
+  for (const part of COUNTED) {
+    const amount = before[part];
+    if (amount === null) continue;
+    const enoughFor = Math.max(0, part === "children" ? amount : amount - keep);
+    if (enoughFor < count) {
+      count = enoughFor;
+      shortage = part;
+    }
+  }
+  return { count, shortage };
+}
+
+function share(account: Account, before: Left, begun: readonly Asked[], keep: number): readonly Allowance[] {
+  const depths = begun.map(({ own }) => Math.min(own.depth, before.depth - 1));
+  const sharesOf = (amount: number | null, caps: readonly (number | null)[]) =>
+    amount === null ? caps : fairShares(amount, caps, keep);
+  const [turns, tokens, nanoUsd] = (["turns", "tokens", "nanoUsd"] as const).map((part) =>
+    sharesOf(
+      before[part],
+      begun.map(({ own }) => own[part]),
+    ),
+  );
+  const below = before.children === null ? null : before.children - begun.length;
+  const children = sharesOf(
+    below,
+    begun.map(({ own }, index) => (depths[index] === 0 ? 0 : own.children)),
+  );
+  const { deadlineMs } = allowance(account);
+  return begun.map(({ own }, index) => ({
+    turns: turns?.[index] ?? null,
+    tokens: tokens?.[index] ?? null,
+    nanoUsd: nanoUsd?.[index] ?? null,
+    children: children[index] ?? null,
+    deadlineMs: lesser(own.deadlineMs, deadlineMs),
+    depth: depths[index] as number,
+  }));
+}
+
+/** Without a limit there is nothing to set aside. */
+function amountsSetAside({ turns, tokens, nanoUsd, children }: Allowance): Amounts {
+  return { turns: turns ?? 0, tokens: tokens ?? 0, nanoUsd: nanoUsd ?? 0, children: 1 + (children ?? 0) };
+}

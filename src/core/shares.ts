@@ -1,0 +1,98 @@
+import { type Account, openAccount, settle, used, withOwn } from "./budget/account.ts";
+import { type Allowance, type Amounts, addAmounts, allowanceOf, NOTHING } from "./budget/amounts.ts";
+import { budgetReached } from "./budget/refusal.ts";
+import { type Reservation, reserve } from "./budget/reserve.ts";
+import type { Call } from "./calling.ts";
+import { limitReached, spentBy } from "./limits.ts";
+import type { OpenLoop } from "./loop-state.ts";
+import { loopOf, pinnedOf } from "./phase.ts";
+import type { State } from "./state.ts";
+
+// What a loop may spend together with its sub-agents, and what each of these gets of it (design 3.9).
+
+/** The account of the open loop, as its limits are now. */
+function accountOf(state: State): Account {
+  const loop = loopOf(state);
+  const { limits, delegation } = pinnedOf(state);
+  const own = allowanceOf(limits, delegation, loop.startedAtMs + (loop.waitedMs ?? 0));
+  if (loop.account !== undefined) return withOwn(loop.account, own);
+  return openAccount(
+    own,
+    state.task === undefined ? undefined : less(state.task.given, state.totals.used ?? NOTHING),
+  );
+}
+
+/** Earlier loops of a sub-agent's run have spent of the same share. */
+function less(given: Allowance, gone: Amounts): Allowance {
+  const rest = (whole: number | null, part: number) => (whole === null ? null : Math.max(0, whole - part));
+  return {
+    ...given,
+    turns: rest(given.turns, gone.turns),
+    tokens: rest(given.tokens, gone.tokens),
+    nanoUsd: rest(given.nanoUsd, gone.nanoUsd),
+    children: rest(given.children, gone.children),
+  };
+}
+
+/** Why no further turn may begin: by the loop's own limits, then by what all of its tree has of them. */
+export function exhausted(state: State): string | undefined {
+  const loop = loopOf(state);
+  const spent = spentBy(loop, state.nowMs);
+  const reached = limitReached(pinnedOf(state).limits, spent);
+  const isShared = loop.account !== undefined || state.task !== undefined;
+  return reached ?? (isShared ? budgetReached(accountOf(state), spent, state.nowMs) : undefined);
+}
+
+export type Shares = {
+  readonly state: State;
+  /** By the call's index. */
+  readonly of: ReadonlyMap<number, Reservation>;
+};
+
+/** Sets aside for calls of sub-agents that begin together, each of the loop's turn once. */
+export function reserveShares(state: State, calls: readonly Call[], indices: readonly number[]): Shares {
+  const { tools } = pinnedOf(state);
+  const asked = indices.flatMap((index) => {
+    const facts = tools[calls[index]?.name ?? ""]?.child;
+    if (facts === undefined) return [];
+    const own = allowanceOf(facts.limits, facts.delegation, state.nowMs);
+    return [{ index, id: shareId(state, index), own }];
+  });
+  if (asked.length === 0) return { state, of: new Map() };
+  const loop = loopOf(state);
+  const { turns, ...spent } = spentBy(loop, state.nowMs);
+  // The turn that has called is not counted yet.
+  const given = reserve(accountOf(state), { ...spent, turns: turns + 1 }, asked, state.nowMs);
+  return {
+    state: { ...state, loop: { ...loop, account: given.account } },
+    of: new Map(asked.map(({ index }, place) => [index, given.reservations[place] as Reservation])),
+  };
+}
+
+/** What a sub-agent has not used of its share is free again. */
+export function settleShare(state: State, index: number, spent: Amounts): State {
+  const loop = loopOf(state);
+  if (loop.account === undefined) return state;
+  return { ...state, loop: { ...loop, account: settle(loop.account, shareId(state, index), spent) } };
+}
+
+/** A turn has one answer with calls, and a loop each turn once. */
+function shareId(state: State, index: number): string {
+  return `${loopOf(state).turn}.${index}`;
+}
+
+/** What a loop adds to what its run has used, with all below it. */
+export function usedBy({ totals, nowMs }: State, loop: OpenLoop): Amounts {
+  const spent = spentBy(loop, nowMs);
+  const account = loop.account ?? openAccount(UNBOUND);
+  return addAmounts(totals.used ?? NOTHING, used(account, spent));
+}
+
+const UNBOUND: Allowance = {
+  turns: null,
+  tokens: null,
+  nanoUsd: null,
+  children: null,
+  deadlineMs: null,
+  depth: 0,
+};

@@ -1,0 +1,42 @@
+import type { Vendor } from "./classify.ts";
+import { ProviderError } from "./provider-error.ts";
+
+/**
+ * Of one answer, in UTF-8: text, thinking, signatures and calls, without the wire around them. Some sixteen times what
+ * the longest answers of models have today.
+ */
+export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
+/** What a block takes beside what it holds, so that an answer of ten thousand empty calls is too large as well. */
+const BLOCK_BYTES = 1024;
+
+/** Counts what is kept of an answer while it arrives. */
+export class AnswerRoom {
+  readonly #vendor: Vendor;
+  #bytes = 0;
+
+  constructor(vendor: Vendor) {
+    this.#vendor = vendor;
+  }
+
+  /** Throws a `ProviderError` when the answer has become too large. */
+  take(...texts: readonly string[]): void {
+    for (const text of texts) this.#bytes += Buffer.byteLength(text, "utf8");
+    if (this.#bytes <= MAX_ANSWER_BYTES) return;
+    throw tooLarge(this.#vendor, `its answer had ${this.#bytes} bytes`, MAX_ANSWER_BYTES);
+  }
+
+  takeBlock(...texts: readonly string[]): void {
+    this.#bytes += BLOCK_BYTES;
+    this.take(...texts);
+  }
+}
+
+/** The same question would bring as much again: it is not a fault that passes. */
+export function tooLarge(vendor: Vendor, found: string, limit: number): ProviderError {
+  const advice = "a smaller maxTokens ends an answer earlier";
+  return new ProviderError(
+    "api",
+    `${vendor.name}: ${found} when it was broken off, and at most ${limit} are taken; ${advice}`,
+  );
+}

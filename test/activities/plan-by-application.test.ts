@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { TextModel } from "../../src/activities/ask-model.ts";
+import { planByApplication } from "../../src/activities/plan-by-application.ts";
+import { anthropic } from "../../src/config/model-names.ts";
+import type { CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
+import { Named } from "../../src/hooks/named.ts";
+import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import type { Entry } from "../../src/schema/record.ts";
+import { answer, entriesOf, result, texts, user } from "../core/compaction-messages.ts";
+
+// What an application may want of its own compaction: the uses that the sources name.
+
+const TALK = entriesOf([
+  user("compare the offers"),
+  answer("reading", ["a"]),
+  result("a", "Offer A costs 40. IMPORTANT: valid until May."),
+  answer("reading on", ["b"]),
+  result("b", "Offer B costs 50."),
+  user("and now?"),
+]);
+
+const wordsOf = ({ message }: Entry) => texts([message])[0] ?? "";
+
+async function planned(strategy: CompactionStrategy) {
+  const dependencies = { providers: ProviderRegistry.default(), secrets: () => undefined };
+  const { sections, refused } = await planByApplication(
+    "own",
+    TALK,
+    { budget: 10_000, maxTextTokens: 200, why: "grown", focus: undefined },
+    new TextModel(AgentDefinition.parse({ model: anthropic("some-model") }), dependencies),
+    { compactions: new Named("compaction strategy", { own: strategy }) },
+    new AbortController().signal,
+  );
+  expect(refused).toBeUndefined();
+  return sections.map(({ from, to, as }) => ({ from, to, as }));
+}
+
+describe("a strategy of the application, by its use", () => {
+  test("keeps what leaves the view in a memory of its own, before the model loses sight of it [CTX-16]", async () => {
+    const memory: string[] = [];
+    await planned(async ({ entries }) => {
+      const leaving = entries.slice(0, 5);
+      await Promise.resolve();
+      memory.push(...leaving.map(wordsOf));
+      return [
+        { from: 0, to: 5, as: { summary: "Ask `recall` for the offers." } },
+        { from: 5, to: 6, as: "whole" },
+      ];
+    });
+    expect(memory).toEqual([
+      "compare the offers",
+      "reading",
+      "Offer A costs 40. IMPORTANT: valid until May.",
+      "reading on",
+      "Offer B costs 50.",
+    ]);
+  });
+
+  test("puts a marker where messages are left out, behind the first ones that stay [CTX-16]", async () => {
+    expect(
+      await planned(({ entries }) => [
+        { from: 0, to: 1, as: "whole" },
+        { from: 1, to: 5, as: { summary: `${entries.length - 2} earlier messages were compacted` } },
+        { from: 5, to: 6, as: "whole" },
+      ]),
+    ).toEqual([
+      { from: 0, to: 1, as: "whole" },
+      { from: 1, to: 5, as: { summary: "4 earlier messages were compacted" } },
+      { from: 5, to: 6, as: "whole" },
+    ]);
+  });
+
+  test("never leaves out what holds a word that matters, calls with their results [CTX-16]", async () => {
+    const keep: CompactionStrategy = ({ entries }) => {
+      const turns = entries.flatMap((entry, at) =>
+        entry.message.role === "toolResult"
+          ? []
+          : [{ from: entry.position, own: [entry, ...resultsBehind(at)] }],
+      );
+      return turns.map(({ from, own }) => ({
+        from,
+        to: from + own.length,
+        as: own.some((entry) => wordsOf(entry).includes("IMPORTANT"))
+          ? ("whole" as const)
+          : { summary: "(left out)" },
+      }));
+
+      function resultsBehind(at: number): readonly Entry[] {
+        const next = entries[at + 1];
+        return next?.message.role === "toolResult" ? [next, ...resultsBehind(at + 1)] : [];
+      }
+    };
+    expect(await planned(keep)).toEqual([
+      { from: 0, to: 1, as: { summary: "(left out)" } },
+      { from: 1, to: 3, as: "whole" },
+      { from: 3, to: 5, as: { summary: "(left out)" } },
+      { from: 5, to: 6, as: { summary: "(left out)" } },
+    ]);
+  });
+});

@@ -1,0 +1,199 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { definitionFrom } from "../../src/cli/agent-flags.ts";
+import { paletteFor } from "../../src/cli/palette.ts";
+import { problemView } from "../../src/cli/problem-view.ts";
+import { STARTER } from "../../src/config/agent-file/starter.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import { holdfast } from "./terminal.ts";
+
+const PROVIDER = '[provider]\nmodel = "claude-x"\napi_key = "${KEY}"\n';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-config-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function file(text: string, name = "agent.toml"): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+test("init writes a starter that is valid, and leaves a file that is there alone [CFG-01]", async () => {
+  const path = join(folder, "new.toml");
+  expect(await holdfast(["init", path])).toMatchObject({ code: 0, out: `Wrote ${path}.\n` });
+  expect(await holdfast(["config", "check", path, "--strict"])).toMatchObject({
+    code: 0,
+    out: `ok  ${path}: 1 agent: coder\n`,
+  });
+  await writeFile(path, "mine");
+  const again = await holdfast(["init", path]);
+  expect(again).toMatchObject({ code: 2, out: "" });
+  expect(again.err).toContain("is there already");
+  expect(await readFile(path, "utf8")).toBe("mine");
+});
+
+test("check shows the line of each problem with a mark below it; exit code 2 [CFG-27]", async () => {
+  const path = await file(
+    `${PROVIDER}[tools]\n\ttool_strategy = "paralel"\n[agent]\nsystem_prompt = "\${NOT_SET}"\n`,
+  );
+  const { code, out } = await holdfast(["config", "check", path]);
+  expect(code).toBe(2);
+  expect(out).toContain(
+    [
+      'error: tools.tool_strategy: expected "sequential", "parallel" or "batched", found "paralel"; did you mean "parallel"?',
+      ` --> ${path}:5:18`,
+      '5 | \ttool_strategy = "paralel"',
+      "  | \t                ^^^^^^^^^",
+    ].join("\n"),
+  );
+  expect(out).toContain("NOT_SET is not set");
+  expect(out).toContain("2 errors\n");
+});
+
+test("colours are for terminals", () => {
+  const problem = {
+    kind: "parse",
+    severity: "error",
+    file: "f",
+    line: 1,
+    column: 1,
+    excerpt: "x",
+    message: "m",
+  } as const;
+  const plain = problemView(problem, paletteFor({ isTTY: false }, {})).join("\n");
+  const painted = problemView(problem, paletteFor({ isTTY: true }, {})).join("\n");
+  expect(plain).not.toContain("\u001b[");
+  expect(painted).toContain("\u001b[31m");
+});
+
+test("check of several files: a warning is a failure with --strict alone; --json gives the problems as data [CFG-28]", async () => {
+  const good = await file(PROVIDER, "good.toml");
+  const doubtful = await file('provider: {model: gpt-4o, api_key: "${K}"}\n', "doubtful.yaml");
+  expect((await holdfast(["config", "check", good, doubtful])).code).toBe(0);
+  const { code, out } = await holdfast(["config", "check", good, doubtful, "--strict", "--json"]);
+  expect(code).toBe(1);
+  const [first, second] = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(first).toMatchObject({
+    type: "check",
+    valid: true,
+    problems: [],
+    agents: [{ name: "agent", hash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  });
+  expect(second).toMatchObject({
+    valid: true,
+    problems: [{ severity: "warning", line: 1, field: "provider.model" }],
+  });
+});
+
+test("show prints the definition; --resolved says where every value comes from [CFG-29]", async () => {
+  const path = await file(`${PROVIDER}max_tokens = \${MAX}\n[agent.profile]\nname = "nina"\n`);
+  const env = { MAX: "77", KEY: "sk-secret" };
+  const shown = await holdfast(["config", "show", path, "--json"], env);
+  const { name, definition } = JSON.parse(shown.out);
+  expect(name).toBe("nina");
+  expect(AgentDefinition.parse(definition)).toEqual(definition);
+  const { out } = await holdfast(["config", "show", path, "--resolved"], env);
+  expect(out).toMatch(
+    new RegExp(`^model\\.maxTokens +77 +${path}:4:14 · provider\\.max_tokens · with \\$MAX$`, "m"),
+  );
+  expect(out).toMatch(/^limits\.maxTurns +50 +default$/m);
+  expect(shown.out + out).not.toContain("sk-secret");
+});
+
+test("show writes an agent of several as a file of its own, with the same hash [CFG-29]", async () => {
+  const path = await file(TWO);
+  const [, reviewer] = JSON.parse((await holdfast(["config", "check", path, "--json"])).out).agents;
+  for (const [flag, name] of [
+    ["--toml", "one.toml"],
+    ["--yaml", "one.yaml"],
+  ] as const) {
+    const { out } = await holdfast(["config", "show", path, "--agent", "reviewer", flag]);
+    const one = await file(out, name);
+    const { agents } = JSON.parse((await holdfast(["config", "check", one, "--json"])).out);
+    expect(agents).toEqual([reviewer]);
+  }
+});
+
+const TWO = `${PROVIDER}[[agent.instances]]\nname = "coder"\ntools = ["bash"]\n[agent.instances.execution]\nmax_turns = 4\n[[agent.instances]]\nname = "reviewer"\n`;
+
+test("one agent of several is chosen by name [CFG-07]", async () => {
+  const path = await file(TWO);
+  expect((await holdfast(["config", "show", path, "--agent", "reviewer"])).out).toMatch(/^# reviewer · /);
+  const unknown = await holdfast(["config", "show", path, "--agent", "codr"]);
+  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean "coder"?') });
+});
+
+test("--agent takes an agent from a file; other flags override what it says [CFG-29]", async () => {
+  await file(TWO);
+  const made = (flags: object) =>
+    definitionFrom(
+      { agent: "agent.toml#coder", ...flags },
+      { cwd: folder, env: { HOLDFAST_MODEL: "openai/other" } },
+    );
+  expect(made({}).agent).toMatchObject({
+    name: "coder",
+    model: { id: "claude-x" },
+    tools: ["bash"],
+    workspace: folder,
+    limits: { maxTurns: 4 },
+  });
+  expect(
+    made({ model: "openai/gpt-5", tools: "none", system: "s", workspace: "w", maxTurns: "9" }).agent,
+  ).toMatchObject({
+    name: "coder",
+    model: { id: "gpt-5" },
+    tools: [],
+    systemPrompt: "s",
+    workspace: join(folder, "w"),
+    limits: { maxTurns: 9, maxTotalTokens: 1_000_000 },
+  });
+  expect(() => made({ maxCost: "1" })).toThrow(/--prices/);
+  expect(made({ maxCost: "1", prices: "1,2" }).agent).toMatchObject({
+    model: { id: "claude-x", cost: { output: 2 } },
+    limits: { maxCostUsd: 1 },
+  });
+});
+
+test.each([["run", "x"], ["chat"]])(
+  "%s with a file that is not valid: every problem with its line, exit code 2 [CFG-27]",
+  async (...args) => {
+    const path = await file('[provider]\napi_key = "${K}"\nmodel = 3\n[execution]\nmax_turns = 0\n');
+    const { code, out, err } = await holdfast([
+      ...args,
+      "--agent",
+      path,
+      "--address",
+      "127.0.0.1:1",
+      "--json",
+    ]);
+    expect(code).toBe(2);
+    expect(err).toContain("3 | model = 3");
+    expect(err).toContain("5 | max_turns = 0");
+    expect(JSON.parse(out)).toMatchObject({
+      type: "error",
+      exitCode: 2,
+      problems: [{ line: 3 }, { line: 5 }],
+    });
+  },
+);
+
+test.each([
+  ["agent.toml", "2 agents; choose one"],
+  ["agent.toml#nobody", "It holds coder, reviewer."],
+  ["missing.toml", "is not an agent that can be used"],
+])("--agent %s is refused [CFG-07]", async (named, said) => {
+  await file(TWO);
+  expect(() => definitionFrom({ agent: named }, { cwd: folder, env: {} })).toThrow(said);
+});
+
+test("the starter's agent is what its comments say", () => {
+  expect(STARTER.split("\n")[0]).toMatch(/^#:schema /);
+});

@@ -1,0 +1,526 @@
+import { describe, expect, test } from "vitest";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import { agentOf, definitions, PROVIDER, problemsOf } from "./files.ts";
+
+const JSON_PROVIDER = { provider: { model: "claude-x", api_key: "${KEY}" } };
+
+describe("formats", () => {
+  test("one file in three formats is one definition; an unknown extension is tried as each [CFG-01]", () => {
+    const toml = '[agent.profile]\ntemperature = 0.5\n[tools]\nenabled = ["bash"]\n';
+    const json = JSON.stringify({
+      ...JSON_PROVIDER,
+      agent: { profile: { temperature: 0.5 } },
+      tools: { enabled: ["bash"] },
+    });
+    const yaml =
+      'provider: {model: claude-x, api_key: "${KEY}"}\nagent:\n  profile:\n    temperature: 0.5\ntools:\n  enabled:\n    - bash\n';
+    const expected = agentOf(toml);
+    expect(expected).toMatchObject({ temperature: 0.5, tools: ["bash"] });
+    expect(definitions(json, { format: "json" })).toEqual({ agent: expected });
+    expect(definitions(yaml, { format: "yaml" })).toEqual({ agent: expected });
+    for (const text of [PROVIDER + toml, json, yaml]) {
+      expect(definitions(text, { name: "agent.conf" })).toEqual({ agent: expected });
+    }
+  });
+
+  test("YAML's anchors, aliases and merges are followed [CFG-01]", () => {
+    const { name, model } = Object.values(
+      definitions(
+        "base: &base {api_key: '${KEY}', reasoning: true}\nprovider:\n  <<: *base\n  model: claude-x\nagent: {profile: {name: &n nina}}\n",
+        { format: "yaml" },
+      ),
+    )[0]!;
+    expect({ name, model }).toMatchObject({ name: "nina", model: { apiKey: "${KEY}", reasoning: true } });
+  });
+
+  test("[provider] alone is enough; the rest is by default, and compaction is off [CFG-02, CFG-15, CFG-21, CFG-26]", () => {
+    const { model, ...rest } = AgentDefinition.parse({
+      model: {
+        id: "claude-x",
+        api: "anthropic_messages",
+        provider: "anthropic",
+        baseUrl: "https://api.anthropic.com",
+        apiKey: "${KEY}",
+        contextWindow: 200_000,
+        maxTokens: 8192,
+      },
+      context: null,
+      workspace: "/work",
+    });
+    expect(agentOf("")).toEqual({ ...rest, model });
+  });
+
+  test("without [provider] there is no model, and that is said [CFG-30, CFG-02]", () => {
+    expect(problemsOf('[agent]\nsystem_prompt = "x"')).toMatchObject([
+      { kind: "missing-model", severity: "error", field: "provider", expected: "[provider]" },
+    ]);
+  });
+});
+
+describe("variables", () => {
+  const env = { MODE: 'test "mode"', TURNS: "12", ON: "true", URL: "http://h/v1" };
+
+  test.each(["toml", "yaml", "json"] as const)(
+    "${NAME} stands for what it holds, in %s [CFG-03]",
+    (format) => {
+      const text = {
+        toml: `${PROVIDER}base_url = "\${URL}"\nreasoning = \${ON}\n[agent]\nsystem_prompt = "In \${MODE}."\n[execution]\nmax_turns = \${TURNS}\n`,
+        yaml: 'provider: {model: claude-x, api_key: "${KEY}", base_url: ${URL}, reasoning: ${ON}}\nagent: {system_prompt: "In ${MODE}."}\nexecution:\n  max_turns: ${TURNS}\n',
+        json: '{"provider": {"model": "claude-x", "api_key": "${KEY}", "base_url": "${URL}", "reasoning": ${ON}}, "agent": {"system_prompt": "In ${MODE}."}, "execution": {"max_turns": ${TURNS}}}',
+      }[format];
+      expect(Object.values(definitions(text, { env, format }))[0]).toMatchObject({
+        systemPrompt: 'In test "mode".',
+        limits: { maxTurns: 12 },
+        model: { reasoning: true, baseUrl: "http://h/v1", apiKey: "${KEY}" },
+      });
+    },
+  );
+
+  test("keys and headers stay references, whatever the environment holds [CFG-03, CFG-15]", () => {
+    const text = `${PROVIDER}headers = { Authorization = "Bearer \${TOKEN}", Plain = "p" }\n`;
+    const { model } = agentOf(text, { env: { KEY: "sk-1", TOKEN: "t" } });
+    expect(model).toMatchObject({
+      apiKey: "${KEY}",
+      headers: { Authorization: "Bearer ${TOKEN}", Plain: "p" },
+    });
+  });
+
+  test("what is no name of a variable stays as it is, and $${NAME} is the text ${NAME} [CFG-03]", () => {
+    const text = '[agent]\nsystem_prompt = "${} ${UNCLOSED ${a-b} $${MODE} $$${MODE}"';
+    expect(agentOf(text, { env }).systemPrompt).toBe("${} ${UNCLOSED ${a-b} ${MODE} $${MODE}");
+  });
+
+  test("a comment may speak of a variable that is not set [CFG-03]", () => {
+    expect(agentOf("# ${NOT_SET}\n").name).toBe("agent");
+  });
+
+  test("what a variable holds cannot add keys or leave its quotes [CFG-03]", () => {
+    const evil = { X: '"\nworkspace = "/etc' };
+    expect(agentOf('[agent]\nsystem_prompt = "a ${X}"', { env: evil })).toMatchObject({
+      systemPrompt: `a ${evil.X}`,
+      workspace: "/work",
+    });
+  });
+});
+
+const PROFILES = `
+[agent.profile]
+profile_id = "7b1b3a5c-0d5e-4c55-9d6e-0b1a2c3d4e5f"
+name = "base"
+description = "for all"
+system_prompt = "base prompt"
+thinking_level = "HIGH"
+temperature = 0.2
+max_tokens = 100
+config_id = "c1"
+[[agent.profile.instances]]
+id = "{{%coder%}}"
+system_prompt = "coder prompt"
+temperature = 0.7
+[[agent.profile.instances]]
+id = "{{#p-1#}}"
+max_tokens = 7
+`;
+
+describe("agents and profiles", () => {
+  test("the fields of a profile [CFG-04, CFG-05]", () => {
+    expect(agentOf(PROFILES)).toMatchObject({
+      name: "base",
+      description: "for all",
+      systemPrompt: "base prompt",
+      thinking: "high",
+      temperature: 0.2,
+      maxTokens: 100,
+      configId: "c1",
+    });
+  });
+
+  test("an instance of a profile overrides, and falls back on the profile [CFG-06]", () => {
+    const { a } = definitions(
+      `${PROVIDER}${PROFILES}[[agent.instances]]\nname = "a"\nagent_profile = "{{agent_profile.coder}}"`,
+    );
+    expect(a).toMatchObject({
+      name: "a",
+      temperature: 0.7,
+      maxTokens: 100,
+      systemPrompt: "coder prompt",
+      thinking: "high",
+    });
+  });
+
+  test("a file may hold several agents, each with sections of its own; without a name one is unnamed [CFG-07]", () => {
+    const agents = definitions(`${PROVIDER}${PROFILES}
+[execution]
+max_turns = 9
+max_cost = "none"
+[[agent.instances]]
+profile = { temperature = 1.5 }
+[[agent.instances]]
+name = "b"
+provider = "{{fast}}"
+system_prompt = "own"
+tools = ["search"]
+[agent.instances.execution]
+max_turns = 3
+max_total_tokens = 77
+[[provider.instances]]
+id = "{{%fast%}}"
+model = "claude-fast"
+`);
+    expect(Object.keys(agents)).toEqual(["unnamed", "b"]);
+    expect(agents["unnamed"]).toMatchObject({
+      name: "unnamed",
+      temperature: 1.5,
+      limits: { maxTurns: 9 },
+      tools: [],
+    });
+    expect(agents["b"]).toMatchObject({
+      systemPrompt: "own",
+      temperature: 0.2,
+      tools: ["search"],
+      model: { id: "claude-fast" },
+      limits: { maxTurns: 3, maxTotalTokens: 77, maxCostUsd: null },
+    });
+  });
+
+  test.each([
+    ['[agent]\nsystem_prompt = "agent"\n', "agent"],
+    ['[agent]\nsystem_prompt = ""\n', "coder prompt"],
+    ["", "coder prompt"],
+  ])(
+    "the agent's prompt comes before the profile's instance, that before the base %#  [CFG-08]",
+    (agent, expected) => {
+      const { a } = definitions(
+        `${agent}${PROFILES}[[agent.instances]]\nname = "a"\nagent_profile = "coder"\n${PROVIDER}`,
+      );
+      expect(a!.systemPrompt).toBe(expected);
+    },
+  );
+
+  test("an instance's own prompt is the first; without any there is none [CFG-08]", () => {
+    const own = '[agent]\nsystem_prompt = "x"\n[[agent.instances]]\nsystem_prompt = "own"\n';
+    expect(agentOf(own).systemPrompt).toBe("own");
+    expect(agentOf("").systemPrompt).toBe("");
+  });
+
+  test.each([
+    [
+      'default_workspace = "/d"\n[agent]\nworkspace = "/a"\n[agent.profile]\nworkspace = "/p"\n[[agent.instances]]\nworkspace = "i"\n',
+      "/work/i",
+    ],
+    [
+      'default_workspace = "/d"\n[agent]\nworkspace = "/a"\n[agent.profile]\nworkspace = "/p"\n[[agent.instances]]\n',
+      "/a",
+    ],
+    ['default_workspace = "/d"\n[agent.profile]\nworkspace = "/p"\n[[agent.instances]]\n', "/p"],
+    ['default_workspace = "/d"\n', "/d"],
+    ["", "/work"],
+    ['default_workspace = "none"\n', undefined],
+  ])(
+    "the workspace: instance, agent, profile, default, current folder %# [CFG-12, CFG-26]",
+    (text, expected) => {
+      expect(agentOf(`${text}${PROVIDER}`).workspace).toBe(expected);
+    },
+  );
+});
+
+describe("prompts", () => {
+  const files = { "/work/a.md": "from a", "/abs/b.md": "from b", "/work/p/c.md": "from c" };
+
+  test("inline, from a file of the workspace, from an absolute path, or word by word [CFG-09]", () => {
+    const prompt = (text: string) => agentOf(`${text}\n${PROVIDER}`, { files }).systemPrompt;
+    expect(prompt('[agent]\nsystem_prompt = "file:a.md"')).toBe("from a");
+    expect(prompt('[agent.profile]\nsystem_prompt = "file:/abs/b.md"')).toBe("from b");
+    expect(prompt('[agent]\nworkspace = "p"\nsystem_prompt = "file:c.md"')).toBe("from c");
+    expect(prompt('[agent]\nsystem_prompt = { text = "file:a.md" }')).toBe("file:a.md");
+  });
+
+  const composed = (type: string, order = "") => `
+[agent]
+system_prompt = "{{system_prompt.coding}}"
+[[system_prompt.instances]]
+id = "{{coding}}"
+${type}
+constraints = "Never."
+identity = "You are an engineer."
+instructions = "file:a.md"
+[[system_prompt_strategy.instances]]
+id = "{{mine}}"
+blocks = [{ name = "instructions", order = 5 }, { name = "identity", max_length = 7 }, { name = "empty", order = 1 }${order}]
+`;
+
+  test("blocks in order, cut to their length, with an empty line between [CFG-10, CFG-11]", () => {
+    const { systemPrompt } = agentOf(
+      composed('type = "{{system_prompt_strategy.mine}}"', ', { name = "constraints", order = -1 }'),
+      { files },
+    );
+    expect(systemPrompt).toBe("Never.\n\nYou are\n\nfrom a");
+  });
+
+  test.each([
+    ["", "Never.\n\nYou are an engineer.\n\nfrom a"],
+    ['type = "custom"', "Never.\n\nYou are an engineer.\n\nfrom a"],
+    ['type = "agent"', "You are an engineer.\n\nfrom a\n\nNever."],
+    ['type = "minimal"', "You are an engineer."],
+  ])("a strategy that needs no declaration: %s [CFG-11]", (type, expected) => {
+    expect(agentOf(composed(type), { files }).systemPrompt).toBe(expected);
+  });
+});
+
+describe("references", () => {
+  const file = (reference: string) =>
+    `${PROVIDER}${PROFILES}[[agent.instances]]\nname = "a"\nagent_profile = "${reference}"\n[[provider.instances]]\nid = "{{%base.x%}}"\nmodel = "claude"\n`;
+
+  test.each([
+    "{{agent_profile.coder}}",
+    "{{coder}}",
+    "{{%agent_profile.coder%}}",
+    "{{%coder%}}",
+    "{{ coder }}",
+    "coder",
+  ])("%s [CFG-13, CFG-14]", (reference) => {
+    expect(definitions(file(reference))["a"]!.temperature).toBe(0.7);
+  });
+
+  test("{{#id#}} is a literal id, and nothing else finds it [CFG-13]", () => {
+    expect(definitions(file("{{#p-1#}}"))["a"]!.maxTokens).toBe(7);
+    expect(problemsOf(file("{{p-1}}"))).toMatchObject([{ kind: "invalid-field", found: '"{{p-1}}"' }]);
+  });
+});
+
+describe("providers", () => {
+  test.each([
+    ["anthropic", "anthropic_messages", "anthropic", "https://api.anthropic.com"],
+    ["openai", "openai_completions", "openai", "https://api.openai.com/v1"],
+    ["openai_responses", "openai_responses", "openai", "https://api.openai.com/v1"],
+    ["google", "google_generative_ai", "google", "https://generativelanguage.googleapis.com"],
+    ["gemini", "google_generative_ai", "google", "https://generativelanguage.googleapis.com"],
+    ["bedrock", "bedrock_converse_stream", "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com"],
+  ])("api = %s [CFG-16, PROV-26]", (api, canonical, provider, baseUrl) => {
+    const { model } = agentOf(`[provider]\nmodel = "m"\napi_key = "\${K}"\napi = "${api}"\n`);
+    expect(model).toMatchObject({ api: canonical, provider, baseUrl });
+  });
+
+  test.each(["azure", "vertex"])("%s must say where it is [CFG-16, PROV-26]", (api) => {
+    const text = `[provider]\nmodel = "m"\napi = "${api}"\n`;
+    expect(problemsOf(text)).toMatchObject([{ severity: "error", field: "provider" }]);
+    expect(agentOf(`${text}url = "https://h/"\n`).model.baseUrl).toBe("https://h");
+  });
+
+  test("every field, rates and what a server does otherwise [CFG-15, CFG-18]", () => {
+    const { model } = agentOf(`[provider]
+model = "m"
+name = "M"
+api = "openai"
+provider = "ollama"
+base_url = "http://localhost:11434/v1/"
+reasoning = true
+context_window = 1000
+max_tokens = 10
+[provider.cost]
+input_per_million = 3
+cache_write_per_million = 0.5
+[provider.compat]
+supports_store = true
+max_tokens_field = "max_completion_tokens"
+`);
+    expect(model).toMatchObject({
+      id: "m",
+      name: "M",
+      provider: "ollama",
+      baseUrl: "http://localhost:11434/v1",
+      reasoning: true,
+      contextWindow: 1000,
+      maxTokens: 10,
+      cost: { input: 3, output: 0, cacheRead: 0, cacheWrite: 0.5 },
+      compat: {
+        supportsStore: true,
+        maxTokensField: "max_completion_tokens",
+        supportsUsageInStreaming: true,
+      },
+    });
+    expect(model.apiKey).toBeUndefined();
+  });
+
+  test("a named provider is whole by itself; its plain name will do [CFG-17]", () => {
+    const { model } = agentOf(
+      `${PROVIDER}reasoning = true\n[[provider.instances]]\nname = "fast"\nmodel = "claude-f"\napi_key = ""\n[[agent.instances]]\nprovider = "fast"\n`,
+    );
+    expect(model).toMatchObject({ id: "claude-f", name: "fast", reasoning: false });
+    expect(model.apiKey).toBeUndefined();
+  });
+});
+
+describe("sections", () => {
+  test("tools, and how their calls run [CFG-19, CFG-20]", () => {
+    const text =
+      '[session]\nscope = "persistent"\n[tools]\nenabled = ["file_read"]\ntool_strategy = "batched"\nstrict = true\ntimeout_ms = 5\n';
+    expect(agentOf(text)).toMatchObject({
+      tools: ["file_read"],
+      toolStrategy: { type: "batched", size: 3 },
+      strict: true,
+      toolTimeoutMs: 5,
+    });
+    expect(agentOf(`${text}batch_size = 8\n`).toolStrategy).toEqual({ type: "batched", size: 8 });
+    expect(agentOf('[tools]\ntool_strategy = "sequential"').toolStrategy).toEqual({ type: "sequential" });
+  });
+
+  const COMPACTION = "max_context_tokens = 1000\nsystem_prompt_tokens = 5\n";
+  const INNER =
+    'compact_at_pct = 0.5\ncompact_budget_threshold_pct = 0.1\nfocus_message = "f"\nkeep_first_turns = 1\n';
+
+  test("compaction, in one section or in two [CFG-21]", () => {
+    const flat = agentOf(`[compaction]\n${COMPACTION}${INNER}`).context;
+    expect(flat).toMatchObject({
+      maxContextTokens: 1000,
+      systemPromptTokens: 5,
+      compaction: {
+        compactAtPct: 0.5,
+        budgetThresholdPct: 0.1,
+        focusMessage: "f",
+        keepFirstTurns: 1,
+        keepRecentTurns: 10,
+        maxSummaryTokens: 2000,
+      },
+    });
+    expect(agentOf(`[context]\n${COMPACTION}[context.compaction]\n${INNER}`).context).toEqual(flat);
+    expect(agentOf(`[context]\nmax_context_tokens = 7\n[compaction]\n${COMPACTION}${INNER}`).context).toEqual(
+      flat,
+    );
+  });
+
+  test("a profile chooses a variation, whose other fields are the section's [CFG-22]", () => {
+    const text = `[compaction]\n${COMPACTION}${INNER}[[compaction.instances]]\nid = "{{%coding%}}"\nkeep_first_turns = 6\n[agent.profile]\ncompaction = "{{compaction.coding}}"\n`;
+    expect(agentOf(text).context?.compaction).toMatchObject({ keepFirstTurns: 6, compactAtPct: 0.5 });
+  });
+
+  test("limits, retries, cache and queues; a word switches a limit off [CFG-23]", () => {
+    const text = `[execution]
+max_turns = "none"
+max_total_tokens = 5
+max_duration_secs = 1.5
+steering_mode = "all"
+[execution.retry]
+max_retries = 0
+max_delay_ms = 9
+[execution.cache]
+strategy = { cache_system = true, cache_tools = false, cache_messages = true }
+[delegation]
+max_depth = 2
+max_children = "none"
+`;
+    expect(agentOf(text)).toMatchObject({
+      limits: { maxTurns: null, maxTotalTokens: 5, maxDurationMs: 1500, maxCostUsd: null },
+      retry: { maxRetries: 0, maxDelayMs: 9, backoffMultiplier: 2 },
+      cache: { enabled: true, strategy: { cacheSystem: true, cacheTools: false, cacheMessages: true } },
+      steeringMode: "all",
+      delegation: { maxDepth: 2, maxChildren: null },
+    });
+  });
+
+  test("callbacks are names or commands; [hooks] names functions [CFG-25, CB-08, CB-09]", () => {
+    const text = `[callbacks]
+before_loop = "plug::before_loop"
+before_task = "./on start.sh"
+after_task = ["python3 y.py", { name = "audit", timeout_ms = 9, on_failure = "go-on" }]
+before_tool_execution = { command = ["x", "y"] }
+after_compaction_end = { hook = "with space" }
+[hooks]
+transform_context = "plug::t"
+input_filters = ["a", "b"]
+convert_to_llm = "c"
+`;
+    expect(agentOf(text)).toMatchObject({
+      hooks: {
+        "before-loop": ["plug::before_loop"],
+        "before-task": [{ command: "./on start.sh" }],
+        "after-task": [{ command: "python3 y.py" }, { name: "audit", timeoutMs: 9, onFailure: "go-on" }],
+        "before-tool": [{ command: ["x", "y"] }],
+        "after-compaction": ["with space"],
+      },
+      transformContext: ["plug::t"],
+      inputFilters: ["a", "b"],
+      convertToLlm: "c",
+    });
+  });
+
+  test("permissions, approvals, nudges, revert and output are said as in code [CFG-29]", () => {
+    const text = `[permissions]
+otherwise = "ask"
+rules = [{ tool = ["bash", "edit_*"], command = "git push", outcome = "deny", reason = "no" }]
+[approvals]
+timeout_ms = 5
+[nudges]
+max = 0
+[revert]
+newest_of_kind = 1
+[output]
+schema = '{"type": "object", "properties": {"a": {"enum": [null, 1]}}}'
+`;
+    expect(agentOf(text)).toMatchObject({
+      permissions: {
+        otherwise: "ask",
+        rules: [{ tool: ["bash", "edit_*"], command: "git push", outcome: "deny", reason: "no" }],
+      },
+      approvals: { timeoutMs: 5, countsAsDuration: false },
+      nudges: { enabled: true, max: 0 },
+      revert: { shownForTurns: 5, newestOfKind: 1 },
+      output: { type: "json-schema", schema: { type: "object", properties: { a: { enum: [null, 1] } } } },
+    });
+  });
+});
+
+describe("sub-agents", () => {
+  const TWO = `
+[provider.cost]
+input_per_million = 2
+[[sub_agents.instances]]
+name = "researcher"
+description = "Searches"
+system_prompt = "Search."
+model = "claude-haiku"
+max_turns = 12
+tools = ["search"]
+[[sub_agents.instances]]
+id = "{{%writer%}}"
+provider = "{{provider.fast}}"
+thinking_level = "low"
+sub_agents = ["researcher"]
+[[provider.instances]]
+id = "fast"
+model = "claude-fast"
+[execution]
+max_turns = 3
+`;
+
+  test("name, description, prompt, model, provider, limits and tools; they inherit nothing [CFG-24, SUB-12]", () => {
+    const { subAgents = [], limits } = agentOf(PROVIDER + TWO);
+    expect(limits.maxTurns).toBe(3);
+    expect(subAgents).toMatchObject([
+      {
+        name: "researcher",
+        description: "Searches",
+        limits: { maxTurns: 12, maxTotalTokens: 1_000_000, maxDurationMs: 300_000 },
+        agent: {
+          name: "researcher",
+          systemPrompt: "Search.",
+          model: { id: "claude-haiku", apiKey: "${KEY}", cost: { input: 2 } },
+          tools: ["search"],
+          limits: { maxTurns: 50 },
+        },
+      },
+      {
+        name: "writer",
+        agent: { thinking: "low", model: { id: "claude-fast" }, subAgents: [{ name: "researcher" }] },
+      },
+    ]);
+    expect(subAgents[0]!.agent.subAgents).toBeUndefined();
+  });
+
+  test("an agent may choose among them [CFG-24]", () => {
+    const some = `${PROVIDER}${TWO}[[agent.instances]]\nname = "a"\nsub_agents = ["{{sub_agent.writer}}"]\n[[agent.instances]]\nname = "b"\nsub_agents = []\n`;
+    const { a, b } = definitions(some);
+    expect(a!.subAgents?.map(({ name }) => name)).toEqual(["writer"]);
+    expect(b!.subAgents).toEqual([]);
+  });
+});

@@ -1,0 +1,253 @@
+import fc from "fast-check";
+import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/definition.ts";
+import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
+import { Protocol } from "../../src/schema/model.ts";
+
+// Random definitions: everything that can be said in code.
+
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 2 });
+const orNull = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null, freq: 4 });
+const object = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+  fc
+    .record(fields)
+    .map((made) => Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)));
+
+const whole = fc.integer({ min: 1, max: 10_000_000 });
+const rate = fc.double({ min: 0, max: 100, noNaN: true }).map((value) => (Object.is(value, -0) ? 0 : value));
+/** Texts that a format, a reference or a variable might take for something else. */
+const text = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 30 }),
+  fc.constantFrom(
+    "",
+    "true",
+    "null",
+    "~",
+    "12",
+    "0x1f",
+    "1e3",
+    "- a",
+    "a: b",
+    "# c",
+    "'",
+    '"""',
+    "\\",
+    "a\nb\r\n\tc\n",
+    " x ",
+    "\u007f",
+    "1979-05-27",
+    "${HOME}",
+    "$${HOME}",
+    "1${A}2",
+    "12345678$${A}",
+    "${",
+    "{{a}}",
+    "{{%a.b%}}",
+    "file:x.md",
+    "none",
+    "é😀",
+    "<<",
+    "*a",
+    "&a",
+    "@",
+    "`",
+  ),
+  fc.tuple(fc.string(), fc.constantFrom("${A}", "$$${B_1}", "\n", "\\u0041")).map((parts) => parts.join("")),
+);
+const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
+const variable = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,8}$/).map((letters) => `\${${letters}}`);
+
+const model = object({
+  id: text.filter((id) => id !== ""),
+  name: maybe(text),
+  api: fc.constantFrom(...Protocol.options),
+  provider: text.filter((provider) => provider !== ""),
+  baseUrl: fc.webUrl().map((url) => url.replace(/\/+$/, "")),
+  apiKey: maybe(variable),
+  reasoning: maybe(fc.boolean()),
+  contextWindow: whole,
+  maxTokens: maybe(whole),
+  cost: maybe(
+    object({ input: maybe(rate), output: maybe(rate), cacheRead: maybe(rate), cacheWrite: maybe(rate) }),
+  ),
+  headers: maybe(
+    fc.dictionary(fc.string({ minLength: 1, maxLength: 9 }).filter(isPlainKey), fc.oneof(text, variable), {
+      maxKeys: 3,
+    }),
+  ),
+  compat: maybe(
+    object({
+      supportsStore: maybe(fc.boolean()),
+      maxTokensField: maybe(fc.constant("max_completion_tokens")),
+    }),
+  ),
+});
+
+function isPlainKey(key: string): boolean {
+  return key !== "__proto__";
+}
+
+const policy = {
+  timeoutMs: maybe(fc.integer({ min: 1, max: 600_000 })),
+  onFailure: maybe(fc.constantFrom("stop", "go-on")),
+};
+const hookName = text.filter((said) => said !== "");
+const named = fc.oneof(hookName, object({ name: hookName, ...policy }));
+const anyHook = fc.oneof(
+  named,
+  object({ command: fc.oneof(hookName, fc.array(text, { minLength: 1, maxLength: 3 })), ...policy }),
+);
+const hooks = object(
+  Object.fromEntries(
+    HOOK_POINTS.map((point) => [
+      point,
+      maybe(fc.array(isUpdatePoint(point) ? named : anyHook, { maxLength: 3 })),
+    ]),
+  ),
+);
+
+const oneOrMore = (value: fc.Arbitrary<string>) =>
+  fc.oneof(value, fc.array(value, { minLength: 1, maxLength: 2 }));
+const rule = object({
+  tool: maybe(oneOrMore(name)),
+  agent: maybe(oneOrMore(name)),
+  path: maybe(oneOrMore(fc.constantFrom("src/**", "/etc/*", "a b"))),
+  command: maybe(oneOrMore(fc.constantFrom("git push", "rm -rf"))),
+  outcome: fc.constantFrom("allow", "ask", "deny"),
+  reason: maybe(text.filter((said) => said !== "")),
+});
+
+const jsonKey = fc.string({ maxLength: 8 }).filter(isPlainKey);
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    text,
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (Object.is(number, -0) ? 0 : number)),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(jsonKey, tie("value"), { maxKeys: 3 }),
+  ),
+})).value;
+const schema = fc.dictionary(jsonKey, json, { maxKeys: 4 }).map((made) => ({ ...made, type: "object" }));
+const output = fc.oneof(
+  fc.constant({ type: "text" }),
+  object({ type: fc.constant("json"), name: maybe(name) }),
+  object({ type: fc.constant("json-schema"), schema, name: maybe(name), strict: maybe(fc.boolean()) }),
+);
+
+const limits = object({
+  maxTurns: maybe(orNull(whole)),
+  maxTotalTokens: maybe(orNull(whole)),
+  maxDurationMs: maybe(orNull(whole)),
+  maxCostUsd: maybe(orNull(rate.filter((usd) => usd > 0))),
+});
+
+const context = object({
+  maxContextTokens: fc.integer({ min: 100_000, max: 1_000_000 }),
+  systemPromptTokens: maybe(fc.nat(4000)),
+  toolOutputMaxLines: maybe(fc.nat(99)),
+  keepRecent: maybe(fc.nat(99)),
+  keepFirst: maybe(fc.nat(99)),
+  compaction: maybe(
+    object({
+      compactAtPct: maybe(fc.double({ min: 0.5, max: 1, noNaN: true })),
+      budgetThresholdPct: maybe(
+        fc.double({ min: 0, max: 0.2, noNaN: true }).map((part) => (Object.is(part, -0) ? 0 : part)),
+      ),
+      scope: maybe(
+        fc.oneof(
+          fc.constant({ type: "token-budget" }),
+          object({ type: fc.constant("fixed"), loops: fc.nat(9) }),
+        ),
+      ),
+      keepFirstTurns: maybe(fc.nat(9)),
+      keepRecentTurns: maybe(fc.nat(9)),
+      maxSummaryTokens: maybe(fc.nat(9)),
+      toolOutputMaxLines: maybe(fc.nat(9)),
+      focusMessage: maybe(text),
+      strategy: maybe(hookName),
+    }),
+  ),
+});
+
+const delegation = object({
+  maxDepth: maybe(fc.integer({ min: 1, max: 10 })),
+  maxChildren: maybe(orNull(fc.integer({ min: 1, max: 10_000 }))),
+});
+
+const fields = {
+  name: maybe(
+    fc.oneof(
+      name,
+      text.filter((said) => said !== "" && said.length <= 120),
+    ),
+  ),
+  description: maybe(text),
+  systemPrompt: maybe(text),
+  model,
+  thinking: maybe(fc.constantFrom("off", "minimal", "low", "medium", "high")),
+  temperature: maybe(rate.map((part) => part / 50)),
+  maxTokens: maybe(whole),
+  configId: maybe(name),
+  tools: maybe(fc.array(text, { maxLength: 4 })),
+  strict: maybe(fc.boolean()),
+  inputFilters: maybe(fc.array(hookName, { maxLength: 2 })),
+  hooks: maybe(hooks),
+  transformContext: maybe(fc.array(hookName, { maxLength: 2 })),
+  convertToLlm: maybe(orNull(text.filter((said) => said !== "none"))),
+  output: maybe(output),
+  delegation: maybe(delegation),
+  toolStrategy: maybe(
+    fc.oneof(
+      fc.constantFrom({ type: "sequential" }, { type: "parallel" }),
+      object({ type: fc.constant("batched"), size: whole }),
+    ),
+  ),
+  toolTimeoutMs: maybe(orNull(whole)),
+  permissions: maybe(
+    object({
+      rules: maybe(fc.array(rule, { maxLength: 3 })),
+      otherwise: maybe(fc.constantFrom("allow", "ask", "deny", "ask-unsafe")),
+    }),
+  ),
+  context: maybe(orNull(context)),
+  approvals: maybe(object({ timeoutMs: maybe(orNull(whole)), countsAsDuration: maybe(fc.boolean()) })),
+  nudges: maybe(object({ enabled: maybe(fc.boolean()), max: maybe(fc.nat(9)) })),
+  revert: maybe(object({ shownForTurns: maybe(fc.nat(100)), newestOfKind: maybe(fc.nat(20)) })),
+  workspace: maybe(fc.constantFrom("/work", "/a b/ü", "/")),
+  limits: maybe(limits),
+  retry: maybe(
+    object({
+      maxRetries: maybe(fc.nat(100)),
+      initialDelayMs: maybe(whole),
+      backoffMultiplier: maybe(rate.map((by) => by + 1)),
+      maxDelayMs: maybe(whole),
+    }),
+  ),
+  cache: maybe(
+    object({
+      enabled: maybe(fc.boolean()),
+      strategy: maybe(
+        fc.oneof(
+          fc.constantFrom("auto", "disabled"),
+          object({ cacheSystem: fc.boolean(), cacheTools: fc.boolean(), cacheMessages: fc.boolean() }),
+        ),
+      ),
+    }),
+  ),
+  steeringMode: maybe(fc.constantFrom("one-at-a-time", "all")),
+  followUpMode: maybe(fc.constantFrom("one-at-a-time", "all")),
+};
+
+/** The fields that are drawn: a test holds them against those that there are. */
+export const DRAWN_FIELDS = [...Object.keys(fields), "subAgents"];
+
+const leaf = object(fields);
+const subAgents = (agent: fc.Arbitrary<unknown>) =>
+  maybe(fc.array(object({ name, description: maybe(text), limits: maybe(limits), agent }), { maxLength: 2 }));
+
+export const anyDefinition: fc.Arbitrary<AgentDefinition> = object({
+  ...fields,
+  subAgents: subAgents(object({ ...fields, subAgents: subAgents(leaf) })),
+}).map((input) => AgentDefinition.parse(input as AgentDefinitionInput));

@@ -1,0 +1,233 @@
+import { describe, expect, test } from "vitest";
+import { readAgents } from "../../src/config/agent-file/read.ts";
+import { problemLine } from "../../src/config/problem.ts";
+import { load, PROVIDER, problemOf, problemsOf } from "./files.ts";
+
+describe("errors", () => {
+  test("all of a file at once, each with its place, what was found, what is expected and the nearest word [CFG-27]", () => {
+    const text = `[provider]
+model = "claude-x"
+api = "anthropc"
+api_key = "\${KEY}"
+max_tokens = "many"
+[agent.profile]
+thinking_level = "extreem"
+temperature = 3
+[tools]
+tool_strategy = "paralel"
+[[agent.instances]]
+agent_profile = "{{coder}}"
+system_prompt = "\${NOT_SET}"
+`;
+    expect(
+      problemsOf(text).map(({ line, column, field, found, nearest, kind }) => [
+        line,
+        column,
+        field,
+        found,
+        nearest,
+        kind,
+      ]),
+    ).toEqual([
+      [3, 7, "provider.api", '"anthropc"', "anthropic", "invalid-field"],
+      [5, 14, "provider.max_tokens", '"many"', undefined, "invalid-field"],
+      [7, 18, "agent.profile.thinking_level", '"extreem"', undefined, "invalid-field"],
+      [8, 15, "agent.profile.temperature", "3", undefined, "invalid-field"],
+      [10, 17, "tools.tool_strategy", '"paralel"', "parallel", "invalid-field"],
+      [12, 17, "agent.instances[0].agent_profile", '"{{coder}}"', undefined, "invalid-field"],
+      [13, 18, "agent.instances[0].system_prompt", "${NOT_SET}", undefined, "missing-env-var"],
+    ]);
+    expect(load(text).agents).toEqual([]);
+  });
+
+  test.each([
+    ["[agent]\nsystem_prompt = 3", "text"],
+    ["[execution]\nmax_turns = 0", 'a whole number from 1 or "none"'],
+    ["[agent.profile]\ntemperature = 3", "a number from 0 to 2"],
+    ['[tools]\nenabled = "bash"', "a list; each member a text"],
+    ['[session]\nscope = "persist"', '"ephemeral" or "persistent"'],
+    ["[callbacks]\nbefore_turn = 3", "a hook, or a list of hooks"],
+    ['[agent.profile]\nprofile_id = "7"', "a text"],
+  ])("%s: expected is %s [CFG-27]", (text, expected) => {
+    expect(problemOf(text).expected).toContain(expected);
+  });
+
+  test.each([
+    ["toml", "[provider\n", 2],
+    ["toml", '[provider]\nmodel = "a"\nmodel = "b"\n', 3],
+    ["yaml", "provider:\n  model: [a\n", 3],
+    ["yaml", "provider:\n  model: a\n  model: b\n", 3],
+    ["json", '{"provider": {"model": "a",}}', 1],
+    ["json", '{\n"provider": {"model": "a", "model": "b"}}', 2],
+    ["json", "[1]", 1],
+  ] as const)("a text that is not %s: %j [CFG-27]", (format, text, line) => {
+    const [problem] = problemsOf(text, { format });
+    expect(problem).toMatchObject({ kind: "parse", severity: "error", line });
+  });
+
+  test("a file that is not there [CFG-27]", () => {
+    expect(readAgents("/nowhere/agent.toml").problems).toMatchObject([
+      { kind: "io", file: "/nowhere/agent.toml" },
+    ]);
+    expect(problemOf('[agent]\nsystem_prompt = "file:no.md"')).toMatchObject({
+      kind: "io",
+      line: 2,
+      message: expect.stringContaining("/work/no.md"),
+    });
+  });
+
+  test("rules of the definition itself are told at the field [CFG-27]", () => {
+    expect(problemOf("[compaction]\nmax_context_tokens = 100")).toMatchObject({
+      line: 2,
+      field: "compaction.max_context_tokens",
+    });
+    expect(problemOf('[permissions]\nrules = [{ path = "../x", outcome = "deny" }]').field).toBe(
+      "permissions.rules[0].path",
+    );
+    expect(problemOf('[output]\nschema = { type = "array" }').field).toBe("output.schema");
+  });
+
+  test("places count in the file as it was written, with variables of any length before them [CFG-27, CFG-03]", () => {
+    const text = `${PROVIDER}name = "\${A}\${LONG_NAME_OF_A_VARIABLE}"\nreasoning = 1\n`;
+    expect(problemsOf(text, { env: { A: "x".repeat(99), LONG_NAME_OF_A_VARIABLE: "" } })).toMatchObject([
+      { line: 5, column: 13, endColumn: 14, excerpt: "reasoning = 1" },
+    ]);
+    const inline =
+      '{"agent": {"system_prompt": "${A}", "workspce": 1}, "provider": {"model": "claude", "api_key": "${K}"}}';
+    expect(problemsOf(inline, { format: "json", env: { A: "" } })).toMatchObject([
+      { line: 1, column: 37, endColumn: 47, nearest: "workspace" },
+    ]);
+  });
+
+  test("a key that stands in the file is refused, and shown nowhere [CFG-15, CFG-27]", () => {
+    const key = "sk-ant-api03-abcdefghijkl";
+    for (const text of [
+      `provider = { model = "claude", api_key = "${key}", modle = 1 }`,
+      `[provider]\nmodel = "claude"\napi_key = "${key}`,
+      `[provider]\nmodel = "claude"\n\n[provider.headers]\nAuthorization = 3 # ${key}`,
+    ]) {
+      const said = JSON.stringify(problemsOf(text));
+      expect(said).toContain('"error"');
+      expect(said).not.toContain(key);
+    }
+  });
+});
+
+describe("references that lead nowhere", () => {
+  const file = (reference: string, more = "") =>
+    `[agent.profile]\n[[agent.profile.instances]]\nid = "{{coder}}"\n[[agent.instances]]\nagent_profile = "${reference}"\n[[provider.instances]]\nid = "{{both}}"\n[[compaction.instances]]\nid = "both"\n${more}`;
+
+  test.each([
+    ["{{codr}}", 'there is no agent_profile "codr" in this file; did you mean "coder"?'],
+    ["{{agent_profle.coder}}", 'did you mean "{{agent_profile.coder}}"?'],
+    ["{{provider.both}}", "is a provider, and a agent_profile is expected here"],
+    ["both", '"both" is ambiguous: write {{provider.both}} or {{compaction.both}}'],
+  ])("%s [CFG-14]", (reference, message) => {
+    expect(problemOf(file(reference))).toMatchObject({
+      field: "agent.instances[0].agent_profile",
+      line: 5,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("two of one name, and a name declared in the wrong place [CFG-13, CFG-14]", () => {
+    expect(problemOf(file("coder", '[[compaction.instances]]\nid = "{{%both%}}"')).message).toContain(
+      "another compaction",
+    );
+    expect(problemOf(file("coder", '[[compaction.instances]]\nid = "{{provider.x}}"')).message).toContain(
+      "is a compaction",
+    );
+  });
+
+  test("sub-agents that call each other in a circle [CFG-24]", () => {
+    const text =
+      '[[sub_agents.instances]]\nname = "a"\nsub_agents = ["b"]\n[[sub_agents.instances]]\nname = "b"\nsub_agents = ["a"]\n';
+    expect(problemsOf(text + PROVIDER).map(({ message }) => message)).toContainEqual(
+      expect.stringContaining("a → b → a"),
+    );
+  });
+
+  test("two agents of one name [CFG-07]", () => {
+    expect(problemOf('[[agent.instances]]\nname = "a"\n[[agent.instances]]\nname = "a"').message).toContain(
+      'another agent "a"',
+    );
+  });
+});
+
+describe("warnings", () => {
+  test.each([
+    [
+      "[agent.profile]\ntemprature = 1",
+      "unknown-key",
+      "agent.profile.temprature",
+      'did you mean "temperature"?',
+    ],
+    ['[provider]\nmodel = "gpt-4o"\napi_key = "${K}"', "mistake", "provider.model", 'add api = "openai"'],
+    ['[provider]\nmodel = "claude"', "mistake", "provider", 'add api_key = "${ANTHROPIC_API_KEY}"'],
+    ['[provider]\napi_key = "${K}"', "mistake", "provider", "no model is named"],
+    ["[execution]\nmax_cost = 5", "mistake", "execution.max_cost", "add [provider.cost]"],
+    ['[tools]\nenabled = ["file_read", "serch"]', "mistake", "tools.enabled[1]", 'did you mean "search"?'],
+    [
+      "[compaction]\nkeep_first_turns = 5",
+      "mistake",
+      "compaction.keep_first_turns",
+      "add max_context_tokens",
+    ],
+    ["[tools]\nbatch_size = 5", "mistake", "tools.batch_size", "batched"],
+    ['[agent.profile]\nskills = ["review"]', "mistake", "agent.profile.skills", "skills are not loaded"],
+    [
+      '[agent]\nsystem_prompt = "{{p}}"\n[[system_prompt.instances]]\nid = "p"\ntype = "agent"\nidentiy = "x"',
+      "mistake",
+      "system_prompt.instances[0].identiy",
+      'did you mean "identity"?',
+    ],
+  ])("%s [CFG-28, CFG-20]", (text, kind, field, words) => {
+    const problem = problemOf(text, { knownTools: ["read_file", "search"] });
+    expect(problem).toMatchObject({ kind, field, severity: "warning" });
+    expect(problem.message).toContain(words);
+  });
+
+  test.each([
+    [
+      '[permissions]\nrules = [{ tool = "bash", comand = "rm", outcome = "allow" }]',
+      "permissions.rules[0].comand",
+    ],
+    ["[execution]\nmax_cst = 3", "execution.max_cst"],
+    ['[callbacks]\nbefor_turn = "x"', "callbacks.befor_turn"],
+  ])("an unknown key is an error where passing it over would loosen something: %s", (text, field) => {
+    expect(problemOf(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
+  });
+
+  test("a warning leaves the agent as it is [CFG-28]", () => {
+    const { agents, problems } = load(`${PROVIDER}[execution]\nmax_cost = 5\n`);
+    expect(agents).toHaveLength(1);
+    expect(problems.map(problemLine)).toEqual([
+      "agent.toml:5:12: warning: execution.max_cost: this limit never holds: claude-x has no rates, so it costs nothing; add [provider.cost]",
+    ]);
+  });
+});
+
+test("every value says where it comes from: file, profile, read file, environment or default [CFG-29]", () => {
+  const text = `${PROVIDER}max_tokens = \${MAX}
+[[agent.profile.instances]]
+id = "coder"
+system_prompt = "file:p.md"
+[[agent.instances]]
+name = "a"
+agent_profile = "coder"
+[agent.instances.callbacks]
+before_turn = { command = "./x", timeout_ms = 3 }
+`;
+  const { agents } = load(text, { env: { MAX: "5" }, files: { "/work/p.md": "p" } });
+  const by = Object.fromEntries(agents[0]!.values.map(({ path, ...rest }) => [path, rest]));
+  expect(by["model.id"]).toEqual({ value: "claude-x", from: "agent.toml:2:9", field: "provider.model" });
+  expect(by["model.maxTokens"]).toMatchObject({ value: 5, environment: ["MAX"] });
+  expect(by["systemPrompt"]).toMatchObject({
+    from: "agent.toml:7:17",
+    via: "agent_profile coder",
+    read: "/work/p.md",
+  });
+  expect(by["hooks.before-turn[0].timeoutMs"]).toMatchObject({ from: "agent.toml:12:47" });
+  expect(by["workspace"]).toMatchObject({ from: "default", note: "the current folder" });
+  expect(by["limits.maxTurns"]).toEqual({ value: 50, from: "default" });
+});

@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { definitionHash } from "../../src/client/definition-hash.ts";
+import { writeAgent } from "../../src/config/agent-file/write.ts";
+import { problemLine } from "../../src/config/problem.ts";
+import { FORMATS } from "../../src/config/source/format.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import { anyDefinition, DRAWN_FIELDS } from "./definitions.ts";
+import { load } from "./files.ts";
+
+/** Variables must not matter: what is written holds references to keys alone. */
+const env = { HOME: "/home/x", A: "a", B_1: "b" };
+
+describe.each(FORMATS)("%s", (format) => {
+  test("a random definition, written and read back, has the same hash [CFG-01, CFG-29]", () => {
+    fc.assert(
+      fc.property(anyDefinition, (definition) => {
+        const text = writeAgent(definition, format);
+        const { agents, problems } = load(text, { format, env });
+        const said = problems.filter(({ severity }) => severity === "error").map(problemLine);
+        expect(said, text).toEqual([]);
+        expect(agents[0]!.definition, text).toEqual(definition);
+        expect(definitionHash(agents[0]!.definition)).toBe(definitionHash(definition));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+test("every field of a definition is drawn, so none can be forgotten in files [CFG-29]", () => {
+  expect([...DRAWN_FIELDS].sort()).toEqual(Object.keys(AgentDefinition.shape).sort());
+});

@@ -1,0 +1,282 @@
+import fc, {
+  constant,
+  constantFrom,
+  type IProperty,
+  array as listOf,
+  nat,
+  oneof,
+  property,
+} from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type Account,
+  left,
+  openAccount,
+  postponed,
+  release,
+  setAside,
+  settle,
+  used,
+  withOwn,
+} from "../../src/core/budget/account.ts";
+import {
+  type Allowance,
+  addAmounts,
+  allowanceOf,
+  amountsOf,
+  NOTHING,
+  toNanoUsd,
+  toUsd,
+} from "../../src/core/budget/amounts.ts";
+import { fairShares } from "../../src/core/budget/fair-shares.ts";
+import { budgetReached } from "../../src/core/budget/refusal.ts";
+import { type Reservation, reserve } from "../../src/core/budget/reserve.ts";
+import type { Spent } from "../../src/core/limits.ts";
+import { Delegation, Limits } from "../../src/schema/definition.ts";
+
+const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
+
+const FREE: Allowance = {
+  turns: null,
+  tokens: null,
+  nanoUsd: null,
+  children: null,
+  deadlineMs: null,
+  depth: 9,
+};
+const UNSPENT: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
+const allowed = (parts: Partial<Allowance>): Allowance => ({ ...FREE, ...parts });
+const asked = (...own: readonly Partial<Allowance>[]) =>
+  own.map((parts, index) => ({ id: `c${index}`, own: allowed(parts) }));
+const givenOf = (reservations: readonly Reservation[]) =>
+  reservations.map((reservation) =>
+    reservation.type === "reserved" ? reservation.given : reservation.reason,
+  );
+const sharesOf = (part: keyof Allowance, reservations: readonly Reservation[]) =>
+  reservations.map((reservation) => (reservation.type === "reserved" ? reservation.given[part] : "refused"));
+const begin = (account: Account, own: readonly Partial<Allowance>[], spent = UNSPENT, keep: 0 | 1 = 1) =>
+  reserve(account, spent, asked(...own), 0, keep);
+
+describe("an account", () => {
+  test("a definition's limits are the allowance; its time begins when it begins [LIM-02]", () => {
+    const limits = Limits.parse({ maxTurns: 5, maxTotalTokens: null, maxDurationMs: 1000, maxCostUsd: 0.25 });
+    expect(allowanceOf(limits, { maxDepth: 3, maxChildren: null }, 7000)).toEqual({
+      turns: 5,
+      tokens: null,
+      nanoUsd: 250_000_000,
+      children: null,
+      deadlineMs: 8000,
+      depth: 3,
+    });
+    expect(allowanceOf(limits, undefined, 0)).toEqual(allowanceOf(limits, Delegation.parse({}), 0));
+    expect(allowanceOf({ ...limits, maxDurationMs: null, maxCostUsd: null }, undefined, 0)).toMatchObject({
+      deadlineMs: null,
+      nanoUsd: null,
+    });
+  });
+
+  test("what is left is the allowance less one's own, less what ended children spent, less what is set aside", () => {
+    const account: Account = {
+      own: allowed({
+        turns: 50,
+        tokens: 1000,
+        nanoUsd: toNanoUsd(1),
+        children: 8,
+        deadlineMs: 900,
+        depth: 2,
+      }),
+      settled: { turns: 10, tokens: 100, nanoUsd: toNanoUsd(0.25), children: 3 },
+      open: {
+        a: { turns: 5, tokens: 200, nanoUsd: toNanoUsd(0.125), children: 1 },
+        b: { turns: 1, tokens: 50, nanoUsd: 0, children: 2 },
+      },
+    };
+    const spent = { turns: 4, tokens: 30, durationMs: 0, costUsd: 0.5 };
+    expect(left(account, spent, 300)).toEqual({
+      turns: 30,
+      tokens: 620,
+      nanoUsd: toNanoUsd(0.125),
+      children: 2,
+      timeMs: 600,
+      depth: 2,
+    });
+    expect(used(account, spent)).toEqual({ turns: 14, tokens: 130, nanoUsd: toNanoUsd(0.75), children: 3 });
+    expect(left(account, { turns: 99, tokens: 9999, durationMs: 0, costUsd: 9 }, 901)).toMatchObject({
+      turns: 0,
+      tokens: 0,
+      nanoUsd: 0,
+      timeMs: 0,
+    });
+    expect(left(openAccount(FREE), spent, 0)).toEqual({
+      turns: null,
+      tokens: null,
+      nanoUsd: null,
+      children: null,
+      timeMs: null,
+      depth: 9,
+    });
+  });
+
+  test("a child that is settled gives back what it has not spent, once", () => {
+    const { account } = begin(openAccount(allowed({ tokens: 900, children: 10 })), [
+      { tokens: 200, children: 0 },
+      { tokens: 300, children: 4, depth: 1 },
+    ]);
+    expect(left(account, UNSPENT, 0)).toMatchObject({ tokens: 400, children: 4 });
+    const spent = { turns: 2, tokens: 120, nanoUsd: 7, children: 1 };
+    const settled = settle(account, "c1", spent);
+    expect(settled.settled).toEqual({ turns: 2, tokens: 120, nanoUsd: 7, children: 2 });
+    expect(left(settled, UNSPENT, 0)).toMatchObject({ tokens: 580, children: 7 });
+    expect(settle(settled, "c1", spent)).toBe(settled);
+    expect(settle(settled, "toString", spent)).toBe(settled);
+    const released = release(settled, "c0");
+    expect(left(released, UNSPENT, 0)).toMatchObject({ tokens: 780, children: 8 });
+    expect(setAside(released)).toEqual(NOTHING);
+  });
+
+  test("limits that are raised or lowered keep what was spent, and never pass what the parent gave", () => {
+    const account = openAccount(allowed({ tokens: 100, turns: 5 }), allowed({ tokens: 300, turns: 5 }));
+    const spent = { ...UNSPENT, tokens: 90, turns: 2 };
+    expect(left(withOwn(account, allowed({ tokens: 200 })), spent, 0)).toMatchObject({
+      tokens: 110,
+      turns: 3,
+    });
+    expect(left(withOwn(account, allowed({ tokens: 1000 })), spent, 0)).toMatchObject({
+      tokens: 210,
+      turns: 3,
+    });
+    expect(left(withOwn(account, FREE), spent, 0)).toMatchObject({ tokens: 210, depth: 9 });
+    expect(left(withOwn(account, allowed({ tokens: 50 })), spent, 0)).toMatchObject({ tokens: 0 });
+  });
+
+  test("time that does not count moves one's own deadline, and not the parent's", () => {
+    const account = openAccount(allowed({ deadlineMs: 100 }), allowed({ deadlineMs: 150 }));
+    expect(left(postponed(account, 30), UNSPENT, 50).timeMs).toBe(80);
+    expect(left(postponed(account, 300), UNSPENT, 50).timeMs).toBe(100);
+    expect(postponed(openAccount(FREE), 30)).toEqual(openAccount(FREE));
+  });
+
+  test("dollars are exact over ten thousand children, where sums of fractions drift", () => {
+    const one = amountsOf({ ...UNSPENT, costUsd: 0.1 });
+    const sum = Array.from({ length: 10_000 }).reduce<typeof NOTHING>(
+      (total) => addAmounts(total, one),
+      NOTHING,
+    );
+    expect(toUsd(sum.nanoUsd)).toBe(1000);
+    expect(Array.from({ length: 10_000 }).reduce<number>((total) => total + 0.1, 0)).not.toBe(1000);
+    expect(toNanoUsd(0.1 + 0.2)).toBe(toNanoUsd(0.3));
+    expect(toNanoUsd(1e300)).toBe(Number.MAX_SAFE_INTEGER);
+  });
+});
+
+describe("setting aside for children that begin together", () => {
+  test("shares are fair: the agent keeps one, and what a child cannot use goes to the others", () => {
+    const thousand = openAccount(allowed({ tokens: 1000 }));
+    expect(sharesOf("tokens", begin(thousand, [{}, {}, {}]).reservations)).toEqual([250, 250, 250]);
+    expect(sharesOf("tokens", begin(thousand, [{}, {}, {}], UNSPENT, 0).reservations)).toEqual([
+      333, 333, 334,
+    ]);
+    expect(sharesOf("tokens", begin(thousand, [{ tokens: 400 }, { tokens: 100 }, {}]).reservations)).toEqual([
+      300, 100, 300,
+    ]);
+    expect(sharesOf("tokens", begin(thousand, [{ tokens: 10 }]).reservations)).toEqual([10]);
+    expect(sharesOf("tokens", begin(thousand, [{}], { ...UNSPENT, tokens: 800 }).reservations)).toEqual([
+      100,
+    ]);
+    expect(sharesOf("tokens", begin(openAccount(FREE), [{}, { tokens: 7 }]).reservations)).toEqual([null, 7]);
+  });
+
+  test("depth shrinks by a level, the deadline is the earlier one, and children are shared out with those below", () => {
+    const account = openAccount(allowed({ deadlineMs: 500, depth: 2, children: 11 }));
+    const { reservations } = begin(account, [
+      { deadlineMs: 300, depth: 9 },
+      { deadlineMs: null, depth: 1, children: 1 },
+      { deadlineMs: 900, depth: 0 },
+    ]);
+    expect(givenOf(reservations)).toMatchObject([
+      { deadlineMs: 300, depth: 1, children: 3 },
+      { deadlineMs: 500, depth: 1, children: 1 },
+      { deadlineMs: 500, depth: 0, children: 0 },
+    ]);
+  });
+
+  test("when there is not enough for all, the first begin and the others are told why", () => {
+    const account = openAccount(allowed({ children: 2, turns: 60 }));
+    const { account: after, reservations } = begin(account, [{ depth: 0 }, { depth: 0 }, { depth: 0 }]);
+    expect(sharesOf("turns", reservations)).toEqual([20, 20, "refused"]);
+    expect(reservations[2]).toEqual({
+      type: "refused",
+      id: "c2",
+      reason:
+        "Not started: too few sub-agents are left for one more agent, 0 of 2 (0 spent, 2 set aside for agents at work). Wait for those that are at work: what they do not use comes back.",
+    });
+    expect(Object.keys(after.open)).toEqual(["c0", "c1"]);
+    expect(sharesOf("turns", begin(openAccount(allowed({ turns: 3 })), [{}, {}, {}]).reservations)).toEqual([
+      1,
+      1,
+      "refused",
+    ]);
+    expect(
+      sharesOf("turns", begin(openAccount(allowed({ turns: 3 })), [{}, {}, {}], UNSPENT, 0).reservations),
+    ).toEqual([1, 1, 1]);
+  });
+
+  test("nothing is left: of depth, time, turns, tokens, dollars", () => {
+    const refusalOf = (own: Partial<Allowance>, spent: Partial<Spent> = {}) =>
+      givenOf(begin(openAccount(allowed(own)), [{}], { ...UNSPENT, ...spent }).reservations)[0];
+    expect(refusalOf({ depth: 0 })).toBe(
+      "Not started: no further agent may stand below this one (maxDepth). Do the task yourself.",
+    );
+    expect(refusalOf({ deadlineMs: -1 })).toBe("Not started: the time of this agent is over.");
+    expect(refusalOf({ turns: 2 }, { turns: 1 })).toBe(
+      "Not started: too few turns are left for one more agent, 1 of 2 (1 spent). Do the task yourself, or end with what there is.",
+    );
+    expect(refusalOf({ tokens: 10 }, { tokens: 99 })).toContain(
+      "too few tokens are left for one more agent, 0 of 10 (99 spent)",
+    );
+    expect(refusalOf({ nanoUsd: toNanoUsd(2) }, { costUsd: 2.5 })).toContain(
+      "too few dollars are left for one more agent, $0.0000 of $2.0000 ($2.5000 spent)",
+    );
+  });
+
+  test("a child that is at work cannot be set aside for again", () => {
+    const { account } = begin(openAccount(FREE), [{}]);
+    expect(() => begin(account, [{}])).toThrow(/c0 was reserved for already/);
+    expect(() => reserve(openAccount(FREE), UNSPENT, [...asked({}), ...asked({})], 0)).toThrow(/already/);
+  });
+
+  test("shares never pass the amount or a cap, leave nothing that a child could use, and differ only by their caps", () => {
+    const caps = listOf(oneof(nat(40), constant(null)), { minLength: 1, maxLength: 8 });
+    check(
+      property(nat(200), caps, constantFrom(0, 1), (amount, capped, kept) => {
+        const shares = fairShares(amount, capped, kept);
+        const sum = shares.reduce((total, share) => total + share, 0);
+        expect(sum).toBeLessThanOrEqual(amount);
+        const uncapped = shares.filter((share, index) => share !== capped[index]);
+        for (const [index, share] of shares.entries()) {
+          expect(share).toBeLessThanOrEqual(capped[index] ?? Number.POSITIVE_INFINITY);
+          for (const other of uncapped) expect(share).toBeLessThanOrEqual(other + 1);
+        }
+        if (kept === 0 && uncapped.length > 0) expect(sum).toBe(amount);
+      }),
+    );
+  });
+});
+
+test("a budget that is spent or set aside is told in words, the tree's and the parent's [LIM-03]", () => {
+  const { account } = begin(openAccount(allowed({ tokens: 900 })), [{ tokens: 400 }]);
+  expect(budgetReached(account, { ...UNSPENT, tokens: 499 }, 0)).toBeUndefined();
+  expect(budgetReached(account, { ...UNSPENT, tokens: 500 }, 0)).toBe(
+    "Budget of tokens reached: none left of 900 (500 spent, 400 set aside for agents at work)",
+  );
+  const child = openAccount(FREE, allowed({ turns: 3, nanoUsd: toNanoUsd(0.5), deadlineMs: 90 }));
+  expect(budgetReached(child, { ...UNSPENT, turns: 3 }, 0)).toBe(
+    "Budget of turns reached: none left of 3 (3 spent)",
+  );
+  expect(budgetReached(child, { ...UNSPENT, costUsd: 0.5 }, 0)).toBe(
+    "Budget of dollars reached: none left of $0.5000 ($0.5000 spent)",
+  );
+  expect(budgetReached(child, UNSPENT, 89)).toBeUndefined();
+  expect(budgetReached(child, UNSPENT, 90)).toBe("Budget of time reached: the deadline has passed");
+});

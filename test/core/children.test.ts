@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import type { CallToolsCommand } from "../../src/core/command.ts";
+import type { ToolFacts } from "../../src/core/digest.ts";
+import { SubAgentLimits } from "../../src/schema/definition.ts";
+import { calls, type Play, play, says } from "./play.ts";
+
+const limits = SubAgentLimits.parse({});
+const agent: ToolFacts = {
+  replay: "idempotent",
+  quick: false,
+  child: { definitionHash: "hash-child", limits },
+};
+const tool: ToolFacts = { replay: "unsafe", quick: false };
+const tools = { scout: agent, writer: agent, edit: tool };
+
+function delegating(...names: string[]): Play {
+  return play({ tools, replies: [calls(...names), says("done")] });
+}
+const called = (run: Play) => (run.command as CallToolsCommand).calls;
+const texts = (run: Play) => run.lines.slice(2);
+
+describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
+  test("is a run of its own with a share of what is left; its result stands in the call's place", () => {
+    const run = delegating("scout").until("call-tools");
+    expect(called(run)[0]?.child).toMatchObject({
+      definitionHash: "hash-child",
+      given: { turns: 10, tokens: 1_000_000, children: 0, depth: 0 },
+    });
+    run.settle();
+    expect(texts(run)).toEqual(["scout: (sub-agent produced no text output)", "model: done"]);
+    expect(run.state.loop).toBeUndefined();
+  });
+
+  test("is shown with its session while it is at work", () => {
+    const run = delegating("scout").until("call-tools");
+    run.tell({ type: "child-started", call: 0, session: "s.sub-1" });
+    expect(called(run)[0]?.child?.session).toBe("s.sub-1");
+  });
+
+  test("has what waits written down beside it, once", () => {
+    const run = delegating("scout", "writer").until("call-tools");
+    const { beside } = run.command as CallToolsCommand;
+    expect(beside?.outbox.events.map(({ body }) => body.type)).toContain("ToolExecutionStart");
+    run.tell(run.perform(beside!));
+    expect(run.command).not.toHaveProperty("beside");
+    run.child(0);
+    expect(run.command).not.toHaveProperty("beside");
+    run.settle();
+  });
+
+  test("beside other tools leaves the outbox to them [TOOL-08]", () => {
+    const run = delegating("scout", "edit", "writer").until("call-tools");
+    expect(run.command).not.toHaveProperty("beside");
+    run.child(2).tool(1).child(0).settle();
+    expect(texts(run).map((line) => line.split(":")[0])).toEqual(["scout", "edit", "writer", "model"]);
+  });
+
+  test.each([
+    [{ type: "failed", fault: "auth", message: "no key" } as const, "The sub-agent failed: auth: no key"],
+    [{ type: "stopped", reason: "enough" } as const, "The sub-agent was stopped: enough"],
+    [{ type: "rejected", reason: "rude" } as const, "The task was refused: rude"],
+    [
+      { type: "ended", by: "guard", reason: "late" } as const,
+      'The sub-agent was ended by hook "guard": late',
+    ],
+  ])("that came to no answer says so in an error result [SUB-06]", (outcome, words) => {
+    const run = delegating("scout").until("call-tools").child(0, { outcome }).settle();
+    const result = run.transcript.entries("main")[2]?.message;
+    expect(result).toMatchObject({
+      role: "toolResult",
+      isError: true,
+      details: { sub_agent: "scout", turns: 2 },
+    });
+    expect(texts(run)[0]).toContain(words);
+  });
+
+  test("that met a limit is a result that says which", () => {
+    const outcome = { type: "limit-reached", reason: "Max turns reached (10/10)" } as const;
+    const run = delegating("scout").until("call-tools").child(0, { outcome }).settle();
+    expect(run.transcript.entries("main")[2]?.message).toMatchObject({ isError: false });
+    expect(texts(run)[0]).toContain("[Sub-agent stopped: Max turns reached (10/10)]");
+  });
+
+  test("that is gone gives an error result; a second word of it changes nothing", () => {
+    const run = delegating("scout", "writer").until("call-tools");
+    run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
+    const { state } = run;
+    run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
+    expect({ ...run.state, nowMs: 0 }).toEqual({ ...state, nowMs: 0 });
+    run.child(1).settle();
+    expect(texts(run)[0]).toContain("did not come to an end: it was terminated");
+  });
+
+  test("behind a stop its result is in the record, and no turn follows [ABT-01]", () => {
+    const run = delegating("scout").until("call-tools").stop("enough");
+    run.child(0, { outcome: { type: "stopped", reason: "enough" } }).settle();
+    expect(texts(run)).toHaveLength(1);
+    expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
+  });
+});
+
+describe("what sub-agents may spend [SUB-03]", () => {
+  test("counts for the loop that has called them, with what comes back", () => {
+    const run = play({
+      tools,
+      limits: { maxTurns: 6 },
+      replies: [calls("scout"), calls("scout"), says("done")],
+    });
+    run.until("call-tools");
+    expect(called(run)[0]?.child?.given.turns).toBe(2);
+    run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).until("call-tools");
+    expect(called(run)[0]?.child?.given.turns).toBe(1);
+    run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("that have used up everything end the loop with a message", () => {
+    const run = play({ tools, limits: { maxTotalTokens: 1000 }, replies: [calls("scout"), says("never")] });
+    run
+      .until("call-tools")
+      .child(0, { used: { turns: 1, tokens: 1000, nanoUsd: 0, children: 0 } })
+      .settle();
+    expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
+    expect(run.lines.at(-1)).toContain("Budget of tokens reached");
+  });
+
+  test("one for whom nothing is left is not begun, and the model is told [LIM-03]", () => {
+    const run = play({ tools, limits: { maxTurns: 2 }, replies: [calls("scout", "writer"), says("done")] });
+    run.settle();
+    expect(texts(run).slice(0, 2)).toEqual([
+      expect.stringContaining("Not started: too few turns are left"),
+      expect.stringContaining("Not started: too few turns are left"),
+    ]);
+  });
+});

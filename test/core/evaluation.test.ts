@@ -1,0 +1,226 @@
+import fc, {
+  constant,
+  constantFrom,
+  double,
+  type IProperty,
+  array as listOf,
+  nat,
+  oneof,
+  property,
+  string,
+  tuple,
+} from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type BranchStatus,
+  isUsable,
+  statusOf,
+  totalUsage,
+} from "../../src/core/evaluation/branch-outcome.ts";
+import { fallback } from "../../src/core/evaluation/decision.ts";
+import { loopNumbers } from "../../src/core/evaluation/loop-numbers.ts";
+import {
+  choose,
+  customDecision,
+  type PlainStrategy,
+  strategyProblem,
+} from "../../src/core/evaluation/strategies.ts";
+import { NO_USAGE } from "../../src/core/usage.ts";
+import type { Outcome } from "../../src/schema/record.ts";
+import { branches } from "./evaluation-outcomes.ts";
+
+const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
+
+type Part = readonly [BranchStatus["type"], number, number?];
+const selected = (strategy: PlainStrategy, ...parts: readonly Part[]) =>
+  choose(strategy, branches(...parts)).selected;
+
+describe("strategies that ask no model", () => {
+  test("transparent passes its one branch through, and refuses more before anything begins [PAR-05]", () => {
+    expect(choose("transparent", branches(["answered", 7]))).toEqual({
+      selected: 0,
+      by: "strategy",
+      reason: "Branch 1 is the only one.",
+    });
+    expect(strategyProblem("transparent", 1)).toBeUndefined();
+    expect(strategyProblem("transparent", 2)).toMatch(/cannot choose among 2/);
+    expect(() => choose("transparent", branches(["answered", 7], ["failed", 0]))).toThrow(
+      /cannot choose among 2/,
+    );
+  });
+
+  test("an evaluation of nothing is refused [PAR-04]", () => {
+    expect(strategyProblem("judge", 0)).toMatch(/at least one configuration/);
+    expect(strategyProblem("judge", 1)).toBeUndefined();
+    expect(() => choose("pick-first", [])).toThrow(/at least one configuration/);
+  });
+
+  test("pick-first takes the first, token-efficient the fewest tokens, elaborate the most [PAR-05]", () => {
+    const three = [
+      ["answered", 50],
+      ["answered", 20],
+      ["answered", 90],
+    ] as const;
+    expect(selected("pick-first", ...three)).toBe(0);
+    expect(selected("token-efficient", ...three)).toBe(1);
+    expect(selected("elaborate", ...three)).toBe(2);
+    expect(choose("token-efficient", branches(...three)).reason).toBe(
+      "Branch 2 used the fewest tokens of those that answered, 20.",
+    );
+    expect(choose("elaborate", branches(...three)).reason).toContain("Branch 3 used the most tokens");
+  });
+
+  test("equal counts go to the lowest index, whatever order the outcomes come in [PAR-05, GAP-10]", () => {
+    const equal = branches(["answered", 90], ["answered", 20], ["answered", 20], ["answered", 90]).reverse();
+    expect(choose("token-efficient", equal).selected).toBe(1);
+    expect(choose("elaborate", equal).selected).toBe(0);
+    expect(choose("pick-first", equal).selected).toBe(0);
+  });
+
+  test("branches that failed, were stopped or went over their budget lose none of the others [GAP-10]", () => {
+    const mixed = [
+      ["failed", 1],
+      ["answered", 30],
+      ["over-budget", 99],
+      ["answered", 40],
+      ["stopped", 2],
+    ] as const;
+    expect(selected("pick-first", ...mixed)).toBe(1);
+    expect(selected("token-efficient", ...mixed)).toBe(1);
+    expect(selected("elaborate", ...mixed)).toBe(3);
+    expect(choose("pick-first", branches(...mixed))).toEqual({
+      selected: 1,
+      by: "strategy",
+      reason:
+        "Branch 2 is the first that answered. Without an answer: branch 1 (failed), branch 3 (over-budget), branch 5 (stopped).",
+    });
+  });
+
+  test("when none answered the first that left a text is taken, else the first, and the decision says so [GAP-10]", () => {
+    const worded = branches(["failed", 5, 0], ["stopped", 9, 12], ["over-budget", 1, 80]);
+    for (const strategy of ["pick-first", "token-efficient", "elaborate"] as const) {
+      expect(choose(strategy, worded)).toEqual({
+        selected: 1,
+        by: "fallback",
+        reason:
+          "No branch answered. Branch 2 is taken, the first that left a text. Without an answer: branch 1 (failed), branch 2 (stopped), branch 3 (over-budget).",
+      });
+    }
+    const silent = choose("elaborate", branches(["failed", 5, 0], ["failed", 9, 0]));
+    expect(silent).toMatchObject({ selected: 0, by: "fallback" });
+    expect(silent.reason).toContain("Branch 1 is taken, the first of all, which left no text either.");
+    expect(choose("transparent", branches(["failed", 0, 0])).by).toBe("fallback");
+  });
+
+  const anyBranches = listOf(
+    tuple(constantFrom<BranchStatus["type"]>("answered", "failed", "stopped", "over-budget"), nat(5), nat(2)),
+    { minLength: 1, maxLength: 12 },
+  ).map((parts) => branches(...parts));
+
+  test("whatever the branches come to, one that answered is chosen when there is one [PAR-04, GAP-10]", () => {
+    const wild = oneof(nat(14), constant(undefined), constant("1"), double(), string());
+    check(
+      property(
+        anyBranches,
+        constantFrom<PlainStrategy>("pick-first", "token-efficient", "elaborate"),
+        wild,
+        (outcomes, strategy, choice) => {
+          for (const decision of [
+            choose(strategy, outcomes),
+            customDecision("mine", outcomes, choice),
+            fallback(outcomes, "Why."),
+          ]) {
+            const taken = outcomes[decision.selected];
+            expect(taken).toBeDefined();
+            if (outcomes.some(isUsable)) expect(taken?.status.type).toBe("answered");
+            else expect(decision.by).toBe("fallback");
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe("strategies of an application", () => {
+  const outcomes = branches(["failed", 1], ["answered", 30], ["answered", 40]);
+
+  test("the index that one gives is followed [PAR-04]", () => {
+    expect(customDecision("longest", outcomes, 2)).toMatchObject({ selected: 2, by: "strategy" });
+    expect(customDecision("longest", outcomes, 2).reason).toContain('Strategy "longest" chose branch 3.');
+  });
+
+  test("anything but the index of a branch that answered leaves it to the fallback, with the reason [PAR-04, GAP-10]", () => {
+    for (const [given, said] of [
+      [0, "0"],
+      [3, "3"],
+      [-1, "-1"],
+      [1.5, "1.5"],
+      ["1", "a value of type string"],
+      [undefined, "a value of type undefined"],
+    ] as const) {
+      const decision = customDecision("longest", outcomes, given);
+      expect(decision).toMatchObject({ selected: 1, by: "fallback" });
+      expect(decision.reason).toContain(
+        `gave ${said}; the index of a branch that answered was expected (1, 2).`,
+      );
+    }
+    expect(customDecision("longest", branches(["failed", 1, 0], ["failed", 1, 0]), 1)).toMatchObject({
+      selected: 0,
+      by: "fallback",
+    });
+  });
+});
+
+test("each end of a loop is an outcome of its branch [PAR-03]", () => {
+  const ends: readonly (readonly [Outcome, BranchStatus])[] = [
+    [{ type: "answered", stopReason: "stop" }, { type: "answered" }],
+    [
+      { type: "limit-reached", reason: "Max turns reached (2/2)" },
+      { type: "over-budget", reason: "Max turns reached (2/2)" },
+    ],
+    [
+      { type: "stopped", reason: "enough" },
+      { type: "stopped", reason: "enough" },
+    ],
+    [
+      { type: "ended", by: "guard", reason: "late" },
+      { type: "stopped", reason: "Ended by guard: late" },
+    ],
+    [
+      { type: "failed", fault: "rejected", message: "no" },
+      { type: "failed", reason: "no" },
+    ],
+    [
+      { type: "rejected", reason: "rude" },
+      { type: "failed", reason: "Input rejected: rude" },
+    ],
+    [
+      { type: "delivered", messages: 1 },
+      { type: "failed", reason: "Nothing was asked of it." },
+    ],
+  ];
+  for (const [outcome, status] of ends) expect(statusOf(outcome)).toEqual(status);
+});
+
+test("usage is that of every branch and of the evaluation [PAR-01]", () => {
+  const judge = { ...NO_USAGE, input: 3, output: 4, totalTokens: 7 };
+  expect(totalUsage(branches(["answered", 10], ["failed", 5], ["over-budget", 2]), judge)).toEqual({
+    ...NO_USAGE,
+    input: 20,
+    output: 4,
+    totalTokens: 24,
+  });
+});
+
+test("branches and judge are numbered on, over all their configurations, and never meet an id that there is [PAR-13, X-16]", () => {
+  expect(loopNumbers(["p.opus", "p.haiku", "p.opus"], () => 0)).toEqual([1, 2, 3]);
+  const last = new Map([
+    ["p.opus", 2],
+    ["p.haiku", 5],
+    ["p.other", 9],
+  ]);
+  expect(loopNumbers(["p.opus", "p.haiku", "p.opus"], (segment) => last.get(segment) ?? 0)).toEqual([
+    6, 7, 8,
+  ]);
+});

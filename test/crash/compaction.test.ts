@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import type { Session } from "../workflows/support/session.ts";
+import { startProxy } from "./support/proxy.ts";
+import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+
+let stage: CrashStage;
+
+beforeAll(async () => {
+  stage = await openCrashStage();
+});
+afterAll(() => stage.close());
+
+const LONG = "All work and no play makes a long day. ".repeat(60);
+const look = { text: LONG, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+const asksForNotes = ({ body }: { readonly body?: unknown }) => JSON.stringify(body).includes("The record:");
+const COMPACTION = { continuation: { kind: { type: "compaction" as const } } };
+
+/** A session at rest with a long context, and a model whose notes on it wait for a gate of this name. */
+function atRest(gate: string): Session {
+  const compaction = { strategy: "summary", keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 };
+  const context = { maxContextTokens: 100_000, systemPromptTokens: 100, compaction };
+  const session = stage.session({ agent: { tools: ["list_files"], context } });
+  const own = ({ conversation }: { conversation: string }) => conversation === session.id;
+  const replies = [look, look, look, look, { text: "Done." }];
+  stage.model.script({
+    conversations: [
+      {
+        match: (question) => own(question) && asksForNotes(question),
+        replies: [{ text: "Notes.", holdUntil: gate }],
+      },
+      {
+        match: (question) => own(question) && question.lastText.includes("And now?"),
+        replies: Array(6).fill({ text: "Again." }),
+      },
+      { match: own, replies },
+    ],
+  });
+  return session;
+}
+
+async function expectSmaller(session: Session): Promise<void> {
+  expect(await session.result()).toMatchObject({
+    outcome: { type: "answered", stopReason: "contextCompacted" },
+  });
+  expect(await session.eventTypes(1)).toEqual([
+    "AgentStart",
+    "CompactionStarted",
+    "CompactionEnded",
+    "AgentEnd",
+  ]);
+  const kept = (await session.entries()).filter(({ message }) => message.role === "extension");
+  expect(kept).toHaveLength(1);
+  expect(await session.run("And now?")).toMatchObject({ text: "Again." });
+  const after = session.seen(session.requests().length - 1);
+  expect(after.filter((line) => line.includes("Notes."))).toHaveLength(1);
+  expect(after.filter((line) => line.includes("All work")).length).toBeLessThan(4);
+  await expectWhole(stage, session);
+}
+
+test("killed while a session at rest is made smaller: the model is asked for its notes again, and they are kept once [CMP-13]", async () => {
+  const session = atRest("killed");
+  const first = await stage.worker();
+  await session.run("Go");
+  await session.start(undefined, COMPACTION);
+  await stage.model.waitForHold("killed");
+  await first.kill("SIGKILL");
+  await stage.worker();
+  await executed(stage, session, "compact", 2);
+  stage.model.release("killed");
+  await expectSmaller(session);
+  expect(session.requests().filter(asksForNotes)).toHaveLength(2);
+}, 60_000);
+
+test("killed after the smaller context was stored and before Temporal knows: the model is not asked again [CMP-13]", async () => {
+  const proxy = await startProxy(stage.address);
+  const session = atRest("stored");
+  const first = await stage.worker({ address: proxy.address });
+  await session.run("Go");
+  await session.start(undefined, COMPACTION);
+  await stage.model.waitForHold("stored");
+  proxy.stall();
+  stage.model.release("stored");
+  await eventually(async () =>
+    (await stage.transcript.steps(session.id)).some(
+      ({ kind, storedAtMs }) => kind === "compact" && storedAtMs,
+    ),
+  );
+  await first.kill("SIGKILL");
+  await proxy.close();
+  await stage.worker();
+  await expectSmaller(session);
+  expect(session.requests().filter(asksForNotes)).toHaveLength(1);
+}, 60_000);

@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { schemaText } from "../../src/config/agent-file/json-schema.ts";
+import { withReference } from "../../src/config/agent-file/reference.ts";
+import { SCHEMA_PATH, STARTER } from "../../src/config/agent-file/starter.ts";
+import { isSecretField } from "../../src/config/agent-file/validate.ts";
+import { writeAgent } from "../../src/config/agent-file/write.ts";
+import type { Format } from "../../src/config/source/format.ts";
+import { PARSERS } from "../../src/config/source/format.ts";
+import { plain } from "../../src/config/source/node.ts";
+import { definitions, load } from "../config/files.ts";
+
+const root = new URL("../../", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), "utf8");
+const page = read("docs/agents.md");
+const stored = read("agent.schema.json");
+const validates = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(stored));
+
+function parsedValue(text: string, format: Format): unknown {
+  const parsed = PARSERS[format](text);
+  if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join());
+  return plain(parsed.root);
+}
+
+const examples = [
+  ["starter", "toml", STARTER],
+  ...[...page.matchAll(/```(toml|yaml)\n([\s\S]*?)```/g)].map(([, format, text], index) => [
+    `example ${index}`,
+    format!,
+    text!,
+  ]),
+] as [string, Format, string][];
+
+test("agent.schema.json and the reference of docs/agents.md are of today: npm run agent-schema [CFG-01]", () => {
+  expect(stored).toBe(schemaText());
+  expect(page).toBe(withReference(page));
+});
+
+test("the schema is in the package, where the starter's first line looks for it [CFG-01]", () => {
+  const { exports, files } = JSON.parse(read("package.json"));
+  const [name] = SCHEMA_PATH.split("/").slice(-1);
+  expect(exports[`./${name}`]).toBe(`./${name}`);
+  expect(files).toContain(name);
+  expect(STARTER.split("\n")[0]).toBe(`#:schema ${SCHEMA_PATH}`);
+});
+
+test.each(examples)(
+  "%s (%s) is an agent without a warning, and fits the schema [CFG-01, CFG-02]",
+  (_, format, text) => {
+    const { agents, problems } = load(text, { format, files: { "/work/prompts/reviewer.md": "review" } });
+    expect(problems).toEqual([]);
+    expect(agents.length).toBeGreaterThan(0);
+    validates(parsedValue(text, format));
+    expect(validates.errors).toBeNull();
+  },
+);
+
+test("the starter with its comments taken off is one too [CFG-24]", () => {
+  const whole = STARTER.replace(
+    /^# (?=(?:\[\[|workspace|base_url|name =|description|system_prompt|tools))/gm,
+    "",
+  );
+  const { coder } = definitions(whole);
+  expect(coder?.subAgents).toMatchObject([{ name: "researcher" }]);
+  expect(coder?.model.baseUrl).toBe("http://127.0.0.1:8080/v1");
+});
+
+test("what is written fits the schema too", () => {
+  const { coder } = definitions(STARTER);
+  expect(validates(parsedValue(writeAgent(coder!, "toml"), "toml"))).toBe(true);
+});
+
+test.each([
+  ['[provider]\napi_key = "sk-1"'],
+  ["[provider]\nmodle = 1"],
+  ["[execution]\nmax_turns = 0"],
+  ['[agent.profile]\nthinking_level = "extreme"'],
+])("the schema refuses %s", (text) => {
+  expect(validates(parsedValue(text, "toml"))).toBe(false);
+});
+
+test("a secret is a key or a header, wherever a provider is said [CFG-15]", () => {
+  expect(
+    [
+      ["provider", "api_key"],
+      ["provider", "instances", 0, "headers", "X"],
+      ["agent", "instances", 0, "provider", "api_key"],
+    ].every(isSecretField),
+  ).toBe(true);
+  expect(isSecretField(["provider", "model"])).toBe(false);
+});
