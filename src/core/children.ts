@@ -5,7 +5,7 @@ import { endEvents } from "./call-results.ts";
 import type { Call, Calling } from "./calling.ts";
 import { withCall } from "./calls.ts";
 import type { CallToolCommand } from "./command.ts";
-import type { LoopDigest, ToolFacts } from "./digest.ts";
+import type { ToolFacts } from "./digest.ts";
 import { estimateText } from "./estimate.ts";
 import { callDone, runningCall } from "./finished-calls.ts";
 import type { OpenLoop } from "./loop-state.ts";

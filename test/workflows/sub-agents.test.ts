@@ -173,6 +173,8 @@ describe("a sub-agent [SUB-01]", () => {
       { limits: { maxTurns: 7 } },
     );
     await parent.run("Go");
-    expect((await parent.conversation())[2]).toContain("[Sub-agent stopped: Budget of turns reached: none left of 3 (3 spent)]");
+    expect((await parent.conversation())[2]).toContain(
+      "[Sub-agent stopped: Budget of turns reached: none left of 3 (3 spent)]",
+    );
   });
 });
