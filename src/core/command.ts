@@ -46,6 +46,8 @@ export type CallModelCommand = Writing & {
   readonly view: ViewRanges;
   /** Where the answer goes. */
   readonly position: number;
+  /** The call that the run works for, where it is a sub-agent's. */
+  readonly caller?: SpawnRef;
   /** The answer before did not fit: this one is to be the output, and nothing else. */
   readonly repair?: true;
   /** How often the vendor may still be asked. */
@@ -102,6 +104,8 @@ export type CallToolCommand = Writing & {
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;
+  /** The call that the run works for, where it is a sub-agent's. */
+  readonly caller?: SpawnRef;
   /** It is an agent: the call is a run of its own, with what is reserved for it. */
   readonly child?: { readonly definitionHash: string; readonly given: Allowance; readonly session?: string };
 };

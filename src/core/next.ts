@@ -42,6 +42,7 @@ export function next(state: State): Command {
         turn: loop.turn,
         view: rangesOf(state.view),
         position: state.length,
+        ...callerOf(state),
         ...(loop.mismatch === undefined ? {} : { repair: true as const }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
@@ -149,6 +150,10 @@ function isTold(state: State, { outcome }: PhaseOf<"closing">): boolean {
   return !refused && hasHook(state, "after-loop");
 }
 
+function callerOf({ task }: State) {
+  return task === undefined ? {} : { caller: task.spawn };
+}
+
 function numbered({ number, generation }: Issue) {
   return { number, generation };
 }
@@ -189,6 +194,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
       ...(tools[call.name]?.view === true ? { view: viewAtHand(state, phase) } : {}),
       summary: call.summary,
+      ...callerOf(state),
       ...commandOfChild(call, tools),
     });
   });

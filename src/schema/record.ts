@@ -36,6 +36,7 @@ export type TurnTrigger = z.infer<typeof TurnTrigger>;
 export const SpawnRef = z.object({
   session: z.string(),
   loopId: z.string(),
+  turn: z.number().int().nonnegative(),
   toolCallId: z.string(),
   toolName: z.string(),
 });

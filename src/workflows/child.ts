@@ -38,7 +38,7 @@ export function performChild(
     definitionHash: child.definitionHash,
     settings,
     task: {
-      spawn: { session: command.session, loopId, toolCallId, toolName },
+      spawn: { session: command.session, loopId, turn: command.turn, toolCallId, toolName },
       branch,
       answer,
       ...(changed === undefined ? {} : { arguments: changed }),

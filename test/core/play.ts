@@ -359,8 +359,7 @@ export class Play {
   setBack(setback: Setback, reached: Reached = "nothing", call = this.running[0] ?? 0): this {
     const { command } = this;
     if (command.type === "call-tools") {
-      if (this.call(call).child !== undefined)
-        return this.tell({ type: "child-lost", call, how: "it is gone" });
+      if (this.call(call).child !== undefined) return this.childSetBack(call, setback);
       this.performTool(this.call(call), false, reached);
       return this.tell({ type: "tool-set-back", call, setback });
     }
@@ -380,6 +379,12 @@ export class Play {
       } as const
     )[command.type];
     return this.tell({ type, setback });
+  }
+
+  /** A sub-agent does not hang on a worker: it is not lost with one, and does not go elsewhere. */
+  private childSetBack(call: number, { type }: Setback): this {
+    if (type === "lost" || type === "elsewhere") return this;
+    return this.tell({ type: "child-lost", call, how: "it is gone" });
   }
 
   lose(reached: Reached = "nothing", call?: number, attempts = 0): this {

@@ -1,6 +1,7 @@
 import { type Arbitrary, assert, asyncProperty } from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Usage } from "../../src/schema/message.ts";
+import type { EventBody } from "../../src/schema/record.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
 import { NO_LIMITS, type Play, play, throughJson } from "./play.ts";
 
@@ -117,6 +118,11 @@ function costOf(usages: readonly Usage[]): number {
   return usages.reduce((parts, { input, output }) => parts + (output === 1 ? input : 0), 0) / 128;
 }
 
+/** What sub-agents have spent counts as well, and is not in the loop's own events. */
+function isOfChild(body: EventBody): boolean {
+  return body.type === "ToolExecutionEnd" && body.toolName === "scout";
+}
+
 function expectWithinLimits(run: Play, loopId: string): void {
   const { maxTurns, maxTotalTokens, maxCostUsd } = { ...NO_LIMITS, ...run.setting.limits };
   const bodies = run.transcript.eventsOf(loopId).map(({ body }) => body);
@@ -135,6 +141,7 @@ function expectWithinLimits(run: Play, loopId: string): void {
         ends.reduce((sum, { input, output }) => sum + input + output, 0) >= maxTotalTokens,
       maxCostUsd !== null && costOf(ends) >= maxCostUsd,
       run.setting.limits?.maxDurationMs !== null,
+      /^Budget of /.test(end.outcome.reason) && bodies.some(isOfChild),
     ];
     expect(met, "a limit that was met ended it").toContain(true);
   }

@@ -85,7 +85,7 @@ test("thirty turns over many continuations end as if there had been none (design
     HoldfastStatus: ["completed"],
     HoldfastTurns: [TURNS],
   });
-});
+}, 60_000);
 
 test("a message id is remembered across continue-as-new", async () => {
   const ticks = Array.from({ length: 12 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] }));

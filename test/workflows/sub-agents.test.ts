@@ -4,6 +4,7 @@ import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
 import type { Session } from "./support/session.ts";
+import { shownLive } from "./support/shown-live.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -21,7 +22,11 @@ function family(
   children: Readonly<Record<string, Replies>>,
   agent: TestAgentOptions = {},
 ): Session {
-  const members = Object.entries(children).map(([name, said]) => ({ name, said, child: stage.session({}) }));
+  const members = Object.entries(children).map(([name, said]) => ({
+    name,
+    said,
+    child: stage.session({ agent: { tools: ["list_files"] } }),
+  }));
   const subAgents = members.map(({ name, child }) => ({
     name,
     description: `Does what ${name} does`,
@@ -176,5 +181,22 @@ describe("a sub-agent [SUB-01]", () => {
     expect((await parent.conversation())[2]).toContain(
       "[Sub-agent stopped: Budget of turns reached: none left of 3 (3 spent)]",
     );
+  });
+
+  test("what it shows is shown by its caller's call, wrapped [SUB-07]", async () => {
+    const parent = family([{ toolCalls: [task("talker", "speak")] }, { text: "Done." }], {
+      talker: [
+        { text: "Let me look", toolCalls: [{ name: "list_files", arguments: {} }] },
+        { text: "All is well" },
+      ],
+    });
+    await parent.run("Go");
+    const shown = await shownLive(stage, parent);
+    const told = shown.flatMap(({ body }) =>
+      body.type === "tool-output" && body.toolName === "talker" ? [body.text] : [],
+    );
+    expect(told.join("")).toBe("Let me look[sub-agent calling tool: list_files]\nAll is well");
+    const kinds = (await parent.events()).map(({ body }) => body.type);
+    expect(kinds.filter((kind) => kind === "AgentStart" || kind === "TurnStart")).toHaveLength(3);
   });
 });

@@ -3,12 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ToolResultMessage } from "../../src/schema/message.ts";
-import { LocalHub } from "../../src/stream/local-hub.ts";
-import type { Delta } from "../../src/stream/stream.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
 import type { Session } from "./support/session.ts";
+import { shownLive } from "./support/shown-live.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 import { keepWarnings } from "./support/warnings.ts";
 
@@ -64,23 +63,6 @@ async function resultsOf(session: Session): Promise<ToolResultMessage[]> {
   return messages.filter((message): message is ToolResultMessage => message.role === "toolResult");
 }
 
-/** Everything that was shown live, up to the word that the run's last events are recorded. */
-async function shown(session: Session): Promise<readonly Delta[]> {
-  const last = (await session.events()).at(-1)?.sequence;
-  const hub = new LocalHub(stage.home);
-  const signal = AbortSignal.timeout(10_000);
-  const deltas: Delta[] = [];
-  try {
-    for await (const { delta } of hub.watch({ session: session.id, signal })) {
-      deltas.push(delta);
-      if (delta.body.type === "recorded" && delta.body.sequence === last) break;
-    }
-  } finally {
-    await hub.close();
-  }
-  return deltas;
-}
-
 function toolsIn(session: Session, request = 0): string[] {
   const tools = (session.requests()[request]?.body?.["tools"] ?? []) as { name: string }[];
   return tools.map(({ name }) => name);
@@ -125,7 +107,7 @@ describe("what a tool says while it runs", () => {
       agent: { tools: ["talk"] },
     });
     await session.run("Go");
-    const deltas = await shown(session);
+    const deltas = await shownLive(stage, session);
     const calls = (await session.events()).flatMap(({ sequence, body }) =>
       body.type === "ToolExecutionEnd" ? [{ sequence, toolCallId: body.toolCallId }] : [],
     );

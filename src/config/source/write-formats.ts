@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { Document, visit } from "yaml";
 
 // The other way round: a table of plain values as text. TOML has no null; none may be in what is written as TOML.
 
@@ -8,8 +8,17 @@ export function writeJson(table: Table): string {
   return `${JSON.stringify(table, undefined, 2)}\n`;
 }
 
+/** What a block of lines does not keep for certain: blanks at the edges of a line, and more than one line's end at its own. */
+const BLANK_EDGES = /^\s|[^\S\n](?:\n|$)|\n[^\S\n]*\n$/;
+
 export function writeYaml(table: Table): string {
-  return stringify(table, { lineWidth: 0, aliasDuplicateObjects: false });
+  const document = new Document(table, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === "string" && BLANK_EDGES.test(node.value)) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }
 
 export function writeToml(table: Table): string {

@@ -98,5 +98,7 @@ export function timeless(text: string): string {
 }
 
 export function timelessValue<Value>(value: Value): Value {
-  return JSON.parse(timeless(JSON.stringify(value))) as Value;
+  return JSON.parse(JSON.stringify(value), (_, one) =>
+    typeof one === "string" ? timeless(one) : one,
+  ) as Value;
 }
