@@ -35,7 +35,7 @@ export type Action =
   | { readonly type: "lose"; readonly pick: number; readonly reached: Reached; readonly attempts: number }
   | { readonly type: "elsewhere"; readonly pick: number; readonly reached: Reached }
   | { readonly type: "cancelled" | "failed"; readonly pick: number; readonly reached: Reached }
-  | { readonly type: "steer" | "follow-up" | "prompt" | "rotation" | "stop" | "intrude" }
+  | { readonly type: "steer" | "follow-up" | "prompt" | "rotation" | "stop" | "intrude" | "gone" }
   | { readonly type: "again"; readonly pick: number; readonly steering: boolean }
   | { readonly type: "mode"; readonly queue: "steering" | "follow-up"; readonly mode: QueueMode }
   | { readonly type: "clear"; readonly queue: "steering" | "follow-up" | "all" }
@@ -58,6 +58,8 @@ const broken: Arbitrary<Action> = record({
   pick,
   reached,
 });
+/** A sub-agent is terminated. */
+const gone = constant<Action>({ type: "gone" });
 const words = constantFrom<Action>({ type: "steer" }, { type: "follow-up" }, { type: "prompt" });
 const again: Arbitrary<Action> = record({ type: constant("again" as const), pick, steering: boolean() });
 const setting: Arbitrary<Action> = oneof(
@@ -92,6 +94,7 @@ export const anyActions = array(
     { arbitrary: lose, weight: 3 },
     { arbitrary: elsewhere, weight: 1 },
     { arbitrary: broken, weight: 1 },
+    { arbitrary: gone, weight: 2 },
     { arbitrary: again, weight: 1 },
     { arbitrary: setting, weight: 1 },
     { arbitrary: answer, weight: 4 },
@@ -133,7 +136,18 @@ export const crashes: Arbitrary<Crash[]> = array(
   },
 );
 
-const name = constantFrom("bash", "edit", "read", "bash", "edit", "read", "scout", "unknown", "toString");
+const name = constantFrom(
+  "bash",
+  "edit",
+  "read",
+  "bash",
+  "edit",
+  "read",
+  "scout",
+  "scout",
+  "unknown",
+  "toString",
+);
 const call = record({ name, invalid: option(constant("wrong"), { freq: 6, nil: undefined }) }).map(
   ({ name, invalid }) => (invalid === undefined ? { name } : { name, invalid }),
 );
@@ -273,6 +287,13 @@ export function act(run: Play, action: Action): boolean {
         { type: "failed", failure },
         action.reached === "stored" ? "claimed" : action.reached,
       );
+    }
+    case "gone": {
+      const child =
+        command.type === "call-tools" ? command.calls.find((call) => call.child !== undefined) : undefined;
+      if (child === undefined) return false;
+      run.tell({ type: "child-lost", call: child.call, how: "it was terminated" });
+      return true;
     }
     case "steer":
       run.steer("steering words");
