@@ -92,7 +92,7 @@ export function timeless(text: string): string {
     .replace(/127\.0\.0\.1:\d+/g, "…")
     .replace(/request id [\w-]+/g, "request id …")
     .replace(/\b([Ss]ession) scenario[\w-]*/g, "$1 …")
-    .replace(/(no input filter [^;]*); it has [^"]*/g, "$1; it has …")
+    .replace(/(no input filter [^;]*); it has .*/g, "$1; it has …")
     .replace(/Max duration reached \(\d+s/g, "Max duration reached (…s")
     .replace(/there are no tools|the tools are [^;"]*/g, "the tools are …");
 }
