@@ -2,11 +2,11 @@ import type { ToolFacts } from "../core/digest.ts";
 import { type AgentDefinition, Delegation, type SubAgent } from "../schema/definition.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
-/** What a sub-agent runs with: its own definition, under the caller's name for it and within the caller's depth. */
-export function childDefinition(caller: AgentDefinition, { name, agent }: SubAgent): AgentDefinition {
+/** What a sub-agent runs with: its own definition, with the caller's name and limits for it, within the caller's depth. */
+export function childDefinition(caller: AgentDefinition, { name, limits, agent }: SubAgent): AgentDefinition {
   const { subAgents, delegation, ...rest } = agent;
   const below = delegationOf(caller).maxDepth - 1;
-  const named = { ...rest, name };
+  const named = { ...rest, name, limits };
   if (subAgents === undefined || below === 0) return named;
   const own = delegationOf(agent);
   return { ...named, subAgents, delegation: { ...own, maxDepth: Math.min(own.maxDepth, below) } };

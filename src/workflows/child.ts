@@ -3,6 +3,7 @@ import {
   ApplicationFailure,
   ChildWorkflowFailure,
   TimeoutFailure,
+  WorkflowExecutionAlreadyStartedError,
 } from "@temporalio/common";
 import {
   CancellationScope,
@@ -70,13 +71,17 @@ function ended(call: number, { report }: RunResult): Happening {
 
 /** A run that failed reports all the same; of one that is gone, its record is asked. */
 function failed(call: number, session: string, error: unknown): Happening | Promise<Happening> {
+  if (error instanceof WorkflowExecutionAlreadyStartedError) {
+    return { type: "child-lost", call, how: `there is a run of ${session} already` };
+  }
   if (!(error instanceof ChildWorkflowFailure) && !(error instanceof CancelledFailure)) throw error;
   const { cause } = error;
   if (cause instanceof ApplicationFailure && cause.type === RUN_FAILED) {
     return ended(call, (cause.details?.[0] ?? {}) as RunResult);
   }
   const how = wordsFor(cause ?? error);
-  const look = () => scheduleActivity<TaskReport | null>("look-at-child", [{ session }], writeOptions(how));
+  const look = () =>
+    scheduleActivity<TaskReport | null>("look-at-child", [{ session }], writeOptions("a sub-agent is gone"));
   return CancellationScope.nonCancellable(look).then(
     (report) => ({ type: "child-lost", call, how, ...(report === null ? {} : { report }) }),
     (problem) => {

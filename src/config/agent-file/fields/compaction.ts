@@ -18,8 +18,6 @@ const around = (name: string, to: string, schema: z.ZodType) =>
 const tiered = (name: string, to: string, schema: z.ZodType) =>
   field(`compaction.tiered.${name}`, `context.${to}`, schema, { also: [`context.${name}`] });
 
-const part = (limit: z.ZodType, what: string, byDefault: number) => said(limit, what, byDefault);
-
 export const COMPACTION_FIELDS: readonly Field[] = [
   around(
     "max_context_tokens",
@@ -34,7 +32,7 @@ export const COMPACTION_FIELDS: readonly Field[] = [
   of(
     "compact_at_pct",
     "compactAtPct",
-    part(
+    said(
       z.number().positive().max(1),
       "The part of the window that may fill, 0 to 1.",
       COMPACTION.compactAtPct,
@@ -43,7 +41,7 @@ export const COMPACTION_FIELDS: readonly Field[] = [
   of(
     "compact_budget_threshold_pct",
     "budgetThresholdPct",
-    part(
+    said(
       z.number().min(0).lt(1),
       "Compaction begins when less than this part of the window is left.",
       COMPACTION.budgetThresholdPct,
