@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
-import type { Reply } from "../../src/testing/model-server/reply.ts";
-import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
-import type { Session } from "./support/session.ts";
+import { childOf, family, task } from "./support/family.ts";
 import { shownLive } from "./support/shown-live.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -14,50 +11,17 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-type Replies = readonly Reply[];
-
-/** An agent with sub-agents: what each says, by name. */
-function family(
-  replies: Replies,
-  children: Readonly<Record<string, Replies>>,
-  agent: TestAgentOptions = {},
-): Session {
-  const members = Object.entries(children).map(([name, said]) => ({
-    name,
-    said,
-    child: stage.session({ agent: { tools: ["list_files"] } }),
-  }));
-  const subAgents = members.map(({ name, child }) => ({
-    name,
-    description: `Does what ${name} does`,
-    agent: child.definition,
-  }));
-  const parent = stage.session({ agent: { subAgents, ...agent } });
-  const says = (id: string, said: Replies) => ({
-    match: ({ conversation }: { readonly conversation: string }) => conversation === id,
-    replies: [...said],
-  });
-  stage.model.script({
-    conversations: [says(parent.id, replies), ...members.map(({ child, said }) => says(child.id, said))],
-  });
-  return parent;
-}
-
-const task = (name: string, words: string) => ({ name, arguments: { task: words } });
-
-async function childOf(session: Session) {
-  return await eventually(
-    async () => (await stage.transcript.sessions({ limit: 9, spawnedBy: session.id }))[0],
-  );
-}
-
 describe("a sub-agent [SUB-01]", () => {
   test("does the task in a session of its own, and its words are the call's result [SUB-05, SUB-11, SES-10, LOOP-07]", async () => {
-    const parent = family([{ toolCalls: [task("researcher", "Find the answer.")] }, { text: "It is 42." }], {
-      researcher: [{ text: "42" }],
-    });
+    const parent = family(
+      stage,
+      [{ toolCalls: [task("researcher", "Find the answer.")] }, { text: "It is 42." }],
+      {
+        researcher: [{ text: "42" }],
+      },
+    );
     expect(await parent.run("Go")).toMatchObject({ text: "It is 42." });
-    const child = await childOf(parent);
+    const child = await childOf(stage, parent);
     const [loop] = await stage.transcript.loops(child.id);
     const [calling] = await stage.transcript.loops(parent.id);
     expect(loop).toMatchObject({
@@ -92,11 +56,11 @@ describe("a sub-agent [SUB-01]", () => {
 
   test("its words go nowhere through history", async () => {
     const words = "A very particular sentence ".repeat(400);
-    const parent = family([{ toolCalls: [task("writer", words)] }, { text: "Done." }], {
+    const parent = family(stage, [{ toolCalls: [task("writer", words)] }, { text: "Done." }], {
       writer: [{ text: words }],
     });
     await parent.run("Go");
-    const child = await childOf(parent);
+    const child = await childOf(stage, parent);
     for (const id of [parent.id, child.id]) {
       const history = await stage.client.workflow.getHandle(id).fetchHistory();
       const text = JSON.stringify(history, (_, value) =>
@@ -108,7 +72,7 @@ describe("a sub-agent [SUB-01]", () => {
   });
 
   test("several run side by side, and their results stand in call order [SUB-09]", async () => {
-    const parent = family([{ toolCalls: [task("one", "1"), task("two", "2")] }, { text: "Both." }], {
+    const parent = family(stage, [{ toolCalls: [task("one", "1"), task("two", "2")] }, { text: "Both." }], {
       one: [{ text: "first", holdUntil: "one" }],
       two: [{ text: "second", holdUntil: "two" }],
     });
@@ -122,20 +86,20 @@ describe("a sub-agent [SUB-01]", () => {
   });
 
   test("a stop reaches it, and both close their records [SUB-10, ABT-01]", async () => {
-    const parent = family([{ toolCalls: [task("slow", "wait")] }], {
+    const parent = family(stage, [{ toolCalls: [task("slow", "wait")] }], {
       slow: [{ text: "never", holdUntil: "slow" }],
     });
     await parent.start("Go");
     await stage.model.waitForHold("slow");
     await parent.handle.signal(stopSignal, "enough");
     expect(await parent.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
-    const child = await childOf(parent);
+    const child = await childOf(stage, parent);
     expect((await stage.transcript.loops(child.id))[0]).toMatchObject({ outcome: { type: "stopped" } });
     expect((await parent.events()).filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
   });
 
   test("one that is terminated gives an error result, and what it has spent counts", async () => {
-    const parent = family([{ toolCalls: [task("slow", "wait")] }, { text: "So be it." }], {
+    const parent = family(stage, [{ toolCalls: [task("slow", "wait")] }, { text: "So be it." }], {
       slow: [
         { text: "first", toolCalls: [{ name: "list_files", arguments: {} }] },
         { text: "never", holdUntil: "gone" },
@@ -143,7 +107,7 @@ describe("a sub-agent [SUB-01]", () => {
     });
     await parent.start("Go");
     await stage.model.waitForHold("gone");
-    const child = await childOf(parent);
+    const child = await childOf(stage, parent);
     await stage.client.workflow.getHandle(child.id).terminate("by hand");
     expect(await parent.result()).toMatchObject({ text: "So be it." });
     const result = (await parent.entries())[2]?.message;
@@ -152,7 +116,7 @@ describe("a sub-agent [SUB-01]", () => {
   });
 
   test("without a task it is not begun [SUB-02]", async () => {
-    const parent = family([{ toolCalls: [{ name: "helper", arguments: {} }] }, { text: "Ah." }], {
+    const parent = family(stage, [{ toolCalls: [{ name: "helper", arguments: {} }] }, { text: "Ah." }], {
       helper: [],
     });
     await parent.run("Go");
@@ -161,11 +125,11 @@ describe("a sub-agent [SUB-01]", () => {
   });
 
   test("has no sub-agents of its own unless the definition says so [SUB-08]", async () => {
-    const parent = family([{ toolCalls: [task("middle", "go")] }, { text: "Done." }], {
+    const parent = family(stage, [{ toolCalls: [task("middle", "go")] }, { text: "Done." }], {
       middle: [{ text: "ok" }],
     });
     await parent.run("Go");
-    const child = await childOf(parent);
+    const child = await childOf(stage, parent);
     const definition = await stage.transcript.definition(child.definitionHash);
     expect(definition?.subAgents).toBeUndefined();
   });
@@ -173,6 +137,7 @@ describe("a sub-agent [SUB-01]", () => {
   test("ends at what its caller has left [SUB-03]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
     const parent = family(
+      stage,
       [{ toolCalls: [task("busy", "go on")] }, { text: "Done." }],
       { busy: [call, call, call, call, call, call] },
       { limits: { maxTurns: 7 } },
@@ -184,7 +149,7 @@ describe("a sub-agent [SUB-01]", () => {
   });
 
   test("what it shows is shown by its caller's call, wrapped [SUB-07]", async () => {
-    const parent = family([{ toolCalls: [task("talker", "speak")] }, { text: "Done." }], {
+    const parent = family(stage, [{ toolCalls: [task("talker", "speak")] }, { text: "Done." }], {
       talker: [
         { text: "Let me look", toolCalls: [{ name: "list_files", arguments: {} }] },
         { text: "All is well" },
