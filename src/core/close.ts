@@ -9,6 +9,7 @@ import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import { allQueued } from "./queues.ts";
 import { beforeRotation } from "./rotation.ts";
+import { givenOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 /** The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. */
@@ -44,7 +45,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
       loops: state.totals.loops + 1,
       turns: state.totals.turns + loop.turn,
       costUsd: state.totals.costUsd + loop.costUsd,
-      ...(state.task === undefined ? {} : taskTotals(state, loop)),
+      ...(givenOf(state) === undefined ? {} : taskTotals(state, loop)),
     },
     phase: { type: "loop-over" },
   };

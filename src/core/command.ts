@@ -168,7 +168,7 @@ export type CloseLoopCommand = Writing & {
   readonly answer?: number;
   /** The last answer is the structured output. */
   readonly isOutput?: true;
-  /** The loop is a sub-agent's: its last words are looked for. */
+  /** The run ends with a report: the last words are looked for. */
   readonly isTask?: true;
   readonly turns: number;
   readonly costUsd: number;
@@ -193,7 +193,7 @@ export type RotateCommand = { readonly type: "rotate" };
 
 export type FinishCommand = {
   readonly type: "finish";
-  /** The run was a sub-agent's. */
+  /** The run was a part of another's work. */
   readonly report?: TaskReport;
   readonly last: LastLoop;
   readonly branch: string;

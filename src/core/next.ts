@@ -8,6 +8,7 @@ import { askedOf, hasHook } from "./hooking.ts";
 import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
+import { givenOf } from "./shares.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
 import { isPlainView, leftOf } from "./view.ts";
 import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
@@ -104,7 +105,7 @@ export function next(state: State): Command {
         outcome: phase.outcome,
         ...(isOutput || isTold(state, phase) ? { definitionHash: pinnedOf(state).definitionHash } : {}),
         ...(isOutput ? { isOutput } : {}),
-        ...(state.task === undefined ? {} : { isTask: true as const }),
+        ...(givenOf(state) === undefined ? {} : { isTask: true as const }),
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
         turns: loop.turn,
         costUsd: loop.costUsd,
@@ -123,7 +124,7 @@ export function next(state: State): Command {
         type: "finish",
         last: state.last ?? { outcome: { type: "delivered", messages: 0 } },
         branch: state.branch,
-        ...(state.task === undefined ? {} : { report: reportOf(state) }),
+        ...(givenOf(state) === undefined ? {} : { report: reportOf(state) }),
       };
     case "turn-due":
     case "turn-over":

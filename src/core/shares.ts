@@ -10,16 +10,19 @@ import type { State } from "./state.ts";
 
 // What a loop may spend together with its sub-agents, and what each of these gets of it (design 3.9).
 
+/** What whoever has started the run has set aside for it; absent for a run that a person has started. */
+export function givenOf({ task, share }: Pick<State, "task" | "share">): Allowance | undefined {
+  return task?.given ?? share;
+}
+
 /** The account of the open loop, as its limits are now. */
 function accountOf(state: State): Account {
   const loop = loopOf(state);
   const { limits, delegation } = pinnedOf(state);
   const own = allowanceOf(limits, delegation, loop.startedAtMs + (loop.waitedMs ?? 0));
   if (loop.account !== undefined) return withOwn(loop.account, own);
-  return openAccount(
-    own,
-    state.task === undefined ? undefined : less(state.task.given, state.totals.used ?? NOTHING),
-  );
+  const given = givenOf(state);
+  return openAccount(own, given === undefined ? undefined : less(given, state.totals.used ?? NOTHING));
 }
 
 /** Earlier loops of a sub-agent's run have spent of the same share. */
@@ -39,7 +42,7 @@ export function exhausted(state: State): string | undefined {
   const loop = loopOf(state);
   const spent = spentBy(loop, state.nowMs);
   const reached = limitReached(pinnedOf(state).limits, spent);
-  const isShared = loop.account !== undefined || state.task !== undefined;
+  const isShared = loop.account !== undefined || givenOf(state) !== undefined;
   return reached ?? (isShared ? budgetReached(accountOf(state), spent, state.nowMs) : undefined);
 }
 

@@ -1,4 +1,5 @@
 import type { Continuation } from "../schema/definition.ts";
+import type { Allowance } from "./budget/amounts.ts";
 import { EMPTY_OUTBOX } from "./outbox.ts";
 import { EMPTY_QUEUES, remember } from "./queues.ts";
 import { type Asked, type PersonMessage, RULES, STATE_VERSION, type State } from "./state.ts";
@@ -17,6 +18,8 @@ export type StartInput = {
   readonly continuation?: Continuation;
   /** The run is a sub-agent's: what it was asked comes with the prompts. */
   readonly task?: TaskRequest;
+  /** The run is a part of another's work. */
+  readonly share?: Allowance;
   readonly nowMs: number;
 };
 
@@ -50,6 +53,7 @@ export function start(input: StartInput): State {
     goal: "",
     last: undefined,
     ...(input.task === undefined ? {} : { task: input.task }),
+    ...(input.share === undefined ? {} : { share: input.share }),
   };
   return input.prompts.reduce((state, { id }) => remember(state, id), fresh);
 }

@@ -1,7 +1,7 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
 import type { EntryOrigin, Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
-import type { Amounts } from "./budget/amounts.ts";
+import type { Allowance, Amounts } from "./budget/amounts.ts";
 import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
@@ -193,7 +193,7 @@ export type State = {
     readonly loops: number;
     readonly turns: number;
     readonly costUsd: number;
-    /** Of a sub-agent's run: for the one that has called it. Absent for 0. */
+    /** Of a run that ends with a report: for the one that has started it. Absent for 0. */
     readonly messages?: number;
     readonly used?: Amounts;
   };
@@ -204,6 +204,8 @@ export type State = {
   readonly last: LastLoop | undefined;
   /** The run is a sub-agent's. */
   readonly task?: TaskRequest;
+  /** The run is a part of another's work: what is set aside for it, and for all that it starts. It ends with a report. */
+  readonly share?: Allowance;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

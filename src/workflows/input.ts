@@ -1,4 +1,5 @@
 import { uuid4 } from "@temporalio/workflow";
+import type { Allowance } from "../core/budget/amounts.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import type { TaskRequest } from "../core/task.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
@@ -37,6 +38,11 @@ export type StartRequest = {
   readonly continuation?: Continuation;
   /** The run is a sub-agent's; its words stand in the record of the agent that has called. */
   readonly task?: TaskRequest;
+  /**
+   * The run is a part of another's work: what is set aside for it, and for all that it starts. It ends with a report in
+   * place of its words.
+   */
+  readonly share?: Allowance;
   readonly mode?: "run" | "interactive";
   /** How long an interactive run waits for a prompt; `null`, the default, waits for ever. */
   readonly idleTimeoutMs?: number | null;

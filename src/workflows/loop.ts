@@ -180,6 +180,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
     prompts: prompt === undefined ? [] : [prompt],
     ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
     ...(task === undefined ? {} : { task }),
+    ...(input.share === undefined ? {} : { share: input.share }),
     nowMs: Date.now(),
   });
   return { session, settings, initial };

@@ -14,7 +14,7 @@ export type RunResult = {
   readonly position?: number;
   /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
   readonly json?: "whole" | "cut";
-  /** Of a sub-agent's run, in place of its words. */
+  /** Of a run that is a part of another's work, in place of its words. */
   readonly report?: TaskReport;
 };
 

@@ -133,3 +133,28 @@ describe("what sub-agents may spend [SUB-03]", () => {
     ]);
   });
 });
+
+describe("a run that is a part of another's work", () => {
+  const share = { turns: 2, tokens: null, nanoUsd: null, children: 1, deadlineMs: null, depth: 1 };
+
+  test("ends with a report, which counts what its sub-agents have used too", () => {
+    const run = play({ tools, share: { ...share, turns: 5 }, replies: [calls("scout"), says("done")] });
+    run.until("call-tools").child(0, { used: { turns: 2, tokens: 10, nanoUsd: 5, children: 0 } });
+    run.settle();
+    expect(run.command).toMatchObject({
+      type: "finish",
+      report: {
+        session: "s",
+        outcome: { type: "answered" },
+        messages: 4,
+        used: { turns: 4, nanoUsd: 5, children: 1 },
+      },
+    });
+  });
+
+  test("ends with a message when its share is used up", () => {
+    const run = play({ tools, share, replies: [calls("edit"), calls("edit"), says("never")] });
+    run.settle();
+    expect(run.command).toMatchObject({ report: { outcome: { type: "limit-reached" }, used: { turns: 2 } } });
+  });
+});

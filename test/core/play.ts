@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { apply } from "../../src/core/apply.ts";
+import type { Allowance } from "../../src/core/budget/amounts.ts";
 import type { Calling } from "../../src/core/calling.ts";
 import { choosePrune } from "../../src/core/choose-prune.ts";
 import { chooseRevert } from "../../src/core/choose-revert.ts";
@@ -100,6 +101,8 @@ export type Setting = {
   readonly idleTimeoutMs?: number | null;
   readonly strategy?: ToolStrategy;
   readonly limits?: Partial<Limits>;
+  /** What whoever has started the run has set aside for it. */
+  readonly share?: Allowance;
   readonly steeringMode?: QueueMode;
   readonly followUpMode?: QueueMode;
   readonly maxRetries?: number;
@@ -242,6 +245,7 @@ export class Play {
       localSteps: setting.localSteps ?? true,
       asked: { hash: "hash-asked" },
       prompts,
+      ...(setting.share === undefined ? {} : { share: setting.share }),
       nowMs: this.now,
     });
     this.#json = JSON.stringify(this.state);
