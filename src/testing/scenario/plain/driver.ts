@@ -42,7 +42,7 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<Pick<Played
       const { outcome, text } = command.last;
       return { outcome: timelessValue(outcome), text };
     }
-    if ("number" in command) stage.notes.steps.push({ kind: command.type, number: command.number });
+    if ("number" in command && command.type !== "open-loop") stage.noteStep(command);
     await carryOut(stage, command);
   }
   throw new ScenarioError([`model: the run does not come to an end within ${MAX_COMMANDS} commands`]);

@@ -44,6 +44,8 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
     ...openingOf(definition, continuation),
     ...said,
   });
+  // A loop that cannot be opened leaves no step in a transcript.
+  stage.noteStep(command);
   const view = command.number === 0 ? await viewAtStart(loop, resolved.tools, SESSION, world) : loop.view;
   const digest = {
     ...loop,

@@ -37,7 +37,7 @@ export type Notes = {
   readonly sent: SentRequest[];
   /** The same requests as they would go over the line. */
   readonly bodies: Readonly<Record<string, unknown>>[];
-  /** Commands in the order in which they were carried out, calls of tools aside. */
+  /** Steps as a transcript would list them, calls of tools aside. */
   readonly steps: { readonly kind: string; readonly number: number }[];
   readonly ran: RanCall[];
   readonly refused: string[];
@@ -95,5 +95,9 @@ export class Stage {
 
   note(step: ScheduleStep): void {
     this.notes.schedule.push(step);
+  }
+
+  noteStep({ type, number }: { readonly type: string; readonly number: number }): void {
+    this.notes.steps.push({ kind: type, number });
   }
 }
