@@ -59,9 +59,13 @@ const ARGUMENTS_PROMPT = "arguments > ";
 /** Longer ones are no work for one line of a terminal. */
 const MAX_EDIT_CHARS = 4_000;
 
-/** Ids of calls come again in later turns. */
-export function keyOf({ toolCallId, sinceMs }: Pick<Question, "toolCallId" | "sinceMs">): string {
-  return `${toolCallId}@${sinceMs}`;
+/** Ids of calls come again in later turns, and in other sessions. */
+export function keyOf({
+  session,
+  toolCallId,
+  sinceMs,
+}: Pick<Question, "session" | "toolCallId" | "sinceMs">): string {
+  return `${session}/${toolCallId}@${sinceMs}`;
 }
 
 /** What stands before the line, and on it, while a question is asked. */

@@ -28,7 +28,7 @@ export function questionLines(
 ): readonly string[] {
   const { head, body, exact } = shownOf(call, paint);
   return [
-    `${paint.yellow("?")} ${paint.bold(head)}`,
+    `${paint.yellow("?")} ${agents(call.path)}${paint.bold(head)}`,
     ...(whole || exact ? body : cut(body, paint)).map((line) => `  ${line}`),
     paint.dim(`  why: ${onOneLine(call.reason)}`),
     ...(call.untilMs === undefined
@@ -46,9 +46,9 @@ export function isCut(call: Question, paint: Palette): boolean {
 /** A call that waits, as rows of a table: what, why, since when, until when, and what to type. */
 export function waitingRows(
   call: WaitingCall,
-  { session, options, nowMs }: { session: string; options: GlobalOptions; nowMs: number },
+  { options, nowMs }: { options: GlobalOptions; nowMs: number },
 ): readonly (readonly [string, string])[] {
-  const { approve, deny } = answerCommands(session, call, options);
+  const { approve, deny } = answerCommands(call, options);
   const until =
     call.untilMs === undefined ? "until somebody answers" : `until ${iso(call.untilMs)}, then refused`;
   return [
@@ -61,11 +61,8 @@ export function waitingRows(
 }
 
 /** A call that waits and the commands to answer it with, for who cannot answer in place. */
-export function waitingLines(
-  call: WaitingCall,
-  { session, options }: { session: string; options: GlobalOptions },
-): readonly string[] {
-  const { approve, deny } = answerCommands(session, call, options);
+export function waitingLines(call: WaitingCall, { options }: { options: GlobalOptions }): readonly string[] {
+  const { approve, deny } = answerCommands(call, options);
   return [
     `Waits for approval: ${waitsFor(call)} (${onOneLine(call.reason)})`,
     `  yes: ${approve}`,
@@ -73,11 +70,16 @@ export function waitingLines(
   ];
 }
 
-/** The tool and its exact command, or what its summary says. */
-export function waitsFor({ tool, summary, arguments: args }: WaitingCall): string {
+/** The tool and its exact command, or what its summary says; before it the agents on the way down to it. */
+export function waitsFor({ tool, summary, arguments: args, path }: WaitingCall): string {
   const command = hasOnly(args, ["command"]) ? args.command : undefined;
   const about = onOneLine(command ?? summary);
-  return about === "" ? tool : `${tool}: ${about}`;
+  return `${agents(path)}${about === "" ? tool : `${tool}: ${about}`}`;
+}
+
+/** Who asks, where it is not the session itself. */
+function agents(path: readonly string[]): string {
+  return path.length === 0 ? "" : `${path.map(onOneLine).join(" › ")} › `;
 }
 
 /** The arguments on one line of JSON, to be edited; none that are not an object. */
@@ -86,8 +88,7 @@ export function argumentsLine({ arguments: args }: WaitingCall): string | undefi
 }
 
 function answerCommands(
-  session: string,
-  { toolCallId }: WaitingCall,
+  { toolCallId, session }: WaitingCall,
   options: GlobalOptions,
 ): { readonly approve: string; readonly deny: string } {
   return {

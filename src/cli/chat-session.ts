@@ -138,8 +138,9 @@ export class ChatSession {
 
   async #answer({ call, answer }: Extract<QuestionAction, { type: "answer" }>): Promise<void> {
     try {
-      if (answer.type === "refuse") await this.#session.refuse(call.toolCallId, answer);
-      else await this.#session.approve(call.toolCallId, answer);
+      const whose = this.#holdfast.session(call.session);
+      if (answer.type === "refuse") await whose.refuse(call.toolCallId, answer);
+      else await whose.approve(call.toolCallId, answer);
     } catch (error) {
       this.#surface.tell((error as Error).message);
       this.#question({ type: "not-taken", call });

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { type ApprovalWords, type Approved, approveUpdate } from "../workflows/messages.ts";
+import { targetOf } from "./answer-target.ts";
 import { HoldfastError } from "./error.ts";
 import { noCallAtRest } from "./failures.ts";
 import type { Link } from "./link.ts";
@@ -9,7 +10,7 @@ import { INLINE_BYTES } from "./words.ts";
 export type ApproveOptions = {
   /** In place of the model's; the tool checks them as it checks those. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The same kind of call is not asked for again in this session. */
+  /** The same kind of call is not asked for again in the session whose call it is. */
   readonly always?: boolean;
   /** Who answers, for the record; the name of this process's user unless said. */
   readonly by?: string;
@@ -22,13 +23,16 @@ export type RefuseOptions = {
   readonly by?: string;
 };
 
+/** What became of an answer. `session` is the one whose call it was, `waiting` how many more wait in the tree. */
+export type Answered = Approved & { readonly session: string };
+
 /** Answers a call that waits for a person. Resolves when the run has taken the answer; the call may run for longer. */
 export function approveCall(
   link: Link,
   session: string,
   toolCallId: string | undefined,
   { arguments: changed, always, by }: ApproveOptions = {},
-): Promise<Approved> {
+): Promise<Answered> {
   return answer(link, session, {
     answer: "approve",
     ...named(toolCallId),
@@ -43,7 +47,7 @@ export function refuseCall(
   session: string,
   toolCallId: string | undefined,
   { reason, by }: RefuseOptions = {},
-): Promise<Approved> {
+): Promise<Answered> {
   return answer(link, session, {
     answer: "refuse",
     ...named(toolCallId),
@@ -52,9 +56,13 @@ export function refuseCall(
   });
 }
 
-async function answer(link: Link, session: string, words: ApprovalWords): Promise<Approved> {
+/** At the session itself, or at the agent below it whose call it is. */
+async function answer(link: Link, session: string, words: ApprovalWords): Promise<Answered> {
   checkSize(session, words);
-  return await updateRun(link, session, approveUpdate, words, noCallAtRest);
+  const target = await targetOf(link, session, words.toolCallId);
+  const asked = { ...words, ...named(target.toolCallId) };
+  const approved = await updateRun(link, target.session, approveUpdate, asked, noCallAtRest);
+  return { ...approved, session: target.session, waiting: target.others ?? approved.waiting };
 }
 
 function checkSize(session: string, { arguments: changed, reason }: ApprovalWords): void {

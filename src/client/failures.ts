@@ -143,12 +143,12 @@ export function noLoopAtRest(session: string, cause: unknown): HoldfastError {
   );
 }
 
-function nothingWaits(session: string, said: string, cause: unknown): HoldfastError {
+export function nothingWaits(session: string, said: string, cause?: unknown): HoldfastError {
   const command = `holdfast status ${session}`;
   return new HoldfastError(
     "approval-unknown",
     `Session ${session} did not take the answer: ${said}. \`${command}\` shows what waits; ` +
       "it may have been answered elsewhere, or its time has run out.",
-    { session, command, cause },
+    { session, command, ...(cause === undefined ? {} : { cause }) },
   );
 }

@@ -2,8 +2,7 @@ import type { ZodType, z } from "zod";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
-import type { Approved } from "../workflows/messages.ts";
-import type { ApproveOptions, RefuseOptions } from "./approve.ts";
+import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 import type { Compacting } from "./compact.ts";
 import { type Health, type HealthOptions, health } from "./health.ts";
 import type { Link } from "./link.ts";
@@ -80,11 +79,11 @@ export class Holdfast {
     return this.session(session).approvals();
   }
 
-  approve(session: string, toolCallId?: string, options?: ApproveOptions): Promise<Approved> {
+  approve(session: string, toolCallId?: string, options?: ApproveOptions): Promise<Answered> {
     return this.session(session).approve(toolCallId, options);
   }
 
-  refuse(session: string, toolCallId?: string, options?: RefuseOptions): Promise<Approved> {
+  refuse(session: string, toolCallId?: string, options?: RefuseOptions): Promise<Answered> {
     return this.session(session).refuse(toolCallId, options);
   }
 

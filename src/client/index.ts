@@ -26,7 +26,7 @@ export type { LoopRecord } from "../transcript/loop.ts";
 export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
-export type { ApproveOptions, RefuseOptions } from "./approve.ts";
+export type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 export type { Compacting } from "./compact.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export type { ContinueOptions, RerunOptions } from "./continue.ts";

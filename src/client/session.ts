@@ -2,9 +2,14 @@ import type { ZodType } from "zod";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
-import type { Approved } from "../workflows/messages.ts";
 import { agentEvents } from "./agent-events.ts";
-import { type ApproveOptions, approveCall, type RefuseOptions, refuseCall } from "./approve.ts";
+import {
+  type Answered,
+  type ApproveOptions,
+  approveCall,
+  type RefuseOptions,
+  refuseCall,
+} from "./approve.ts";
 import { type Compacting, compactSession } from "./compact.ts";
 import {
   type ContinueOptions,
@@ -64,18 +69,18 @@ export class Session<Output = unknown> {
     return stopSession(this.#link, this.id, reason);
   }
 
-  /** The calls that wait for a person, with their arguments where the transcript lies on this machine. */
+  /** The calls that wait for a person, its own and those of all agents below it, with their arguments where the transcript lies on this machine. */
   approvals(): Promise<readonly WaitingCall[]> {
     return waitingCalls(this.#link, this.id);
   }
 
   /** Lets a call run that waits for a person; which one may be left out while only one waits. */
-  approve(toolCallId?: string, options?: ApproveOptions): Promise<Approved> {
+  approve(toolCallId?: string, options?: ApproveOptions): Promise<Answered> {
     return approveCall(this.#link, this.id, toolCallId, options);
   }
 
   /** Answers a call that waits for a person with no; the model is told the reason. */
-  refuse(toolCallId?: string, options?: RefuseOptions): Promise<Approved> {
+  refuse(toolCallId?: string, options?: RefuseOptions): Promise<Answered> {
     return refuseCall(this.#link, this.id, toolCallId, options);
   }
 

@@ -2,11 +2,12 @@ import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { Status, StatusWord } from "../core/status.ts";
 import type { LoopStatus, Outcome } from "../schema/record.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
-import { statusQuery } from "../workflows/messages.ts";
-import { isGone, translated, unknownSession } from "./failures.ts";
+import { unknownSession } from "./failures.ts";
 import { KEYS } from "./labels.ts";
 import type { Link } from "./link.ts";
 import { type PendingActivity, pendingActivities } from "./pending-activity.ts";
+import { askStatus, describeRun, inTurns, isOpen, runsBelow } from "./tree.ts";
+import { asking } from "./waiting-calls.ts";
 
 export type SessionStatus = Partial<Omit<Status, "session" | "status">> & {
   readonly session: string;
@@ -19,44 +20,40 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> & {
   readonly startedAt?: Date;
   readonly closedAt?: Date;
   readonly pending: readonly PendingActivity[];
+  /** Calls of agents below it that wait for a person; absent for none. */
+  readonly waitingBelow?: number;
 };
 
-/** How long a worker may take to say where a run stands; what the server knows is shown then. */
-const QUERY_TIMEOUT_MS = 3_000;
-
 export async function sessionStatus(link: Link, session: string): Promise<SessionStatus> {
-  const description = await describe(link, session);
+  const description = await describeRun(link, session);
   if (description === undefined) return fromTranscript(link, session);
   const shown = { ...shownBy(description, session), pending: pendingActivities(description) };
   if (!shown.open) return { ...shown, ...(await lastLoop(link, session)) };
-  const told = await ask(link, session);
-  return told === undefined ? shown : { ...shown, ...told, source: "run" };
+  const [told, waiting] = await Promise.all([askStatus(link, session), waitingBelow(link, description)]);
+  return {
+    ...shown,
+    ...(told === undefined ? {} : { ...told, source: "run" as const }),
+    ...(waiting === 0 ? {} : { waitingBelow: waiting }),
+  };
 }
 
-/** `undefined` when the server has no run of this session, or has forgotten it. */
-async function describe(link: Link, session: string): Promise<WorkflowExecutionDescription | undefined> {
-  try {
-    return await link.client.workflow.getHandle(session).describe();
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw translated(error, link, session);
-  }
-}
-
-/** Silence is an answer too: there may be no worker. */
-async function ask(link: Link, session: string): Promise<Status | undefined> {
-  return link.connection
-    .withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
-      link.client.workflow.getHandle(session).query(statusQuery),
-    )
-    .catch(() => undefined);
+/**
+ * Calls below it that wait for a person. A run that has said that it waits, and does not answer now, counts for one.
+ */
+async function waitingBelow(link: Link, root: WorkflowExecutionDescription): Promise<number> {
+  const runs = asking(await runsBelow(link, root));
+  const counts = await inTurns(runs, async ({ session, status }) => {
+    const told = await askStatus(link, session);
+    return told?.approvals.length ?? (status === "needs-approval" ? 1 : 0);
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 type Shown = Omit<SessionStatus, "pending">;
 
 function shownBy(description: WorkflowExecutionDescription, session: string): Shown {
   const { typedSearchAttributes: attributes, startTime, closeTime, runId, status } = description;
-  const open = status.name === "RUNNING" || status.name === "PAUSED";
+  const open = isOpen(description);
   const agent = attributes.get(KEYS.agent);
   const model = attributes.get(KEYS.model);
   return {

@@ -1,34 +1,88 @@
+import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { PendingApproval } from "../core/approvals.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { noWorker } from "./failures.ts";
+import { AGENT_WORKFLOW } from "../workflows/messages.ts";
+import { noWorker, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
-import { sessionStatus } from "./status.ts";
+import { askStatus, describeRun, inTurns, isOpen, type OpenRun, runsBelow } from "./tree.ts";
 
 /** A call that waits for a person, with what the transcript on this machine knows of it. */
 export type WaitingCall = PendingApproval & {
+  /** Whose call it is: the session that was asked about, or one below it. */
+  readonly session: string;
+  /** Names of the agents on the way down to it; empty for the session that was asked about. */
+  readonly path: readonly string[];
   /** As the model sent them; absent when the transcript does not lie here. */
   readonly arguments?: unknown;
   /** The folder that the call's paths are relative to. */
   readonly workspace?: string;
 };
 
+/** Without what a transcript would have to be asked for. */
+export type Waiting = Omit<WaitingCall, "arguments" | "workspace">;
+
 /** An answer is looked for from the end of the conversation, so many entries at a time. */
 const PAGE = 64;
 const MAX_PAGES = 16;
 
-/** The calls of a session that wait for a person, in the order of the model's answer. */
+/** The calls of a session, and of all agents below it, that wait for a person: its own first, in the order of its answer. */
 export async function waitingCalls(link: Link, session: string): Promise<readonly WaitingCall[]> {
-  const { open, source, approvals } = await sessionStatus(link, session);
-  if (open && source !== "run") throw noWorker(link, session);
-  return approvals === undefined || approvals.length === 0 ? [] : withArguments(link, session, approvals);
+  const description = await describeRun(link, session);
+  if (description === undefined) {
+    if ((await (await link.storage.existing())?.session(session)) === undefined) {
+      throw unknownSession(link, session);
+    }
+    return [];
+  }
+  const waiting = await waitingInTree(link, description);
+  const sessions = [...new Set(waiting.map((call) => call.session))];
+  return (
+    await inTurns(sessions, (one) =>
+      withArguments(
+        link,
+        one,
+        waiting.filter((call) => call.session === one),
+      ),
+    )
+  ).flat();
+}
+
+/** @param runs - Of the tree, where they are known already. */
+export async function waitingInTree(
+  link: Link,
+  root: WorkflowExecutionDescription,
+  runs?: readonly OpenRun[],
+): Promise<readonly Waiting[]> {
+  if (!isOpen(root)) return [];
+  const session = root.workflowId;
+  const own = root.type === AGENT_WORKFLOW ? await askStatus(link, session) : { approvals: [] };
+  if (own === undefined) throw noWorker(link, session);
+  const below = await inTurns(asking(runs ?? (await runsBelow(link, root))), (run) => waitingOf(link, run));
+  return [...own.approvals.map((call) => ({ ...call, session, path: [] })), ...below.flat()];
+}
+
+/** Those that say that they wait, and those that say nothing. */
+export function asking(runs: readonly OpenRun[]): readonly OpenRun[] {
+  return runs.filter(
+    ({ type, status }) => type === AGENT_WORKFLOW && (status === undefined || status === "needs-approval"),
+  );
+}
+
+/** Of a run that has ended meanwhile, none. */
+async function waitingOf(link: Link, { session, path }: OpenRun): Promise<readonly Waiting[]> {
+  const status = await askStatus(link, session);
+  if (status !== undefined) return status.approvals.map((call) => ({ ...call, session, path }));
+  const description = await describeRun(link, session);
+  if (description === undefined || !isOpen(description)) return [];
+  throw noWorker(link, session);
 }
 
 /** Adds what the transcript knows. That it cannot be read leaves the question as it is. */
-export async function withArguments(
+async function withArguments(
   link: Link,
   session: string,
-  approvals: readonly PendingApproval[],
+  approvals: readonly Waiting[],
 ): Promise<readonly WaitingCall[]> {
   try {
     const transcript = await link.storage.existing();

@@ -13,6 +13,7 @@ import { NO_TEXT, type OutboxBody } from "./outbox.ts";
 import { settleShare, usedBy } from "./shares.ts";
 import type { State } from "./state.ts";
 import type { TaskReport } from "./task.ts";
+import { withTimeWaited } from "./time-waited.ts";
 
 // Calls whose tool is an agent: each is a run of its own, which draws on what this one has left (design 3.9).
 
@@ -77,12 +78,19 @@ function answered(
     messages: report?.messages ?? 0,
     ...(report?.loopId === undefined ? {} : { childLoopId: report.loopId }),
   };
-  const settled = settleShare(state, index, report?.used ?? NOTHING);
+  const waited = withTimeWaited(state, waitedBelow(state, phase, report));
+  const settled = settleShare(waited, index, report?.used ?? NOTHING);
   const placed = placeAt(settled, phase.position + 1 + index, "tool", body);
   const ended = endEvents(placed, phase.position, call, index, isError, report?.loopId);
   const tokens =
     estimateBody(body) + (body.from === undefined ? estimateText(NO_TEXT) : (report?.tokens ?? 0));
   return callDone(ended, phase, index, { type: "done", isError, tokens });
+}
+
+/** While a sub-agent that works alone waits for a person, its caller waits for nothing else. */
+function waitedBelow({ pinned }: State, { unit }: Calling, report: TaskReport | undefined): number {
+  const counts = pinned?.approvals?.countsAsDuration === true;
+  return counts || unit.to - unit.from > 1 ? 0 : (report?.waitedMs ?? 0);
 }
 
 /** What stands behind the sub-agent's own words, and whether the model must take it for an error. */
@@ -109,11 +117,16 @@ function ourWords(outcome: Outcome): [text: string, isError: boolean] {
 /** What a sub-agent's loop adds to what its run tells in the end. */
 export function taskTotals(state: State, loop: OpenLoop): Partial<State["totals"]> {
   const { totals, length } = state;
-  return { used: usedBy(state, loop), messages: (totals.messages ?? 0) + length - loop.from };
+  const waitedMs = (totals.waitedMs ?? 0) + (loop.waitedMs ?? 0);
+  return {
+    used: usedBy(state, loop),
+    messages: (totals.messages ?? 0) + length - loop.from,
+    ...(waitedMs === 0 ? {} : { waitedMs }),
+  };
 }
 
 export function reportOf({ session, branch, last, totals }: State): TaskReport {
-  const { messages = 0, used = NOTHING } = totals;
+  const { messages = 0, used = NOTHING, waitedMs } = totals;
   return {
     session,
     outcome: last?.outcome ?? { type: "delivered", messages: 0 },
@@ -123,5 +136,6 @@ export function reportOf({ session, branch, last, totals }: State): TaskReport {
     tokens: last?.words?.tokens ?? 0,
     messages,
     used,
+    ...(waitedMs === undefined ? {} : { waitedMs }),
   };
 }

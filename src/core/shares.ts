@@ -20,9 +20,19 @@ function accountOf(state: State): Account {
   const loop = loopOf(state);
   const { limits, delegation } = pinnedOf(state);
   const own = allowanceOf(limits, delegation, loop.startedAtMs + (loop.waitedMs ?? 0));
-  if (loop.account !== undefined) return withOwn(loop.account, own);
+  const given = givenNow(state);
+  if (loop.account === undefined) return openAccount(own, given);
+  return { ...withOwn(loop.account, own), ...(given === undefined ? {} : { given }) };
+}
+
+/** What is left of it for this loop. Time in which a person was waited for is not of the time that was given. */
+function givenNow(state: State): Allowance | undefined {
   const given = givenOf(state);
-  return openAccount(own, given === undefined ? undefined : less(given, state.totals.used ?? NOTHING));
+  if (given === undefined) return undefined;
+  const { used: gone = NOTHING, waitedMs = 0 } = state.totals;
+  const rest = less(given, gone);
+  if (rest.deadlineMs === null) return rest;
+  return { ...rest, deadlineMs: rest.deadlineMs + waitedMs + (loopOf(state).waitedMs ?? 0) };
 }
 
 /** Earlier loops of a sub-agent's run have spent of the same share. */

@@ -196,6 +196,7 @@ export type State = {
     /** Of a run that ends with a report: for the one that has started it. Absent for 0. */
     readonly messages?: number;
     readonly used?: Amounts;
+    readonly waitedMs?: number;
   };
   /** What a person has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];

@@ -33,6 +33,8 @@ export type TaskReport = {
   readonly messages: number;
   /** With all below it. */
   readonly used: Amounts;
+  /** Time in which nothing but a person was waited for, here or below. Absent for 0. */
+  readonly waitedMs?: number;
 };
 
 /** The words of a task, as a message to the sub-agent. They stand in the caller's record. */

@@ -11,6 +11,8 @@ import type { Question } from "../../src/cli/approval-view.ts";
 
 function call(id: string, more: Partial<Question> = {}): Question {
   return {
+    session: "s1",
+    path: [],
     toolCallId: id,
     tool: "bash",
     summary: `echo ${id}`,

@@ -17,6 +17,8 @@ const paint = paletteFor({ isTTY: false }, {});
 
 function call(tool: string, args: unknown, more: Partial<Question> = {}): Question {
   return {
+    session: "s1",
+    path: [],
     toolCallId: "c1",
     tool,
     summary: "what it is about",
@@ -127,7 +129,6 @@ test("arguments on one line are still the same arguments", () => {
 test("status tells what, why, since when, until when, and what to type", () => {
   const question = call("bash", { command: "npm publish" }, { untilMs: Date.UTC(2026, 0, 2, 4) });
   const rows = waitingRows(question, {
-    session: "s1",
     options: { address: "host:1" },
     nowMs: question.sinceMs + 3 * 60_000,
   });
@@ -144,7 +145,6 @@ test("ids from outside are words of a shell, not commands", () => {
   expect(shellWord("call_1")).toBe("call_1");
   expect(shellWord("x; rm -rf 'y'")).toBe("'x; rm -rf '\\''y'\\'''");
   const lines = waitingLines(call("bash", { command: "ls" }, { toolCallId: "$(id)" }), {
-    session: "s1",
     options: {},
   });
   expect(lines[1]).toBe("  yes: holdfast approve s1 '$(id)'");

@@ -134,6 +134,41 @@ describe("what sub-agents may spend [SUB-03]", () => {
   });
 });
 
+describe("time in which a sub-agent waits for a person", () => {
+  const waited = { waitedMs: 60_000 };
+  const limited = { tools, limits: { maxDurationMs: 30_000 } };
+  const ending = (run: Play) => run.settle().state.last?.outcome.type;
+
+  test("is not of its caller's when it works alone", () => {
+    const run = play({ ...limited, replies: [calls("scout"), says("done")] }).until("call-tools");
+    expect(ending(run.pass(61_000).child(0, waited))).toBe("answered");
+  });
+
+  test.each([
+    ["the definition says so", { waitingCounts: true }, ["scout"]],
+    ["others work beside it", {}, ["scout", "writer"]],
+  ])("is when %s", (_, setting, names) => {
+    const run = play({ ...limited, ...setting, replies: [calls(...names), says("done")] });
+    run.until("call-tools").pass(61_000).child(0, waited);
+    expect(ending(run)).toBe("limit-reached");
+  });
+
+  test("is told in its report, and moves the end of the time that it was given", () => {
+    const share = { turns: null, tokens: null, nanoUsd: null, children: 1, depth: 1 };
+    const of = (waitedMs: number) => {
+      const run = play({
+        tools,
+        share: { ...share, deadlineMs: 90_000 },
+        replies: [calls("scout"), says("done")],
+      });
+      run.until("call-tools").pass(100_000 - run.now);
+      return run.child(0, { waitedMs }).settle().command;
+    };
+    expect(of(60_000)).toMatchObject({ report: { outcome: { type: "answered" }, waitedMs: 60_000 } });
+    expect(of(1_000)).toMatchObject({ report: { outcome: { type: "limit-reached" }, waitedMs: 1_000 } });
+  });
+});
+
 describe("a run that is a part of another's work", () => {
   const share = { turns: 2, tokens: null, nanoUsd: null, children: 1, deadlineMs: null, depth: 1 };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import type { Approved } from "../../client/index.ts";
+import type { Answered } from "../../client/index.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -93,12 +93,13 @@ function answered(
   context: Context,
   session: string,
   answer: keyof typeof SAID,
-  { toolCallId, tool, waiting }: Approved,
+  { session: of, toolCallId, tool, waiting }: Answered,
 ): number {
-  if (context.json) context.printJson({ type: "answered", session, answer, toolCallId, tool, waiting });
+  if (context.json) context.printJson({ type: "answered", session: of, answer, toolCallId, tool, waiting });
   else {
     const more = waiting === 0 ? "" : `; ${count(waiting, "call")} more to answer`;
-    context.print(`${SAID[answer]}: ${tool}${more}`);
+    const whose = of === session ? "" : ` of ${of}`;
+    context.print(`${SAID[answer]}: ${tool}${whose}${more}`);
   }
   return EXIT.ok;
 }

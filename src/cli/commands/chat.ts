@@ -107,14 +107,14 @@ async function talk(
           .join("\n"),
       ),
     question: (call, whole) => {
-      if (context.json) return context.printJson({ type: "needs-approval", session: id, ...call });
+      if (context.json) return context.printJson({ type: "needs-approval", ...call });
       renderer.endLine();
       const lines = questionLines(call, { paint: out, whole });
       const more = !whole && isCut(call, out) ? [out.dim("  s shows all of it")] : [];
       screen.write([...lines, ...more, ""].join("\n"));
     },
     left: (calls) => {
-      const lines = calls.flatMap((call) => waitingLines(call, { session: id, options: context.options }));
+      const lines = calls.flatMap((call) => waitingLines(call, { options: context.options }));
       tell([...lines, ...(ended ? [] : ["/approvals asks again."])].join("\n"));
     },
     prompt: (asked) => {

@@ -101,7 +101,7 @@ export async function follow(
     paint: outputAlone ? context.err : context.out,
     ownWords: new Set([prompt]),
   });
-  const approvals = new ApprovalWatch(() => session.approvals(), announcer(context, session, renderer));
+  const approvals = new ApprovalWatch(() => session.approvals(), announcer(context, renderer));
   approvals.start();
   try {
     const result = session.result({ signal: leave.signal });
@@ -127,20 +127,16 @@ export async function follow(
 }
 
 /** Says of each call once that it waits, and how to answer. */
-function announcer(
-  context: Context,
-  { id: session }: Session,
-  renderer: Renderer,
-): (calls: readonly WaitingCall[]) => void {
+function announcer(context: Context, renderer: Renderer): (calls: readonly WaitingCall[]) => void {
   const announced = new Set<string>();
   return (calls) => {
     for (const call of calls) {
       if (announced.has(keyOf(call))) continue;
       announced.add(keyOf(call));
-      if (context.json) context.printJson({ type: "needs-approval", session, ...call });
+      if (context.json) context.printJson({ type: "needs-approval", ...call });
       else {
         renderer.endLine();
-        for (const line of waitingLines(call, { session, options: context.options }))
+        for (const line of waitingLines(call, { options: context.options }))
           context.tell(context.err.yellow(line));
       }
     }

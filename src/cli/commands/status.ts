@@ -4,7 +4,7 @@ import { waitingRows } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, GlobalOptions } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { describeCost, describeOutcome, shortened } from "../words.ts";
+import { count, describeCost, describeOutcome, shortened } from "../words.ts";
 
 type Row = readonly [string, string];
 
@@ -43,14 +43,16 @@ export async function statusRows(
   status: SessionStatus,
   options: GlobalOptions,
 ): Promise<readonly Row[]> {
-  const { approvals = [] } = status;
-  const waiting = approvals.length === 0 ? [] : await session.approvals().catch(() => approvals);
-  const asked = { session: session.id, options, nowMs: Date.now() };
+  const { approvals = [], waitingBelow = 0 } = status;
+  const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
+  const asks = own.length > 0 || waitingBelow > 0;
+  const waiting = asks ? await session.approvals().catch(() => own) : [];
+  const asked = { options, nowMs: Date.now() };
   return [...rowsOf(status), ...waiting.flatMap((call) => waitingRows(call, asked))];
 }
 
 function rowsOf(status: SessionStatus): readonly Row[] {
-  const { queued, outcome, source, open } = status;
+  const { queued, outcome, source, open, waitingBelow } = status;
   const rows: (readonly [string, string | undefined])[] = [
     ["session", status.session],
     [
@@ -58,6 +60,12 @@ function rowsOf(status: SessionStatus): readonly Row[] {
       `${status.status}${open && source !== "run" ? " (no worker answers; this is what the server shows)" : ""}`,
     ],
     ["doing", status.doing],
+    [
+      "below",
+      waitingBelow === undefined
+        ? undefined
+        : `${count(waitingBelow, "call")} of agents below it wait for a person`,
+    ],
     ["goal", status.goal === undefined ? undefined : shortened(status.goal, 200)],
     ["agent", status.agent],
     ["model", status.model],

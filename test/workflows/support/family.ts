@@ -13,11 +13,12 @@ export function family(
   replies: Replies,
   children: Readonly<Record<string, Replies>>,
   agent: TestAgentOptions = {},
+  member: TestAgentOptions = { tools: ["list_files"] },
 ): Session {
   const members = Object.entries(children).map(([name, said]) => ({
     name,
     said,
-    child: stage.session({ agent: { tools: ["list_files"] } }),
+    child: stage.session({ agent: member }),
   }));
   const subAgents = members.map(({ name, child }) => ({
     name,

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { connect, type Holdfast } from "../../src/client/index.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { childOf, family, task } from "../workflows/support/family.ts";
+import type { Session } from "../workflows/support/session.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+// Whatever waits for a person anywhere in a tree is found at its root, and answered there.
+
+const done: string[] = [];
+const pay = defineTool({
+  name: "pay",
+  description: "Pays",
+  parameters: z.object({ to: z.string() }),
+  replay: "idempotent",
+  summarise: ({ to }) => to,
+  execute: async ({ to }) => {
+    done.push(to);
+    return `paid ${to}`;
+  },
+});
+
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [pay] });
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const POLL = { timeout: 15_000, interval: 50 };
+const asks = { tools: ["pay"], permissions: { otherwise: "ask" as const } };
+const payment = (to: string, id = `call-${to}`) => ({ id, name: "pay", arguments: { to } });
+const pays = (to: string, id?: string) => [{ toolCalls: [payment(to, id)] }, { text: `${to} has it.` }];
+
+async function results({ id }: { readonly id: string }): Promise<readonly string[]> {
+  const entries = await stage.transcript.entries(id, "main", 0, 99);
+  return entries.flatMap(({ message }) =>
+    message.role === "toolResult"
+      ? [message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")]
+      : [],
+  );
+}
+
+/** An agent with two cashiers at work, each with a payment that waits; it waits for nothing itself. */
+async function cashiers(ids: { readonly left?: string; readonly right?: string } = {}): Promise<Session> {
+  const root = family(
+    stage,
+    [{ toolCalls: [task("left", "pay ann"), task("right", "pay bob")] }, { text: "All paid." }],
+    { left: pays("ann", ids.left), right: pays("bob", ids.right) },
+    {},
+    asks,
+  );
+  await root.start("Pay them");
+  await expect.poll(() => holdfast.approvals(root.id).catch(() => []), POLL).toHaveLength(2);
+  return root;
+}
+
+test("calls of agents below are listed at the root with whose they are, and answered there [TMP-11]", async () => {
+  const root = await cashiers();
+  const waiting = await holdfast.approvals(root.id);
+  expect(waiting.map(({ path, tool, arguments: args }) => ({ path, tool, args }))).toEqual(
+    expect.arrayContaining([
+      { path: ["left"], tool: "pay", args: { to: "ann" } },
+      { path: ["right"], tool: "pay", args: { to: "bob" } },
+    ]),
+  );
+  for (const { session } of waiting) expect(session).toMatch(`${root.id}.sub-`);
+  expect(await holdfast.status(root.id)).toMatchObject({ status: "running", waitingBelow: 2, approvals: [] });
+
+  const shown = await commandLine(stage, "status", root.id);
+  expect(shown.out).toContain("2 calls of agents below it wait for a person");
+  expect(shown.out).toMatch(/waits +left › pay: ann/);
+
+  await expect(holdfast.approve(root.id)).rejects.toMatchObject({
+    code: "input-invalid",
+    message: expect.stringContaining("call-bob (pay bob, of "),
+  });
+  await expect(holdfast.approve(root.id, "call-nobody")).rejects.toMatchObject({ code: "approval-unknown" });
+  const ann = waiting.find(({ toolCallId }) => toolCallId === "call-ann");
+  expect(await holdfast.approve(root.id, "call-ann")).toMatchObject({
+    session: ann?.session,
+    tool: "pay",
+    waiting: 1,
+  });
+  await expect.poll(() => holdfast.approvals(root.id), POLL).toHaveLength(1);
+  const denied = await commandLine(stage, "deny", root.id, "--reason", "owes us");
+  expect(denied.out).toMatch(`refused: pay of ${root.id}.sub-`);
+  expect(await root.result()).toMatchObject({ text: "All paid." });
+  expect(done.splice(0)).toEqual(["ann"]);
+  expect(await results(root)).toEqual(["ann has it.", "bob has it."]);
+});
+
+test("an id that waits at two agents is no answer; each is answered at its own session", async () => {
+  const root = await cashiers({ left: "call-1", right: "call-1" });
+  await expect(holdfast.approve(root.id, "call-1")).rejects.toMatchObject({
+    code: "input-invalid",
+    message: expect.stringContaining("answer at the session whose call you mean"),
+  });
+  for (const { session, toolCallId } of await holdfast.approvals(root.id)) {
+    await holdfast.approve(session, toolCallId);
+  }
+  await root.result();
+  expect(done.splice(0).sort()).toEqual(["ann", "bob"]);
+});
+
+test("without search attributes what waits below is found all the same", async () => {
+  const bare = await connect({ ...stage, searchAttributes: false });
+  const root = family(
+    stage,
+    [{ toolCalls: [task("left", "pay ann")] }, { text: "Paid." }],
+    { left: pays("ann") },
+    {},
+    asks,
+  );
+  const session = await bare.start({ agent: root.definition, prompt: "Pay", session: root.id });
+  await expect.poll(() => session.approvals().catch(() => []), POLL).toMatchObject([{ path: ["left"] }]);
+  expect(await session.status()).toMatchObject({ waitingBelow: 1 });
+  await session.approve();
+  await session.result();
+  expect(done.splice(0)).toEqual(["ann"]);
+  await bare.close();
+});
+
+test("time in which an agent below waits for a person is not of its caller's", async () => {
+  const limits = { maxDurationMs: 2_500 };
+  const root = family(
+    stage,
+    [{ toolCalls: [task("left", "pay ann")] }, { text: "Paid in time." }],
+    { left: pays("ann") },
+    { limits },
+    { ...asks, limits },
+  );
+  await root.start("Pay");
+  await expect.poll(() => holdfast.approvals(root.id).catch(() => []), POLL).toHaveLength(1);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await holdfast.approve(root.id);
+  expect(await root.result()).toMatchObject({ outcome: { type: "answered" }, text: "Paid in time." });
+  const child = await childOf(stage, root);
+  expect(await stage.transcript.loops(child.id)).toMatchObject([{ outcome: { type: "answered" } }]);
+  done.splice(0);
+});
