@@ -34,13 +34,11 @@ export async function freeRemains(
   // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own; and a
   // reset does not move a task that waits there already.
   const tasks = await giveBackTasks(dead, remains, takeover);
-  await eachOf(remains.runs, ({ session, run }) =>
-    allowingNotFound(
-      service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }),
-    ),
-  );
-  await eachOf(remains.activities, ({ session, run, activityId, executions }) =>
-    allowingNotFound(
+  const release = ({ session, run }: Execution) =>
+    found(service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }));
+  await eachOf(remains.runs, release);
+  const fail = ({ session, run, activityId, executions }: Activity) =>
+    found(
       service.respondActivityTaskFailedById({
         namespace,
         workflowId: session,
@@ -49,15 +47,33 @@ export async function freeRemains(
         identity,
         failure: lost(executions),
       }),
-    ),
-  );
+    );
+  await eachOf(byRun(remains.activities), async (activities) => {
+    for (const activity of activities) {
+      // The server keeps a reset in memory until it next writes the run, and forgets it over a call that it refuses:
+      // a caller of sub-agents, which has nothing else to write, would wait in the dead worker's queue again.
+      if (!(await fail(activity))) await release(activity);
+    }
+  });
   log.info(
     { process: dead.id, runs: remains.runs.length, activities: remains.activities.length, tasks },
     "Took over from a dead worker",
   );
 }
 
-async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+type Execution = Remains["runs"][number];
+type Activity = Remains["activities"][number];
+
+function byRun(activities: readonly Activity[]): readonly (readonly Activity[])[] {
+  const runs = new Map<string, Activity[]>();
+  for (const activity of activities) runs.set(activity.run, [...(runs.get(activity.run) ?? []), activity]);
+  return [...runs.values()];
+}
+
+async function eachOf<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
   const left = [...items];
   const lanes = Array.from({ length: Math.min(AT_ONCE, left.length) }, async () => {
     for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
@@ -65,10 +81,13 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
   await Promise.all(lanes);
 }
 
-async function allowingNotFound(call: Promise<unknown>): Promise<void> {
+/** Whether there was still something to answer or to release. */
+async function found(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
+    return true;
   } catch (error) {
     if ((error as { code?: unknown }).code !== NOT_FOUND) throw error;
+    return false;
   }
 }

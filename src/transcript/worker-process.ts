@@ -19,6 +19,6 @@ export type Remains = {
     /** How often the step was claimed. */
     readonly executions: number;
   })[];
-  /** Runs that it worked on and that have not closed: their sticky queue may be its own. */
+  /** Runs that it worked on, and those that have called them, unless they have closed: their sticky queue may be its own. */
   readonly runs: readonly { readonly session: string; readonly run: string }[];
 };

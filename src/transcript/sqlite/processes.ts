@@ -106,6 +106,34 @@ export function remainsOf(sql: Sql, processId: string): Remains {
       activityId: activity_id,
       executions,
     })),
-    runs: runs.map(({ session, run }) => ({ session, run })),
+    runs: withCallers(sql, processId, runs),
   };
 }
+
+/**
+ * A process that has worked for a sub-agent may have told its caller of its end, without a step of the caller's own.
+ * The caller's run is the one that took its newest step.
+ */
+function withCallers(sql: Sql, processId: string, runs: readonly Run[]): readonly Run[] {
+  const callers = sql.all<Run>(
+    `WITH RECURSIVE callers (session) AS (
+       SELECT spawned_by FROM process_runs JOIN sessions ON sessions.id = process_runs.session
+       WHERE process = ? AND spawned_by IS NOT NULL
+       UNION
+       SELECT spawned_by FROM callers JOIN sessions ON sessions.id = callers.session
+       WHERE spawned_by IS NOT NULL
+     )
+     SELECT callers.session,
+       (SELECT run FROM steps WHERE steps.session = callers.session ORDER BY steps.rowid DESC LIMIT 1) AS run
+     FROM callers JOIN sessions ON sessions.id = callers.session
+     WHERE sessions.status = 'running' AND run IS NOT NULL`,
+    processId,
+  );
+  const known = new Set(runs.map(({ run }) => run));
+  return [...runs, ...callers.filter(({ run }) => !known.has(run))].map(({ session, run }) => ({
+    session,
+    run,
+  }));
+}
+
+type Run = { readonly session: string; readonly run: string };
