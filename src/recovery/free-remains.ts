@@ -34,16 +34,16 @@ export async function freeRemains(
   // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own; and a
   // reset does not move a task that waits there already.
   const tasks = await giveBackTasks(dead, remains, takeover);
-  await eachOf(remains.runs, ({ session, run }) =>
+  await eachOf(remains.runs, ({ workflow, run }) =>
     allowingNotFound(
-      service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }),
+      service.resetStickyTaskQueue({ namespace, execution: { workflowId: workflow, runId: run } }),
     ),
   );
-  await eachOf(remains.activities, ({ session, run, activityId, executions }) =>
+  await eachOf(remains.activities, ({ workflow, run, activityId, executions }) =>
     allowingNotFound(
       service.respondActivityTaskFailedById({
         namespace,
-        workflowId: session,
+        workflowId: workflow,
         runId: run,
         activityId,
         identity,
