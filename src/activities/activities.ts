@@ -20,19 +20,23 @@ import type {
 } from "../core/digest.ts";
 import type { TaskReport } from "../core/task.ts";
 
-// What crosses history: the inputs are commands without what only the driver needs; the session is the workflow id.
+// What crosses history: the inputs are commands without what only the driver needs.
 
-export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session">;
-export type ModelInput = Omit<CallModelCommand, "type" | "session" | "maxAttempts">;
+/** The session is the workflow id, unless the run is one of an evaluation's. */
+type InSession = { readonly session?: string };
+
+export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session"> & InSession;
+export type ModelInput = Omit<CallModelCommand, "type" | "session" | "maxAttempts"> & InSession;
 export type ToolInput = Omit<
   CallToolCommand,
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
->;
-export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts">;
-export type RunHookInput = Omit<RunHookCommand, "type" | "session">;
-export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts">;
-export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
-export type RecordInput = Omit<RecordCommand, "type" | "session">;
+> &
+  InSession;
+export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts"> & InSession;
+export type RunHookInput = Omit<RunHookCommand, "type" | "session"> & InSession;
+export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts"> & InSession;
+export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session"> & InSession;
+export type RecordInput = Omit<RecordCommand, "type" | "session"> & InSession;
 
 /** A sub-agent that is gone without a report. */
 export type LookAtChildInput = { readonly session: string };

@@ -60,7 +60,8 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     if (continuation !== undefined) await mustGoOn(step.session, continuation, prompts.length, transcript);
     const { cancellationSignal } = Context.current();
     const asking = { definition, dependencies, signal: cancellationSignal };
-    const inbox = () => transcript.inbox(step.session);
+    const { part } = input;
+    const inbox = async () => (part === undefined ? await transcript.inbox(step.session) : []);
     const words = await letIn(step, prompts, inbox, continuation, asking);
     // An earlier execution of this step may have heard something else of hooks and filters: what it has stored counts.
     const opened = await transcript.openLoop({
@@ -71,6 +72,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       model: definition.model.id,
       ...openingOf(definition, continuation, input.spawn),
       ...words,
+      ...(part === undefined ? {} : { part }),
       terms: termsOf(definition, continuation, tools, dependencies),
     });
     const view =

@@ -145,8 +145,8 @@ async function resultOf(
 }
 
 /** The call with its arguments, from the answer in the transcript. */
-async function callOf(input: ToolInput, { conversations }: Dependencies): Promise<ToolCallContent> {
-  const session = Context.current().info.workflowExecution?.workflowId ?? "";
+async function callOf(input: ToolInput, { conversations, process }: Dependencies): Promise<ToolCallContent> {
+  const { session } = currentStep(input, process);
   const answer = await conversations.message(session, input.branch, input.answer);
   const call = callIn(answer, input.call, input.arguments);
   if (call === undefined) {

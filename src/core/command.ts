@@ -3,6 +3,7 @@ import type { Usage } from "../schema/message.ts";
 import type { Outcome, SpawnRef } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
 import type { Allowance } from "./budget/amounts.ts";
+import type { LoopPart } from "./evaluation/part.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
@@ -35,6 +36,8 @@ export type OpenLoopCommand = Numbered & {
   readonly continuation?: Continuation;
   /** The loop is a sub-agent's. */
   readonly spawn?: SpawnRef;
+  /** The loop is one of an evaluation's. */
+  readonly part?: LoopPart;
 };
 
 export type CallModelCommand = Writing & {

@@ -30,6 +30,7 @@ export function next(state: State): Command {
         prompts: phase.prompts,
         ...(phase.continuation === undefined ? {} : { continuation: phase.continuation }),
         ...(state.task === undefined ? {} : { spawn: state.task.spawn }),
+        ...(state.part === undefined ? {} : { part: state.part }),
       };
     case "calling-model": {
       const { definitionHash, maxRetries } = pinnedOf(state);

@@ -5,6 +5,7 @@ import type { Allowance, Amounts } from "./budget/amounts.ts";
 import type { Calling } from "./calling.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
+import type { LoopPart } from "./evaluation/part.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
@@ -207,6 +208,8 @@ export type State = {
   readonly task?: TaskRequest;
   /** The run is a part of another's work: what is set aside for it, and for all that it starts. It ends with a report. */
   readonly share?: Allowance;
+  /** Its loop is one of an evaluation's, in that one's session. */
+  readonly part?: LoopPart;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

@@ -34,14 +34,14 @@ export async function freeRemains(
   // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own; and a
   // reset does not move a task that waits there already.
   const tasks = await giveBackTasks(dead, remains, takeover);
-  const release = ({ session, run }: Execution) =>
-    found(service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }));
+  const release = ({ workflow, run }: Execution) =>
+    found(service.resetStickyTaskQueue({ namespace, execution: { workflowId: workflow, runId: run } }));
   await eachOf(remains.runs, release);
-  const fail = ({ session, run, activityId, executions }: Activity) =>
+  const fail = ({ workflow, run, activityId, executions }: Activity) =>
     found(
       service.respondActivityTaskFailedById({
         namespace,
-        workflowId: session,
+        workflowId: workflow,
         runId: run,
         activityId,
         identity,
@@ -70,10 +70,7 @@ function byRun(activities: readonly Activity[]): readonly (readonly Activity[])[
   return [...runs.values()];
 }
 
-async function eachOf<Item>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
+async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   const left = [...items];
   const lanes = Array.from({ length: Math.min(AT_ONCE, left.length) }, async () => {
     for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);

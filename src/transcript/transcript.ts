@@ -1,5 +1,11 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../schema/record.ts";
+import type {
+  EvaluationClosing,
+  EvaluationOpened,
+  EvaluationOpening,
+  EvaluationRecord,
+} from "./evaluation.ts";
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "./loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "./session.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "./step.ts";
@@ -41,6 +47,15 @@ export interface Transcript {
   /** Like `store`, and puts messages into the session's inbox, in order, each id once. */
   storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<Stored>;
   closeLoop(closing: LoopClosing): Promise<Stored>;
+
+  /** Begins an evaluation: session, group, the place and the numbers of its loops. Asked again: the same answer. */
+  openEvaluation(opening: EvaluationOpening): Promise<EvaluationOpened>;
+  /** Adds what its watchers are warned of; the first warning stays. */
+  warnOfEvaluation(evaluation: string, warning: string): Promise<void>;
+  /** Ends it: the chosen branch is the session's head. Gives the step's result. */
+  closeEvaluation(closing: EvaluationClosing): Promise<unknown>;
+  /** In order of start. */
+  evaluations(session: string): Promise<readonly EvaluationRecord[]>;
 
   session(id: string): Promise<SessionRecord | undefined>;
   /** Newest activity first. */

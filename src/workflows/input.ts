@@ -1,5 +1,6 @@
 import { uuid4 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/amounts.ts";
+import type { LoopPart } from "../core/evaluation/part.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import type { TaskRequest } from "../core/task.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
@@ -43,6 +44,8 @@ export type StartRequest = {
    * place of its words.
    */
   readonly share?: Allowance;
+  /** The run is one of an evaluation's: it writes to that one's session, which is not named as its workflow is. */
+  readonly within?: LoopPart & { readonly session: string };
   readonly mode?: "run" | "interactive";
   /** How long an interactive run waits for a prompt; `null`, the default, waits for ever. */
   readonly idleTimeoutMs?: number | null;

@@ -159,14 +159,14 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
   // Fails the task, not the run: a worker that can read it may come.
   if (input === (UNREADABLE as RunInput))
     throw new TypeError("What this run was started with cannot be read");
-  const session = workflowInfo().workflowId;
   const asked = { ...DEFAULT_SETTINGS, ...input.settings };
   const settings = {
     ...asked,
     rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS),
   };
-  if ("resume" in input) return { session, settings, initial: input.resume };
-  const { task } = input;
+  if ("resume" in input) return { session: input.resume.session, settings, initial: input.resume };
+  const { task, within } = input;
+  const { session, ...part } = within ?? { session: workflowInfo().workflowId };
   const prompt = task === undefined ? messageFrom(input.prompt, Date.now()) : taskMessage(task, Date.now());
   const initial = start({
     session,
@@ -181,6 +181,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
     ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
     ...(task === undefined ? {} : { task }),
     ...(input.share === undefined ? {} : { share: input.share }),
+    ...("evaluation" in part ? { part } : {}),
     nowMs: Date.now(),
   });
   return { session, settings, initial };

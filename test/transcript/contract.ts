@@ -128,8 +128,8 @@ function processContract(make: () => Promise<Bench>): void {
       await claim(4, { process: "p2" });
       await claim(5);
       expect(await transcript.remains("p1")).toEqual({
-        activities: [{ session: "s", run: "r1", number: 5, call: 0, activityId: "a5", executions: 1 }],
-        runs: [{ session: "s", run: "r1" }],
+        activities: [{ workflow: "s", run: "r1", number: 5, call: 0, activityId: "a5", executions: 1 }],
+        runs: [{ workflow: "s", run: "r1" }],
       });
       expect((await transcript.remains("p2")).activities).toMatchObject([{ number: 4 }]);
       await transcript.closeLoop({
@@ -143,7 +143,7 @@ function processContract(make: () => Promise<Bench>): void {
       });
       expect(await transcript.remains("p1")).toEqual({
         activities: [],
-        runs: [{ session: "s", run: "r1" }],
+        runs: [{ workflow: "s", run: "r1" }],
       });
       await transcript.signOut("p1");
       expect((await transcript.remains("p1")).runs).toEqual([]);
@@ -158,7 +158,11 @@ function processContract(make: () => Promise<Bench>): void {
       await transcript.openLoop(opening({ step: at("s2", "r2", "p0"), ...spawnedBy("s2", "s") }));
       await transcript.openLoop(opening({ step: at("s3", "r3"), ...spawnedBy("s3", "s2") }));
       const { runs } = await transcript.remains("p1");
-      expect(runs.map(({ session, run }) => `${session} ${run}`).sort()).toEqual(["s r1", "s2 r2", "s3 r3"]);
+      expect(runs.map(({ workflow, run }) => `${workflow} ${run}`).sort()).toEqual([
+        "s r1",
+        "s2 r2",
+        "s3 r3",
+      ]);
     });
 
     test("a result that nothing followed may not have been answered", async () => {

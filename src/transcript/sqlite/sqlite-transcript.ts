@@ -2,6 +2,12 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
+import type {
+  EvaluationClosing,
+  EvaluationOpened,
+  EvaluationOpening,
+  EvaluationRecord,
+} from "../evaluation.ts";
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
@@ -12,6 +18,7 @@ import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
 import { definitionOf } from "./definitions.ts";
+import { evaluationsOf } from "./evaluations.ts";
 import { storeError, translated } from "./fault.ts";
 import { inboxOf } from "./inbox.ts";
 import { inspect } from "./inspect.ts";
@@ -115,6 +122,22 @@ export class SqliteTranscript implements Transcript {
 
   closeLoop(closing: LoopClosing): Promise<Stored> {
     return this.#write("closeLoop", closing);
+  }
+
+  openEvaluation(opening: EvaluationOpening): Promise<EvaluationOpened> {
+    return this.#write("openEvaluation", opening);
+  }
+
+  warnOfEvaluation(evaluation: string, warning: string): Promise<void> {
+    return this.#write("warnOfEvaluation", evaluation, warning);
+  }
+
+  closeEvaluation(closing: EvaluationClosing): Promise<unknown> {
+    return this.#write("closeEvaluation", closing);
+  }
+
+  evaluations(session: string): Promise<readonly EvaluationRecord[]> {
+    return this.#reader.read((sql) => evaluationsOf(sql, session));
   }
 
   session(id: string): Promise<SessionRecord | undefined> {
