@@ -1,6 +1,6 @@
 import type { ZodType, z } from "zod";
 import type { AgentEvent } from "../schema/agent-event.ts";
-import type { QueueMode } from "../schema/definition.ts";
+import type { AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Approved } from "../workflows/messages.ts";
 import type { ApproveOptions, RefuseOptions } from "./approve.ts";
@@ -18,6 +18,7 @@ import { Session } from "./session.ts";
 import { sessionId } from "./session-id.ts";
 import { type StartOptions, startRun } from "./start.ts";
 import type { SessionStatus } from "./status.ts";
+import type { Updated, UpdateOptions } from "./update.ts";
 import type { WaitingCall } from "./waiting-calls.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
 import { zodOutput } from "./zod-output.ts";
@@ -90,6 +91,10 @@ export class Holdfast {
 
   compact(session: string, options?: { readonly focus?: string }): Promise<Compacting> {
     return this.session(session).compact(options);
+  }
+
+  update(session: string, definition: AgentDefinitionInput, options?: UpdateOptions): Promise<Updated> {
+    return this.session(session).update(definition, options);
   }
 
   status(session: string): Promise<SessionStatus> {

@@ -3,6 +3,7 @@ import type { PermissionPolicy } from "../schema/permission.ts";
 import type { DefinitionChange } from "../schema/record.ts";
 import { describeChange, isAlike, namesChanged } from "./describe-change.ts";
 import { shownBriefly } from "./redact.ts";
+import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 // What becomes of an agent that is moved from one definition to another (design 3.8): the table of docs/updating.md.
 
@@ -89,12 +90,12 @@ export function changedLimits(from: Limits, to: Limits): Partial<Limits> {
   ) as Partial<Limits>;
 }
 
-/** Names under which an agent may call something, as far as its definition says. */
+/** Names by which an agent's calls are known, as far as its definition says. */
 export function toolNamesOf({
   tools,
   subAgents = [],
 }: Pick<AgentDefinition, "tools" | "subAgents">): readonly string[] {
-  return [...tools, ...subAgents.map(({ name }) => name)];
+  return [...tools.map((name) => TOOL_ALIASES[name] ?? name), ...subAgents.map(({ name }) => name)];
 }
 
 function said(field: keyof AgentDefinition, from: AgentDefinition, to: AgentDefinition): string {
