@@ -4,6 +4,7 @@ import type {
   CloseLoopCommand,
   CompactCommand,
   FilterInputCommand,
+  MoveDefinitionCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
@@ -15,6 +16,7 @@ import type {
   HookDigest,
   LoopDigest,
   ModelDigest,
+  MoveDigest,
   ToolDigest,
   WrittenDigest,
 } from "../core/digest.ts";
@@ -35,6 +37,7 @@ export type ToolInput = Omit<
 export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts"> & InSession;
 export type RunHookInput = Omit<RunHookCommand, "type" | "session"> & InSession;
 export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts"> & InSession;
+export type MoveDefinitionInput = Omit<MoveDefinitionCommand, "type" | "session"> & InSession;
 export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session"> & InSession;
 export type RecordInput = Omit<RecordCommand, "type" | "session"> & InSession;
 
@@ -48,6 +51,7 @@ export type Activities = {
   readonly compact: (input: CompactInput) => Promise<CompactDigest>;
   readonly "run-hook": (input: RunHookInput) => Promise<HookDigest>;
   readonly "filter-input": (input: FilterInputInput) => Promise<FilterDigest>;
+  readonly "move-definition": (input: MoveDefinitionInput) => Promise<MoveDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly "look-at-child": (input: LookAtChildInput) => Promise<TaskReport | null>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;

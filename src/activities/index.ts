@@ -5,6 +5,7 @@ import { filterInput } from "./filter-input.ts";
 import { beating } from "./heartbeat.ts";
 import { lookAtChild } from "./look-at-child.ts";
 import { callModel } from "./model.ts";
+import { moveDefinition } from "./move-definition.ts";
 import { openLoop } from "./open-loop.ts";
 import { runHook } from "./run-hook.ts";
 import { callTool } from "./tool.ts";
@@ -22,6 +23,7 @@ export function createActivities(
     compact: (input) => compact(input, dependencies),
     "run-hook": (input) => runHook(input, dependencies),
     "filter-input": (input) => filterInput(input, dependencies),
+    "move-definition": (input) => beating(nothing, () => moveDefinition(input, dependencies)),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     "look-at-child": (input) => beating(nothing, () => lookAtChild(input, dependencies)),
     record: (input) => beating(nothing, () => record(input, dependencies)),

@@ -16,6 +16,7 @@ import { runCommand } from "./commands/run.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
+import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
 import { Context, type GlobalOptions, type Streams } from "./context.ts";
 import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
@@ -44,6 +45,7 @@ const COMMANDS = [
   continueCommand,
   rerunCommand,
   raiseLimitCommand,
+  updateCommand,
   stopCommand,
   workerCommand,
   doctorCommand,

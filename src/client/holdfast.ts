@@ -1,6 +1,6 @@
 import type { ZodType, z } from "zod";
 import type { AgentEvent } from "../schema/agent-event.ts";
-import type { QueueMode } from "../schema/definition.ts";
+import type { AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 import type { Compacting } from "./compact.ts";
@@ -17,6 +17,7 @@ import { Session } from "./session.ts";
 import { sessionId } from "./session-id.ts";
 import { type StartOptions, startRun } from "./start.ts";
 import type { SessionStatus } from "./status.ts";
+import type { Updated, UpdateOptions } from "./update.ts";
 import type { WaitingCall } from "./waiting-calls.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
 import { zodOutput } from "./zod-output.ts";
@@ -89,6 +90,10 @@ export class Holdfast {
 
   compact(session: string, options?: { readonly focus?: string }): Promise<Compacting> {
     return this.session(session).compact(options);
+  }
+
+  update(session: string, definition: AgentDefinitionInput, options?: UpdateOptions): Promise<Updated> {
+    return this.session(session).update(definition, options);
   }
 
   status(session: string): Promise<SessionStatus> {

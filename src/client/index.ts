@@ -20,7 +20,7 @@ export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { AgentMessage } from "../schema/message.ts";
 export type { OutputFormat } from "../schema/output.ts";
-export type { Entry, LoopEvent, Outcome } from "../schema/record.ts";
+export type { DefinitionChange, Entry, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
 export type { LoopRecord } from "../transcript/loop.ts";
 export type { RunSettings } from "../workflows/input.ts";
@@ -46,6 +46,7 @@ export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts
 export { Session } from "./session.ts";
 export type { RunMode, StartOptions } from "./start.ts";
 export type { SessionStatus } from "./status.ts";
+export type { Updated, UpdateOptions } from "./update.ts";
 export type { WaitingCall } from "./waiting-calls.ts";
 export type { WatchItem, WatchOptions } from "./watch.ts";
 export { zodOutput } from "./zod-output.ts";

@@ -1,4 +1,4 @@
-import type { AgentDefinition, Continuation } from "../schema/definition.ts";
+import type { AgentDefinition, Continuation, Limits } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Outcome, SpawnRef } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
@@ -160,6 +160,20 @@ export type HookAsk =
       }[];
     };
 
+/** Pins the run to another definition, if that can be. */
+export type MoveDefinitionCommand = Writing & {
+  readonly type: "move-definition";
+  readonly session: string;
+  /** Empty when no loop is open. */
+  readonly loopId: string;
+  /** Of the turn that comes next. */
+  readonly turn: number;
+  readonly from: string;
+  readonly to: string;
+  /** That hold now. */
+  readonly limits: Limits;
+};
+
 export type CloseLoopCommand = Writing & {
   readonly type: "close-loop";
   readonly session: string;
@@ -209,6 +223,7 @@ export type Command =
   | FilterInputCommand
   | CallToolsCommand
   | RunHookCommand
+  | MoveDefinitionCommand
   | CloseLoopCommand
   | RecordCommand
   | WaitCommand

@@ -95,6 +95,19 @@ export function next(state: State): Command {
         ...askedOf(state, phase.question),
         ...(phase.brief === undefined ? {} : { brief: phase.brief }),
       };
+    case "moving": {
+      const { definitionHash, limits } = pinnedOf(state);
+      return {
+        type: "move-definition",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: state.loop?.loopId ?? "",
+        turn: state.loop?.turn ?? 0,
+        from: definitionHash,
+        to: phase.to,
+        limits,
+      };
+    }
     case "closing": {
       const loop = loopOf(state);
       const isOutput = loop.lastText?.isOutput === true && phase.outcome.type === "answered";

@@ -112,6 +112,8 @@ export type Phase =
       readonly question: HookQuestion;
       readonly brief?: true;
     }
+  /** The run is moved to the definition of this hash. */
+  | { readonly type: "moving"; readonly issue: Issue; readonly to: string; readonly then: BehindMove }
   | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
   | {
       readonly type: "recording";
@@ -143,6 +145,12 @@ export type Passing =
 export type Resume =
   | { readonly type: "turn"; readonly source: TurnSource }
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
+
+/** What a run goes on with when its definition was moved. */
+export type BehindMove =
+  | Resume
+  | { readonly type: "close"; readonly outcome: Outcome }
+  | { readonly type: "loop-over" };
 
 /** What a turn begins with. */
 export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair" | "on-text";
@@ -185,6 +193,10 @@ export type State = {
   readonly counted?: Reported;
   /** A person has asked for a compaction: it comes before the next answer. */
   readonly compact?: { readonly focus?: string };
+  /** A person has asked for another definition: the run is moved to it before the next turn, or before its loop ends. */
+  readonly update?: { readonly hash: string };
+  /** What became of the newest wish for another definition. */
+  readonly lastMove?: { readonly to: string; readonly refused?: string };
   readonly loop: OpenLoop | undefined;
   readonly stop: { readonly reason: string } | undefined;
   /** The run should continue as new at the next turn's edge. */

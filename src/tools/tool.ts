@@ -137,6 +137,7 @@ export const RESERVED_TOOL_NAMES = [
   "hook",
   "run-hook",
   "look-at-child",
+  "move-definition",
 ] as const;
 
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {

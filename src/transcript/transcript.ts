@@ -10,7 +10,7 @@ import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "./loop.ts
 import type { BranchRecord, NewMessage, SessionRecord } from "./session.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "./step.ts";
 import type { Remains, WorkerProcess } from "./worker-process.ts";
-import type { Outbox, Place, Stored, StoreWrite } from "./write.ts";
+import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./write.ts";
 
 // The transcript: a tree of branches that are only appended to.
 //
@@ -46,7 +46,11 @@ export interface Transcript {
   store(write: StoreWrite): Promise<Stored>;
   /** Like `store`, and puts messages into the session's inbox, in order, each id once. */
   storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<Stored>;
+  /** Like `store`, and pins the session to another definition; the text `terms` is kept for good. */
+  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<Stored>;
   closeLoop(closing: LoopClosing): Promise<Stored>;
+  /** Pins a session at rest to another definition, for the runs that come. */
+  setDefinition(session: string, definition: SessionDefinition): Promise<void>;
 
   /** Begins an evaluation: session, group, the place and the numbers of its loops. Asked again: the same answer. */
   openEvaluation(opening: EvaluationOpening): Promise<EvaluationOpened>;

@@ -61,6 +61,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
         await work.run(workOn);
         break;
       case "open-loop":
+      case "move-definition":
       case "close-loop":
       case "record":
         tell(await perform(command, state.pinned?.model));

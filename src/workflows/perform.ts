@@ -6,6 +6,7 @@ import type {
   CloseLoopCommand,
   CompactCommand,
   FilterInputCommand,
+  MoveDefinitionCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
@@ -28,6 +29,7 @@ type ActivityCommand =
   | CompactCommand
   | RunHookCommand
   | FilterInputCommand
+  | MoveDefinitionCommand
   | CloseLoopCommand
   | RecordCommand;
 
@@ -86,6 +88,13 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
         setBack("filter-set-back"),
       );
     }
+    case "move-definition": {
+      const { type, ...input } = inSession(command);
+      return write<"move-definition">(type, input, `turn ${command.turn}`).then(
+        (digest) => ({ type: "definition-moved", digest }),
+        setBack("move-set-back"),
+      );
+    }
     case "close-loop": {
       const { type, ...input } = inSession(command);
       return write<"close-loop">(type, input, command.outcome.type).then(
@@ -126,7 +135,7 @@ function inSession<Command extends { readonly session: string }>({
 
 type ReturnOf<Name extends keyof Activities> = Awaited<ReturnType<Activities[Name]>>;
 
-function write<Name extends "open-loop" | "close-loop" | "record">(
+function write<Name extends "open-loop" | "move-definition" | "close-loop" | "record">(
   name: Name,
   input: Parameters<Activities[Name]>[0],
   summary: string,
@@ -141,6 +150,7 @@ function setBack(
     | "compact-set-back"
     | "hook-set-back"
     | "filter-set-back"
+    | "move-set-back"
     | "close-set-back"
     | "record-set-back",
 ) {

@@ -35,6 +35,7 @@ test("pin: the commands", () => {
     "continue",
     "rerun",
     "raise-limit",
+    "update",
     "stop",
     "worker",
     "doctor",

@@ -12,7 +12,7 @@ import {
   subarray,
 } from "fast-check";
 import { pendingApprovals } from "../../src/core/approvals.ts";
-import type { HookWord } from "../../src/core/digest.ts";
+import type { HookWord, ToolFacts } from "../../src/core/digest.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 import {
@@ -24,6 +24,7 @@ import {
   type Reply,
   type Setting,
   says,
+  TOOLS,
   usageOf,
 } from "./play.ts";
 
@@ -41,6 +42,7 @@ export type Action =
   | { readonly type: "clear"; readonly queue: "steering" | "follow-up" | "all" }
   | { readonly type: "answer"; readonly pick: number; readonly yes: boolean; readonly always: boolean }
   | { readonly type: "compact" }
+  | { readonly type: "update"; readonly pick: number }
   | { readonly type: "time"; readonly ms: number };
 
 const pick = nat(7);
@@ -83,6 +85,7 @@ const answer: Arbitrary<Action> = record({
   always: boolean(),
 });
 const compact = constant<Action>({ type: "compact" });
+const update: Arbitrary<Action> = record({ type: constant("update" as const), pick });
 const time: Arbitrary<Action> = record({ type: constant("time" as const), ms: nat(2000) });
 
 /** Everything that can happen. */
@@ -99,6 +102,7 @@ export const anyActions = array(
     { arbitrary: setting, weight: 1 },
     { arbitrary: answer, weight: 4 },
     { arbitrary: compact, weight: 1 },
+    { arbitrary: update, weight: 2 },
     { arbitrary: rotation, weight: 1 },
     { arbitrary: stop, weight: 1 },
     { arbitrary: intrude, weight: 1 },
@@ -115,6 +119,7 @@ export const calmActions = array(
     { arbitrary: words, weight: 6 },
     { arbitrary: answer, weight: 3 },
     { arbitrary: compact, weight: 1 },
+    { arbitrary: update, weight: 1 },
     { arbitrary: setting, weight: 1 },
     { arbitrary: rotation, weight: 1 },
   ),
@@ -188,6 +193,18 @@ const reply: Arbitrary<Reply> = oneof(
   { arbitrary: outputs, weight: 1 },
 );
 
+/** Hashes: that of the definition at first, two others, and one that no run may be moved to. */
+const DEFINITIONS = ["hash", "other", "fewer", "wrong"];
+
+const definitions: NonNullable<Setting["definitions"]> = {
+  other: { toolStrategy: { type: "sequential" }, model: "model-2" },
+  fewer: {
+    tools: { bash: TOOLS["bash"] as ToolFacts },
+    hooks: ["before-turn", "after-turn"],
+  },
+  wrong: { refused: "it names a filter that there is not" },
+};
+
 /** What hooks answer, by what they are asked alone: a crash makes them be asked again. */
 function moody(seed: number): NonNullable<Setting["words"]> {
   return ({ ask, turn }) => {
@@ -211,6 +228,7 @@ function numberIn(id: string): number {
 }
 
 export const settings: Arbitrary<Setting> = record({
+  definitions: constant(definitions),
   hooks: option(subarray([...HOOK_POINTS]), { nil: undefined }),
   words: nat(10).map(moody),
   replies: array(reply, { maxLength: 12 }),
@@ -337,6 +355,9 @@ export function act(run: Play, action: Action): boolean {
     }
     case "compact":
       run.compact();
+      return true;
+    case "update":
+      run.update(DEFINITIONS[action.pick % DEFINITIONS.length] ?? "");
       return true;
     case "time":
       run.pass(action.ms).timePassed();

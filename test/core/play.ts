@@ -12,6 +12,7 @@ import type {
   Command,
   CompactCommand,
   FilterInputCommand,
+  MoveDefinitionCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
@@ -25,7 +26,9 @@ import type {
   InputVerdict,
   LoopDigest,
   ModelDigest,
+  MoveDigest,
   OutputVerdict,
+  PinnedDigest,
   ToolDigest,
   ToolFacts,
 } from "../../src/core/digest.ts";
@@ -127,6 +130,8 @@ export type Setting = {
   readonly words?: (command: RunHookCommand) => readonly HookWord[];
   /** What the filters say of words that wait; nobody is asked when absent. */
   readonly judges?: Judge | undefined;
+  /** What other definitions say, by their hashes, or why the run may not be moved to them; the same as before unless said. */
+  readonly definitions?: Readonly<Record<string, Partial<PinnedDigest> | { readonly refused: string }>>;
   readonly transcript?: FakeTranscript;
   readonly session?: string;
   /** The temporal run that goes first. */
@@ -279,6 +284,9 @@ export class Play {
   compact(focus?: string): this {
     return this.tell({ type: "compaction-asked", ...(focus === undefined ? {} : { focus }) });
   }
+  update(hash: string): this {
+    return this.tell({ type: "update-asked", hash });
+  }
   rotationDue(): this {
     return this.tell({ type: "rotation-due" });
   }
@@ -380,6 +388,7 @@ export class Play {
         compact: "compact-set-back",
         "run-hook": "hook-set-back",
         "filter-input": "filter-set-back",
+        "move-definition": "move-set-back",
       } as const
     )[command.type];
     return this.tell({ type, setback });
@@ -453,6 +462,8 @@ export class Play {
         });
         return { type: "loop-closed", digest: { ...(result as object), branch } };
       }
+      case "move-definition":
+        return { type: "definition-moved", digest: this.#move(command, reached) };
       case "run-hook":
         return { type: "hooks-answered", digest: this.#runHook(command, reached) };
       case "record": {
@@ -534,30 +545,7 @@ export class Play {
         type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
       };
     const before = transcript.entries(transcript.head);
-    const { strategy, limits, steeringMode, followUpMode, maxRetries, tools } = this.setting;
-    const pinned = {
-      definitionHash: "hash",
-      agentName: "tester",
-      model: "model-1",
-      limits: { ...NO_LIMITS, ...limits },
-      toolStrategy: strategy ?? { type: "parallel" as const },
-      steeringMode: steeringMode ?? "one-at-a-time",
-      followUpMode: followUpMode ?? "one-at-a-time",
-      maxRetries: maxRetries ?? 3,
-      tools: tools ?? TOOLS,
-      permissions: { ...ALLOW_ALL, ...this.setting.permissions },
-      approvals: {
-        timeoutMs: this.setting.approvalTimeoutMs ?? null,
-        countsAsDuration: this.setting.waitingCounts ?? false,
-      },
-      ...(this.setting.compactAbove === undefined
-        ? {}
-        : { context: { compactAbove: this.setting.compactAbove } }),
-      ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
-      ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
-      ...(this.setting.judges === undefined ? {} : { filters: true as const }),
-      warnings: [],
-    };
+    const pinned = { ...this.#pinned(command.definitionHash), warnings: [] };
     if (reached !== "stored") {
       return { ...pinned, loopId, kind, branch: "main", from: 0, tokensBefore: 0, entries: [] };
     }
@@ -609,6 +597,65 @@ export class Play {
     };
     transcript.steps.set(step, { generation: command.generation, stored: { branch, result: digest } });
     return digest;
+  }
+
+  /** What is pinned of a definition: of the run's own, and of one that it is moved to. */
+  #pinned(hash = ""): PinnedDigest {
+    const {
+      strategy,
+      limits,
+      steeringMode,
+      followUpMode,
+      maxRetries,
+      tools,
+      definitions = {},
+    } = this.setting;
+    const other = definitions[hash];
+    return {
+      definitionHash: other === undefined ? "hash" : hash,
+      agentName: "tester",
+      model: "model-1",
+      limits: { ...NO_LIMITS, ...limits },
+      toolStrategy: strategy ?? { type: "parallel" as const },
+      steeringMode: steeringMode ?? "one-at-a-time",
+      followUpMode: followUpMode ?? "one-at-a-time",
+      maxRetries: maxRetries ?? 3,
+      tools: tools ?? TOOLS,
+      permissions: { ...ALLOW_ALL, ...this.setting.permissions },
+      approvals: {
+        timeoutMs: this.setting.approvalTimeoutMs ?? null,
+        countsAsDuration: this.setting.waitingCounts ?? false,
+      },
+      ...(this.setting.compactAbove === undefined
+        ? {}
+        : { context: { compactAbove: this.setting.compactAbove } }),
+      ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
+      ...(this.setting.judges === undefined ? {} : { filters: true as const }),
+      ...(other === undefined || "refused" in other ? {} : other),
+    };
+  }
+
+  #move(command: MoveDefinitionCommand, reached: Reached): MoveDigest {
+    const { to, limits, loopId } = command;
+    const { branch, result } = this.#write(command, loopId, reached, (): object => {
+      const other = this.setting.definitions?.[to];
+      if (other !== undefined && "refused" in other) return { type: "refused", reason: other.refused };
+      const pinned = this.#pinned(to);
+      const names = Object.keys(limits) as (keyof Limits)[];
+      const changed = names.filter(
+        (name) => other?.limits !== undefined && limits[name] !== other.limits[name],
+      );
+      return {
+        type: "moved",
+        pinned,
+        limits: Object.fromEntries(changed.map((name) => [name, pinned.limits[name]])),
+        changes: [],
+        warnings: [],
+        terms: `terms of ${to}`,
+      };
+    });
+    return { ...(result as MoveDigest), branch };
   }
 
   #runHook(command: RunHookCommand, reached: Reached): HookDigest {
@@ -837,7 +884,7 @@ export class Play {
   }
 
   #write(
-    command: CloseLoopCommand | RecordCommand,
+    command: CloseLoopCommand | RecordCommand | MoveDefinitionCommand,
     loopId: string,
     reached: Reached,
     also: () => object,

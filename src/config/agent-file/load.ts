@@ -72,9 +72,13 @@ function checkedDraft(
     const origin = originAround(draft.origins, path as Path);
     const place = origin?.type === "file" ? inFile(bench.source.value, origin.path) : undefined;
     if (place === undefined && errors.length > 0) continue;
-    if (errors.some(({ field }) => field !== undefined && field === pathText(place ?? []))) continue;
+    if (errors.some(({ field }) => field !== undefined && isWithin(field, pathText(place ?? [])))) continue;
     const words = place === undefined ? `${pathText(path as Path)}: ${message}` : message;
     bench.wrong(place ?? ["provider"], words, message.replace(/^must be /, ""));
   }
   return undefined;
+}
+
+function isWithin(field: string, place: string): boolean {
+  return field === place || field.startsWith(`${place}.`) || field.startsWith(`${place}[`);
 }

@@ -14,7 +14,7 @@ import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
 import { StoreError } from "../store-error.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Remains, WorkerProcess } from "../worker-process.ts";
-import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
+import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "../write.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
 import { definitionOf } from "./definitions.ts";
@@ -118,6 +118,14 @@ export class SqliteTranscript implements Transcript {
 
   storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<Stored> {
     return this.#write("storeInbox", write, messages);
+  }
+
+  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<Stored> {
+    return this.#write("storeDefinition", write, definition, terms);
+  }
+
+  setDefinition(session: string, definition: SessionDefinition): Promise<void> {
+    return this.#write("setDefinition", session, definition);
   }
 
   closeLoop(closing: LoopClosing): Promise<Stored> {

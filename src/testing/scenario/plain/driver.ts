@@ -60,6 +60,8 @@ async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish"
       return machine.tell(await compact(stage, command));
     case "run-hook":
       return machine.tell(await runHook(stage, command));
+    case "move-definition":
+      throw new ScenarioError(["a scenario keeps its agent: nobody can ask for another definition"]);
     case "filter-input":
       return machine.tell(await filterInput(stage, command));
     case "call-tools":
