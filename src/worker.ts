@@ -21,6 +21,7 @@ import { LocalHub } from "./stream/local-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
 import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
+import { teamTools } from "./tools/team/team-tools.ts";
 import type { Tool } from "./tools/tool.ts";
 import { viewTools } from "./tools/view/view-tools.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
@@ -107,7 +108,9 @@ function readConfig(): ReturnType<typeof loadClientConnectConfig> {
 }
 
 function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
-  return wanted === false ? [] : [...defaultTools(wanted === true ? {} : wanted), ...viewTools()];
+  return wanted === false
+    ? []
+    : [...defaultTools(wanted === true ? {} : wanted), ...viewTools(), ...teamTools()];
 }
 
 type Parts = {
