@@ -20,8 +20,10 @@ import { teamWords } from "./team-words.ts";
 
 export type TeamCall = {
   readonly step: ReturnType<typeof currentStep>;
-  readonly transcript: Pick<Transcript, "entries" | "putText">;
+  readonly transcript: Pick<Transcript, "entries" | "putText" | "note" | "setNote">;
   readonly signal: AbortSignal;
+  /** Of the tool, or the definition. */
+  readonly timeoutMs?: number | undefined;
 };
 
 /** A call of a lead about its agents: carried out by the job that it works for. */
@@ -33,7 +35,11 @@ export async function callTeam(
 ): Promise<Execution> {
   return await executed(tool, call, async (value) => {
     try {
-      const output = await ACTS[act](teamOf(context.step.session, Context.current().client), value, context);
+      const output = await ACTS[act](
+        teamOf(context.step.session, Context.current().client, context.signal),
+        value,
+        context,
+      );
       return { output, isError: false, outcomeUnknown: false };
     } catch (error) {
       if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
@@ -79,22 +85,36 @@ async function check(team: TeamHandle, value: unknown, { transcript }: TeamCall)
 const LOOK_FIRST_MS = 100;
 const LOOK_MS = 2_000;
 
-async function wait(team: TeamHandle, value: unknown, { transcript, signal }: TeamCall): Promise<ToolOutput> {
+/** Below the time that a tool may take that has no limit of its own. */
+const MAX_WAIT_MS = 50 * 60_000;
+
+async function wait(team: TeamHandle, value: unknown, call: TeamCall): Promise<ToolOutput> {
   const { ids, timeoutSecs } = WaitCall.parse(value);
-  const untilMs = timeoutSecs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutSecs * 1000;
-  const first = await viewOf(team, ids);
-  const asked = ids ?? first.members.filter(({ status }) => status === "running").map(({ id }) => id);
+  const { transcript, signal, timeoutMs = MAX_WAIT_MS } = call;
+  const asked = ids ?? (await atWorkAtFirst(team, call));
   if (asked.length === 0) return text("No agent is at work.");
-  let { members } = first;
+  const untilMs =
+    Date.now() + Math.min(timeoutMs, MAX_WAIT_MS, (timeoutSecs ?? Number.POSITIVE_INFINITY) * 1000);
   for (let pauseMs = LOOK_FIRST_MS; ; pauseMs = Math.min(LOOK_MS, pauseMs * 2)) {
-    ({ members } = await viewOf(team, asked));
-    const isDone = members.every(({ status }) => status !== "running");
-    if (isDone || Date.now() >= untilMs) break;
-    await sleep(Math.max(1, Math.min(pauseMs, untilMs - Date.now())), undefined, { signal });
+    const { members } = await viewOf(team, asked);
+    const running = members.filter(({ status }) => status === "running").length;
+    const leftMs = untilMs - Date.now();
+    if (running === 0 || leftMs <= 0) {
+      const note = running === 0 ? "" : `The time is up; ${running} still at work.\n\n`;
+      return text(`${note}${await teamWords(members, transcript)}`, { agents: members });
+    }
+    await sleep(Math.min(pauseMs, leftMs), undefined, { signal });
   }
-  const running = members.filter(({ status }) => status === "running").length;
-  const note = running === 0 ? "" : `The time is up; ${running} still at work.\n\n`;
-  return text(`${note}${await teamWords(members, transcript)}`, { agents: members });
+}
+
+/** Those that worked when the call was made first, whichever worker did so. */
+async function atWorkAtFirst(team: TeamHandle, { step, transcript }: TeamCall): Promise<readonly string[]> {
+  const before = await transcript.note(step);
+  if (before !== undefined) return JSON.parse(before) as readonly string[];
+  const { members } = await viewOf(team, undefined);
+  const ids = members.filter(({ status }) => status === "running").map(({ id }) => id);
+  await transcript.setNote(step, JSON.stringify(ids));
+  return ids;
 }
 
 async function steer(team: TeamHandle, value: unknown, { step, transcript }: TeamCall): Promise<ToolOutput> {

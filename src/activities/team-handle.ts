@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from "@temporalio/client";
 import { WorkflowNotFoundError } from "@temporalio/common";
 import { jobOfLead } from "../core/team/team.ts";
@@ -6,13 +7,23 @@ import type { TeamView } from "../core/team/team-shown.ts";
 import { ToolError } from "../tools/tool.ts";
 
 /** The job that a lead works for. */
-export type TeamHandle = { readonly name: string; readonly client: Client; readonly job: WorkflowHandle };
+export type TeamHandle = {
+  readonly name: string;
+  readonly client: Client;
+  readonly job: WorkflowHandle;
+  /** Ends the asking. */
+  readonly signal: AbortSignal;
+};
+
+/** Each takes up to ten seconds when nobody answers. */
+const MAX_ATTEMPTS = 20;
+const PAUSE_MS = 500;
 
 /** @throws A `ToolError` for an agent that leads no team. */
-export function teamOf(session: string, client: Client): TeamHandle {
+export function teamOf(session: string, client: Client, signal: AbortSignal): TeamHandle {
   const name = jobOfLead(session);
   if (name === undefined) throw leadsNobody();
-  return { name, client, job: client.workflow.getHandle(name) };
+  return { name, client, signal, job: client.workflow.getHandle(name) };
 }
 
 /** @throws A `ToolError` when one of them is not there. */
@@ -35,20 +46,23 @@ export async function memberAtWork(team: TeamHandle, id: string): Promise<Workfl
 
 /** Says in a model's words what the server has said. */
 export async function outside<Said>(
-  { name }: TeamHandle,
+  { name, signal }: TeamHandle,
   ask: () => Promise<Said>,
   id?: string,
 ): Promise<Said> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) throw id === undefined ? leadsNobody(error) : isOver(id);
-    if (error instanceof WorkflowUpdateFailedError) {
-      throw new ToolError("failed", `The job ${name} did not take it: ${error.cause?.message}`, {
-        cause: error,
-      });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) throw id === undefined ? leadsNobody(error) : isOver(id);
+      if (error instanceof WorkflowUpdateFailedError) {
+        const said = error.cause?.message ?? error.message;
+        throw new ToolError("failed", `The job ${name} did not take it: ${said}`, { cause: error });
+      }
+      // Nobody answered: another worker may have to take the job up first. What is asked twice is done once.
+      if (attempt >= MAX_ATTEMPTS) throw error;
+      await sleep(PAUSE_MS, undefined, { signal });
     }
-    throw error;
   }
 }
 

@@ -104,6 +104,7 @@ async function run(
       step,
       transcript,
       signal: Context.current().cancellationSignal,
+      timeoutMs: timeLimitOf(tool, definition),
     });
   }
   const publish = liveOutput(dependencies.hub, step, input);

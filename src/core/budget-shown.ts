@@ -1,7 +1,6 @@
-import { allowance, left, setAside, used } from "./budget/account.ts";
+import { type Account, allowance, left, setAside, used } from "./budget/account.ts";
 import { toUsd } from "./budget/amounts.ts";
-import { dollars, spentBy } from "./limits.ts";
-import { pinnedOf } from "./phase.ts";
+import { dollars, type Spent, spentBy } from "./limits.ts";
 import { accountOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
@@ -28,10 +27,17 @@ export type Budget = {
 
 /** Nothing while no loop is open. */
 export function budgetOf(state: State): Budget | undefined {
-  const { loop, nowMs } = state;
-  if (loop === undefined || state.pinned === undefined) return undefined;
-  const account = accountOf(state);
-  const spent = spentBy(loop, nowMs);
+  const { loop, pinned, nowMs } = state;
+  if (loop === undefined || pinned === undefined) return undefined;
+  return budgetIn(accountOf(state), spentBy(loop, nowMs), pinned.limits.maxDurationMs, nowMs);
+}
+
+export function budgetIn(
+  account: Account,
+  spent: Spent,
+  maxDurationMs: number | null,
+  nowMs: number,
+): Budget {
   const [whole, gone, aside, rest] = [
     allowance(account),
     used(account, spent),
@@ -54,7 +60,7 @@ export function budgetOf(state: State): Budget | undefined {
       left: orNull(rest.nanoUsd, toUsd),
     },
     children: part("children"),
-    timeMs: { limit: pinnedOf(state).limits.maxDurationMs, used: spent.durationMs, left: rest.timeMs },
+    timeMs: { limit: maxDurationMs, used: spent.durationMs, left: rest.timeMs },
   };
 }
 

@@ -16,8 +16,9 @@ const SEND_AFTER_USD = 0.25;
 export function teamShowcase(searchAttributes: boolean): (team: Team) => void {
   let shown = { status: "", turns: 0, costUsd: 0 };
   return (team) => {
-    setCurrentDetails(teamDashboard(team));
-    const { session, status, turns, costUsd } = teamStatus(team);
+    const nowMs = Date.now();
+    setCurrentDetails(teamDashboard(team, nowMs));
+    const { session, status, turns, costUsd } = teamStatus(team, nowMs);
     const isWorthAnEvent =
       status !== shown.status ||
       turns - shown.turns >= SEND_AFTER_TURNS ||

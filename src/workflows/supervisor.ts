@@ -69,7 +69,7 @@ async function drive(
   setHandler(stopSignal, (reason) => stop(typeof reason === "string" ? reason : "stop was requested"), {
     description: "Ends the job: its lead and all agents are stopped",
   });
-  setHandler(statusQuery, () => teamStatus(team), { description: "Where the job stands" });
+  setHandler(statusQuery, () => teamStatus(team, Date.now()), { description: "Where the job stands" });
   setHandler(teamQuery, (ids) => teamView(team, ids), { description: "The agents, as their lead sees them" });
   setHandler(delegateUpdate, begin, {
     validator: mustBeDelegation,

@@ -20,7 +20,10 @@ test("killed while delegated agents work and their lead waits, and again while i
     ],
     {
       scout: [{ text: "Seen.", holdUntil: "scout" }],
-      writer: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "Written.", holdUntil: "writer" }],
+      writer: [
+        { toolCalls: [{ name: "list_files", arguments: {} }] },
+        { text: "Written.", holdUntil: "writer" },
+      ],
     },
   );
   const first = await stage.worker();

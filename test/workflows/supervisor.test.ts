@@ -142,17 +142,18 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
   });
 
   test("a delegation that is asked for again is the one that was begun", async () => {
-    const team = new Team(
-      stage,
-      [{ text: "Nothing to do.", holdUntil: "again" }],
-      { scout: [{ text: "Seen." }] },
-    );
+    const team = new Team(stage, [{ text: "Nothing to do.", holdUntil: "again" }], {
+      scout: [{ text: "Seen." }],
+    });
     await team.start();
     await stage.model.waitForHold("again");
     const ref = await stage.transcript.putText("Look", Date.now());
     const words: DelegateWords = { id: "run/1/0", agent: "scout", ref, task: "Look" };
     const ask = () =>
-      team.handle.executeUpdate<Delegated, [DelegateWords]>("delegate", { args: [words], updateId: words.id });
+      team.handle.executeUpdate<Delegated, [DelegateWords]>("delegate", {
+        args: [words],
+        updateId: words.id,
+      });
     const begun = { type: "begun", id: "scout-1", session: `${team.job}.scout-1` };
     expect(await ask()).toEqual(begun);
     expect(await ask()).toEqual(begun);

@@ -1,12 +1,13 @@
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
+import { type Budget, budgetIn, budgetLine } from "../budget-shown.ts";
 import type { ChildRow } from "../children-shown.ts";
 import { childLine, inNumbers } from "../dashboard.ts";
 import { dollars } from "../limits.ts";
 import { outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
 import type { Status } from "../status.ts";
-import { atWork, type Member, type NamedAgent, type Team } from "./team.ts";
+import { atWork, type Member, type NamedAgent, NO_SPENDING, type Team } from "./team.ts";
 
 // What is shown of a team: to people, and to its lead.
 
@@ -38,7 +39,7 @@ export function teamView(team: Team, ids?: readonly string[]): TeamView {
 }
 
 /** As the agents' own runs say it. */
-export function teamStatus(team: Team): Status {
+export function teamStatus(team: Team, nowMs: number): Status {
   const { job, goal, account, members, lead, stop, outcome } = team;
   const running = atWork(team);
   return {
@@ -51,7 +52,7 @@ export function teamStatus(team: Team): Status {
     loopId: undefined,
     turns: account.settled.turns,
     costUsd: toUsd(account.settled.nanoUsd),
-    budget: undefined,
+    budget: outcome === undefined ? budgetOf(team, nowMs) : undefined,
     children: {
       running: running.length + (lead.status === "running" ? 1 : 0),
       over: members.length - running.length + (lead.status === "running" ? 0 : 1),
@@ -69,13 +70,14 @@ export function teamStatus(team: Team): Status {
 }
 
 /** Markdown, under 4 KiB. */
-export function teamDashboard(team: Team): string {
-  const status = teamStatus(team);
-  const { children } = status;
+export function teamDashboard(team: Team, nowMs: number): string {
+  const status = teamStatus(team, nowMs);
+  const { budget, children } = status;
   const rows = [
     ["Status", `**${status.status}** · ${status.doing}`],
     ["Goal", truncateForPreview(team.goal.replace(/\s+/g, " "), GOAL_BYTES) || "none"],
     ["Cost", `${dollars(status.costUsd)} by agents that are over`],
+    ...(budget === undefined ? [] : [["Budget", budgetLine(budget) || "without limit"]]),
     ["Agents", children === undefined ? "none" : inNumbers(children)],
   ];
   return [
@@ -119,6 +121,11 @@ export function teamResult(team: Team, outcome: Outcome, text: string | undefine
     tokens: settled.tokens,
     costUsd: toUsd(settled.nanoUsd),
   };
+}
+
+function budgetOf({ account, startedAtMs, maxDurationMs }: Team, nowMs: number): Budget {
+  const spent = { ...NO_SPENDING, durationMs: nowMs - startedAtMs };
+  return budgetIn(account, spent, maxDurationMs, nowMs);
 }
 
 function doing(team: Team): string {

@@ -1,6 +1,6 @@
 import type { Limits } from "../../schema/definition.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { type Account, openAccount, settle } from "../budget/account.ts";
+import { type Account, left, openAccount, settle } from "../budget/account.ts";
 import { type Allowance, allowanceOf, NOTHING } from "../budget/amounts.ts";
 import { reserve } from "../budget/reserve.ts";
 import type { Spent } from "../limits.ts";
@@ -42,6 +42,8 @@ export type Team = {
   readonly goal: string;
   readonly agents: readonly NamedAgent[];
   readonly maxAgents: number;
+  readonly startedAtMs: number;
+  readonly maxDurationMs: number | null;
   readonly account: Account;
   readonly members: readonly Member[];
   readonly lead: { readonly session: string; readonly status: "running" | OutcomeWord };
@@ -81,7 +83,9 @@ export function openTeam(opening: TeamOpening): { readonly team: Team; readonly 
   const [first] = reservations;
   const given = first?.type === "reserved" ? first.given : { ...own, turns: 0 };
   const lead = { session: leadSession(job), status: "running" as const };
-  return { team: { job, goal, agents, maxAgents, account, members: [], lead }, given };
+  const { maxDurationMs } = limits;
+  const opened = { job, goal, agents, maxAgents, startedAtMs: nowMs, maxDurationMs, account };
+  return { team: { ...opened, members: [], lead }, given };
 }
 
 export type Begun =
@@ -112,7 +116,7 @@ export function delegate(
   }
   const idle = Math.max(1, agents.length - atWork(team).length);
   const id = `${agent}-${members.filter((member) => member.agent === agent).length + 1}`;
-  const asked = { id, own: fraction(whatIsLeft(account), idle) };
+  const asked = { id, own: fraction({ ...account.own, ...left(account, NO_SPENDING, nowMs) }, idle) };
   const shares = reserve(account, NO_SPENDING, [asked], nowMs, 0);
   const [share] = shares.reservations;
   if (share?.type !== "reserved") return { type: "refused", reason: share?.reason ?? "" };
@@ -174,17 +178,7 @@ function reasonOf(outcome: Outcome): string | undefined {
 }
 
 /** A supervisor spends nothing itself. */
-const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
-
-function whatIsLeft({ own, settled, open }: Account): Allowance {
-  const aside = Object.values(open);
-  const rest = (part: "turns" | "tokens" | "nanoUsd") => {
-    const limit = own[part];
-    if (limit === null) return null;
-    return Math.max(0, limit - settled[part] - aside.reduce((sum, amounts) => sum + amounts[part], 0));
-  };
-  return { ...own, turns: rest("turns"), tokens: rest("tokens"), nanoUsd: rest("nanoUsd") };
-}
+export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
 
 /** One of so many equal parts, at least one of each. */
 function fraction(whole: Allowance, parties: number): Allowance {

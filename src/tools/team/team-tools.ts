@@ -16,8 +16,8 @@ export type TeamAct = (typeof TEAM_TOOLS)[number];
 const id = z.string().min(1).describe("As delegate has given it");
 const ids = z.array(z.string().min(1)).max(100).optional();
 
-/** A day: longer is no waiting, but a job that stands still. */
-const MAX_WAIT_SECONDS = 86_400;
+/** A call of a tool takes an hour at most. Who has more patience waits again. */
+const MAX_WAIT_SECONDS = 3_000;
 
 export const DelegateCall = z.object({
   agent: z.string().min(1).describe("The name of one of your agents"),
@@ -34,7 +34,7 @@ export const WaitCall = z.object({
     .positive()
     .max(MAX_WAIT_SECONDS)
     .optional()
-    .describe("After this, what there is then; without it, until all are over"),
+    .describe("After this, what there is then; 3000 unless said"),
 });
 export const SteerCall = z.object({
   id,
