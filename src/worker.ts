@@ -108,9 +108,13 @@ function readConfig(): ReturnType<typeof loadClientConnectConfig> {
 }
 
 function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
-  return wanted === false
-    ? []
-    : [...defaultTools(wanted === true ? {} : wanted), ...viewTools(), ...teamTools()];
+  return wanted === false ? [] : [...defaultTools(wanted === true ? {} : wanted), ...viewTools()];
+}
+
+/** An application's own tools of these names go before ours: its leads are then without. */
+function withTeam(tools: readonly Tool[]): readonly Tool[] {
+  const ours = teamTools();
+  return ours.some(({ name }) => tools.some((tool) => tool.name === name)) ? tools : [...tools, ...ours];
 }
 
 type Parts = {
@@ -151,7 +155,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry([...builtIn(options.builtInTools), ...(options.tools ?? [])]),
+      tools: new ToolRegistry(withTeam([...builtIn(options.builtInTools), ...(options.tools ?? [])])),
       filters,
       hooks,
       transforms: new Named("context transform", options.transforms),
