@@ -21,6 +21,7 @@ import { LocalHub } from "./stream/local-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
 import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
+import { teamTools } from "./tools/team/team-tools.ts";
 import type { Tool } from "./tools/tool.ts";
 import { viewTools } from "./tools/view/view-tools.ts";
 import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
@@ -110,6 +111,12 @@ function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
   return wanted === false ? [] : [...defaultTools(wanted === true ? {} : wanted), ...viewTools()];
 }
 
+/** An application's own tools of these names go before ours: its leads are then without. */
+function withTeam(tools: readonly Tool[]): readonly Tool[] {
+  const ours = teamTools();
+  return ours.some(({ name }) => tools.some((tool) => tool.name === name)) ? tools : [...tools, ...ours];
+}
+
 type Parts = {
   readonly connection: NativeConnection;
   readonly address: string;
@@ -148,7 +155,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry([...builtIn(options.builtInTools), ...(options.tools ?? [])]),
+      tools: new ToolRegistry(withTeam([...builtIn(options.builtInTools), ...(options.tools ?? [])])),
       filters,
       hooks,
       transforms: new Named("context transform", options.transforms),

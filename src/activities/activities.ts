@@ -44,6 +44,9 @@ export type RecordInput = Omit<RecordCommand, "type" | "session"> & InSession;
 /** A sub-agent that is gone without a report. */
 export type LookAtChildInput = { readonly session: string };
 
+/** Where an answer stands whose words are wanted. */
+export type LastWordsInput = { readonly session: string; readonly branch: string; readonly position: number };
+
 /** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */
 export type Activities = {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
@@ -54,6 +57,7 @@ export type Activities = {
   readonly "move-definition": (input: MoveDefinitionInput) => Promise<MoveDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly "look-at-child": (input: LookAtChildInput) => Promise<TaskReport | null>;
+  readonly "last-words": (input: LastWordsInput) => Promise<string | null>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };
 

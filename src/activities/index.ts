@@ -3,6 +3,7 @@ import { compact } from "./compact.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { filterInput } from "./filter-input.ts";
 import { beating } from "./heartbeat.ts";
+import { lastWords } from "./last-words.ts";
 import { lookAtChild } from "./look-at-child.ts";
 import { callModel } from "./model.ts";
 import { moveDefinition } from "./move-definition.ts";
@@ -26,6 +27,7 @@ export function createActivities(
     "move-definition": (input) => beating(nothing, () => moveDefinition(input, dependencies)),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     "look-at-child": (input) => beating(nothing, () => lookAtChild(input, dependencies)),
+    "last-words": (input) => beating(nothing, () => lastWords(input, dependencies)),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),
   };

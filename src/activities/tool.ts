@@ -16,6 +16,7 @@ import { endLost, unknownOutcome } from "./lost-execution.ts";
 import { timeLimitOf } from "./pinned.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
 import { type Made, store, storedStep } from "./stored-step.ts";
+import { callTeam } from "./team-call.ts";
 import { callIn, toolResult } from "./tool-result.ts";
 import { hookedUpdates } from "./tool-updates.ts";
 import { answerViewCall, type ViewAnswer } from "./view-call.ts";
@@ -97,6 +98,15 @@ async function run(
   if (tool.view !== undefined) return await ofView(tool, call, input, dependencies);
   const definition = await dependencies.definitions.byHash(input.definitionHash);
   const step = currentStep(input, dependencies.process);
+  if (tool.team !== undefined) {
+    const { transcript } = dependencies;
+    return await callTeam(tool, tool.team, call, {
+      step,
+      transcript,
+      signal: Context.current().cancellationSignal,
+      timeoutMs: timeLimitOf(tool, definition),
+    });
+  }
   const publish = liveOutput(dependencies.hub, step, input);
   return await execute(tool, call, {
     step,

@@ -21,7 +21,10 @@ export type SessionSummary = {
   readonly agent: string | undefined;
   readonly model: string | undefined;
   readonly turns: number | undefined;
+  /** With what its sub-agents have spent that are over: these are listed too, each with its own. */
   readonly costUsd: number | undefined;
+  /** The session at the top of the tree that it is a part of; absent for one that stands alone or at the top. */
+  readonly root?: string;
   readonly startedAt: Date;
   readonly closedAt: Date | undefined;
   /** The server forgets a session after its retention; the transcript does not. */
@@ -87,6 +90,7 @@ function quoted(value: string): string {
 
 function ofServer(info: WorkflowExecutionInfo): SessionSummary {
   const attributes = info.typedSearchAttributes;
+  const root = info.rootExecution?.workflowId;
   return {
     session: info.workflowId,
     status: statusWordOf(info.status.name, attributes.get(KEYS.status)),
@@ -94,6 +98,7 @@ function ofServer(info: WorkflowExecutionInfo): SessionSummary {
     model: attributes.get(KEYS.model),
     turns: attributes.get(KEYS.turns),
     costUsd: attributes.get(KEYS.costUsd),
+    ...(root === undefined || root === null || root === info.workflowId ? {} : { root }),
     startedAt: info.startTime,
     closedAt: info.closeTime,
     source: "server",

@@ -4,6 +4,7 @@ import { NOTHING } from "./budget/amounts.ts";
 import { endEvents } from "./call-results.ts";
 import type { Call, Calling } from "./calling.ts";
 import { withCall } from "./calls.ts";
+import { withChildOver } from "./children-shown.ts";
 import type { CallToolCommand } from "./command.ts";
 import type { ToolFacts } from "./digest.ts";
 import { estimateText } from "./estimate.ts";
@@ -84,7 +85,14 @@ function answered(
   const ended = endEvents(placed, phase.position, call, index, isError, report?.loopId);
   const tokens =
     estimateBody(body) + (body.from === undefined ? estimateText(NO_TEXT) : (report?.tokens ?? 0));
-  return callDone(ended, phase, index, { type: "done", isError, tokens });
+  const { status, name, summary } = call;
+  const session = status.type === "running" ? status.child?.session : undefined;
+  const task = { session: session ?? report?.session ?? "", agent: name, task: summary };
+  return callDone(withChildOver(ended, task, report?.outcome), phase, index, {
+    type: "done",
+    isError,
+    tokens,
+  });
 }
 
 /** While a sub-agent that works alone waits for a person, its caller waits for nothing else. */

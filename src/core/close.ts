@@ -1,5 +1,6 @@
 import type { Outcome } from "../schema/record.ts";
 import { taskTotals } from "./children.ts";
+import { costBelow } from "./children-shown.ts";
 import type { ClosedDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
@@ -35,6 +36,7 @@ export function closeLoop(state: State, outcome: Outcome): State {
 
 export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: ClosedDigest): State {
   const loop = loopOf(state);
+  const below = costBelow(state);
   const last: LastLoop = {
     outcome: phase.outcome,
     loopId: loop.loopId,
@@ -51,6 +53,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
       loops: state.totals.loops + 1,
       turns: state.totals.turns + loop.turn,
       costUsd: state.totals.costUsd + loop.costUsd,
+      ...(below === 0 ? {} : { costBelowUsd: below }),
       ...(givenOf(state) === undefined ? {} : taskTotals(state, loop)),
     },
     phase: { type: "loop-over" },

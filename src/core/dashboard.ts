@@ -1,12 +1,15 @@
+import { budgetLine } from "./budget-shown.ts";
+import { type ChildRow, type ChildrenShown, costBelow } from "./children-shown.ts";
 import { dollars } from "./limits.ts";
 import { truncateForPreview } from "./preview.ts";
 import type { State } from "./state.ts";
 import { statusOf } from "./status.ts";
 
-/** Nine rows stay under 2 KiB. */
+/** Eleven rows and a few sub-agents stay under 4 KiB. */
 const ROW_BYTES = 350;
+const MAX_CHILDREN = 5;
 
-/** The run as an operator reads it in the Temporal UI: Markdown, under 2 KiB (the server's bound is 20,000 bytes). */
+/** The run as an operator reads it in the Temporal UI: Markdown, under 4 KiB (the server's bound is 20,000 bytes). */
 export function dashboard(state: State): string {
   const status = statusOf(state);
   const limit = state.pinned?.limits.maxTurns;
@@ -16,12 +19,30 @@ export function dashboard(state: State): string {
     ["Agent", status.agent ?? "not opened yet"],
     ["Model", status.model ?? "not opened yet"],
     ["Turns", `${status.turns}${limit == null ? "" : ` of ${limit} a loop`}`],
-    ["Cost", dollars(status.costUsd)],
+    ["Cost", `${dollars(status.costUsd)}${ofChildren(costBelow(state))}`],
+    ...(status.budget === undefined ? [] : [["Budget", budgetLine(status.budget)] as const]),
     ["Context", `about ${status.contextTokens} tokens`],
     ["Queued", `${status.queued.steering} steering, ${status.queued.followUps} follow-up`],
     ["Last words", status.lastText || "none yet"],
+    ...(status.children === undefined ? [] : [["Sub-agents", inNumbers(status.children)] as const]),
   ] as const;
-  return rows.map(([name, value]) => `- **${name}**: ${oneLine(value)}`).join("\n");
+  const children = status.children?.rows.slice(0, MAX_CHILDREN) ?? [];
+  return [
+    ...rows.map(([name, value]) => `- **${name}**: ${oneLine(value)}`),
+    ...children.map((row) => `  - ${oneLine(childLine(row))}`),
+  ].join("\n");
+}
+
+export function inNumbers({ running, over }: ChildrenShown): string {
+  return `${running} at work, ${over} over`;
+}
+
+export function childLine({ agent, status, task, session }: ChildRow): string {
+  return `${agent} (${status})${task === "" ? "" : `: ${task}`} · ${session}`;
+}
+
+function ofChildren(costUsd: number): string {
+  return costUsd === 0 ? "" : `, ${dollars(costUsd)} of it by sub-agents`;
 }
 
 function oneLine(text: string): string {

@@ -16,7 +16,7 @@ export function givenOf({ task, share }: Pick<State, "task" | "share">): Allowan
 }
 
 /** The account of the open loop, as its limits are now. */
-function accountOf(state: State): Account {
+export function accountOf(state: State): Account {
   const loop = loopOf(state);
   const { limits, delegation } = pinnedOf(state);
   const own = allowanceOf(limits, delegation, loop.startedAtMs + (loop.waitedMs ?? 0));

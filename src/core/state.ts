@@ -3,6 +3,7 @@ import type { EntryOrigin, Outcome } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
 import type { Allowance, Amounts } from "./budget/amounts.ts";
 import type { Calling } from "./calling.ts";
+import type { ChildrenOver } from "./children-shown.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
 import type { LoopPart } from "./evaluation/part.ts";
@@ -206,6 +207,8 @@ export type State = {
     readonly loops: number;
     readonly turns: number;
     readonly costUsd: number;
+    /** Spent by sub-agents of loops that are closed. Absent for 0. */
+    readonly costBelowUsd?: number;
     /** Of a run that ends with a report: for the one that has started it. Absent for 0. */
     readonly messages?: number;
     readonly used?: Amounts;
@@ -222,6 +225,8 @@ export type State = {
   readonly share?: Allowance;
   /** Its loop is one of an evaluation's, in that one's session. */
   readonly part?: LoopPart;
+  /** Sub-agents that are over. */
+  readonly childrenOver?: ChildrenOver;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

@@ -1,8 +1,11 @@
 import type { Outcome } from "../schema/record.ts";
 import { type PendingApproval, pendingApprovals } from "./approvals.ts";
 import { assertNever } from "./assert-never.ts";
+import { type Budget, budgetOf } from "./budget-shown.ts";
 import type { CallStatus } from "./calling.ts";
+import { type ChildrenShown, childrenShown, costBelow } from "./children-shown.ts";
 import { contextTokens } from "./compacting.ts";
+import { type OutcomeWord, outcomeWord } from "./outcome-word.ts";
 import { shownBriefly } from "./redact.ts";
 import type { State } from "./state.ts";
 
@@ -10,15 +13,7 @@ import type { State } from "./state.ts";
 const SHOWN_BYTES = 256;
 
 /** One word for the state of a run, as the search attribute `HoldfastStatus` has it. */
-export type StatusWord =
-  | "running"
-  | "waiting"
-  | "needs-approval"
-  | "stopping"
-  | "completed"
-  | "limit-reached"
-  | "failed"
-  | "stopped";
+export type StatusWord = "running" | "waiting" | "needs-approval" | "stopping" | OutcomeWord;
 
 /** A call that is at work. */
 export type RunningCall = {
@@ -46,7 +41,12 @@ export type Status = {
   readonly loopId: string | undefined;
   /** Turns of the session's run that are over. */
   readonly turns: number;
+  /** With what sub-agents have spent that are over. */
   readonly costUsd: number;
+  /** Of the loop that is open, with all below it. */
+  readonly budget: Budget | undefined;
+  /** Sub-agents, where there are or were any. */
+  readonly children: ChildrenShown | undefined;
   /** Estimated tokens that the next request carries. */
   readonly contextTokens: number;
   readonly queued: { readonly steering: number; readonly followUps: number };
@@ -68,7 +68,9 @@ export function statusOf(state: State): Status {
     goal: state.goal,
     loopId: state.loop?.loopId ?? state.last?.loopId,
     turns: state.totals.turns + (state.loop?.turn ?? 0),
-    costUsd: state.totals.costUsd + (state.loop?.costUsd ?? 0),
+    costUsd: state.totals.costUsd + (state.loop?.costUsd ?? 0) + costBelow(state),
+    budget: budgetOf(state),
+    children: childrenShown(state),
     contextTokens: contextTokens(state),
     queued: { steering: state.queues.steering.length, followUps: state.queues.followUps.length },
     approvals: pendingApprovals(state),
@@ -97,21 +99,6 @@ export function statusWord(state: State): StatusWord {
   if (state.stop !== undefined) return "stopping";
   if (pendingApprovals(state).length > 0) return "needs-approval";
   return state.phase.type === "waiting" ? "waiting" : "running";
-}
-
-function outcomeWord(outcome: Outcome | undefined): StatusWord {
-  switch (outcome?.type) {
-    case "failed":
-      return "failed";
-    case "stopped":
-    case "rejected":
-    case "ended":
-      return "stopped";
-    case "limit-reached":
-      return "limit-reached";
-    default:
-      return "completed";
-  }
 }
 
 /** The current step, in a person's words. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
+import type { TeamAct } from "./team/team-tools.ts";
 
 /** A process group that a tool has started, known well enough to be found again after the worker is gone. */
 export type SpawnedGroup = {
@@ -95,6 +96,8 @@ export interface Tool {
   readonly view?: "prune" | "revert";
   /** It is a sub-agent: a call is a run of its own, not executed here. */
   readonly agent?: true;
+  /** It is about the agents of a lead: the job that the lead works for answers it. */
+  readonly team?: TeamAct;
   /** Tools that are offered together with this one. */
   readonly together?: readonly string[];
   readonly parse: (parameters: unknown) => ParsedArguments;
@@ -138,6 +141,7 @@ export const RESERVED_TOOL_NAMES = [
   "run-hook",
   "look-at-child",
   "move-definition",
+  "last-words",
 ] as const;
 
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {

@@ -1,1 +1,2 @@
 export { agent } from "./loop.ts";
+export { supervisor } from "./supervisor.ts";

@@ -76,6 +76,7 @@ test("calls of agents below are listed at the root with whose they are, and answ
   const shown = await commandLine(stage, "status", root.id);
   expect(shown.out).toContain("2 calls of agents below it wait for a person");
   expect(shown.out).toMatch(/waits +left › pay: ann/);
+  expect(shown.out).toMatch(/agents +2 at work, 0 over\n +left \(running\): pay ann · /);
 
   await expect(holdfast.approve(root.id)).rejects.toMatchObject({
     code: "input-invalid",
@@ -93,6 +94,11 @@ test("calls of agents below are listed at the root with whose they are, and answ
   expect(denied.out).toMatch(`refused: pay of ${root.id}.sub-`);
   expect(await root.result()).toMatchObject({ text: "All paid." });
   expect(done.splice(0)).toEqual(["ann"]);
+  await expect
+    .poll(async () => (await holdfast.list()).find(({ session }) => session === ann?.session)?.root, POLL)
+    .toBe(root.id);
+  const listed = await commandLine(stage, "list");
+  expect(listed.out).toMatch(/STARTED \(UTC\) +ROOT\n/);
   expect(await results(root)).toEqual(["ann has it.", "bob has it."]);
 });
 

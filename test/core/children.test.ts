@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { CallToolsCommand } from "../../src/core/command.ts";
+import { dashboard } from "../../src/core/dashboard.ts";
 import type { ToolFacts } from "../../src/core/digest.ts";
+import { statusOf } from "../../src/core/status.ts";
 import { SubAgentLimits } from "../../src/schema/definition.ts";
 import { calls, type Play, play, says } from "./play.ts";
 
@@ -191,5 +193,62 @@ describe("a run that is a part of another's work", () => {
     const run = play({ tools, share, replies: [calls("edit"), calls("edit"), says("never")] });
     run.settle();
     expect(run.command).toMatchObject({ report: { outcome: { type: "limit-reached" }, used: { turns: 2 } } });
+  });
+});
+
+describe("what people are shown of sub-agents", () => {
+  const used = { turns: 2, tokens: 30, nanoUsd: 500_000_000, children: 1 };
+
+  test("what is used, set aside and left of the budget, with all below", () => {
+    const run = play({
+      tools,
+      limits: { maxTurns: 9, maxCostUsd: 2 },
+      replies: [calls("scout", "writer"), says("x")],
+    });
+    run.until("call-tools");
+    const reserved = statusOf(run.state).budget?.turns.reserved ?? 0;
+    expect(statusOf(run.state).budget?.turns).toEqual({ limit: 9, used: 0, reserved, left: 9 - reserved });
+    run.child(0, { used });
+    const { budget } = statusOf(run.state);
+    expect(budget).toMatchObject({
+      turns: { used: 2, reserved: reserved / 2 },
+      usd: { limit: 2, used: 0.5 },
+      children: { limit: 100, used: 2, reserved: 1 },
+    });
+    run.child(1).until("call-model");
+    expect(dashboard(run.state)).toContain(
+      "- **Budget**: turns 3 of 9, cost $0.5000 of $2.0000, sub-agents 3 of 100",
+    );
+    run.settle();
+    expect(statusOf(run.state).budget).toBeUndefined();
+  });
+
+  test("their cost is in the cost of their caller, when they are over", () => {
+    const run = play({ tools, replies: [calls("scout"), says("x")] }).until("call-tools");
+    expect(statusOf(run.state).costUsd).toBe(0);
+    run.child(0, { used });
+    expect(statusOf(run.state).costUsd).toBe(0.5);
+    expect(dashboard(run.state)).toContain("$0.5000, $0.5000 of it by sub-agents");
+    run.settle();
+    expect(statusOf(run.state).costUsd).toBe(0.5);
+  });
+
+  test("those at work first, then the newest that are over: ten rows and a count", () => {
+    const many = Array.from({ length: 30 }, () => "scout");
+    const run = play({
+      tools,
+      limits: { maxTurns: 200 },
+      replies: [calls(...many), calls("writer", "edit"), says("x")],
+    });
+    run.until("call-tools");
+    for (let call = 0; call < 30; call += 1) run.child(call, { session: `s.${call}` });
+    run.until("call-tools").tell({ type: "child-started", call: 0, session: "s.writer" });
+    const { children } = statusOf(run.state);
+    expect(children).toMatchObject({ running: 1, over: 30 });
+    expect(children?.rows).toHaveLength(10);
+    expect(children?.rows[0]).toMatchObject({ session: "s.writer", agent: "writer", status: "running" });
+    expect(children?.rows[1]).toMatchObject({ agent: "scout", status: "completed" });
+    expect(run.state.childrenOver?.last).toHaveLength(10);
+    expect(dashboard(run.state)).toContain("- **Sub-agents**: 1 at work, 30 over\n  - writer (running)");
   });
 });

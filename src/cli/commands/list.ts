@@ -64,7 +64,13 @@ async function list(context: Context, flags: Flags): Promise<number> {
         session.startedAt.toISOString().slice(0, 19).replace("T", " "),
       ]);
       const head = ["SESSION", "STATUS", "AGENT", "MODEL", "TURNS", "USD", "STARTED (UTC)"];
-      for (const line of table([head, ...rows])) context.print(line);
+      const roots = sessions.map(({ root }) => root ?? "");
+      const isForest = roots.some((root) => root !== "");
+      const lines = [head, ...rows].map((row, at) => [
+        ...row,
+        ...(isForest ? [roots[at - 1] ?? "ROOT"] : []),
+      ]);
+      for (const line of table(lines)) context.print(line);
     }
     return EXIT.ok;
   });

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import type { PendingActivity, Session, SessionStatus } from "../../client/index.ts";
+import { budgetLine } from "../../core/budget-shown.ts";
+import { childLine, inNumbers } from "../../core/dashboard.ts";
 import { waitingRows } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, GlobalOptions } from "../context.ts";
@@ -71,6 +73,9 @@ function rowsOf(status: SessionStatus): readonly Row[] {
     ["model", status.model],
     ["turns", status.turns === undefined ? undefined : `${status.turns}`],
     ["cost", status.costUsd === undefined ? undefined : describeCost(status.costUsd)],
+    ["budget", status.budget === undefined ? undefined : budgetLine(status.budget)],
+    ["agents", status.children === undefined ? undefined : inNumbers(status.children)],
+    ...(status.children?.rows ?? []).map((row) => ["", childLine(row)] as const),
     [
       "queued",
       queued === undefined ? undefined : `${queued.steering} steering, ${queued.followUps} follow-up`,

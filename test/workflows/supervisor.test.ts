@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Delegated, DelegateWords } from "../../src/core/team/team-messages.ts";
+import { stopSignal } from "../../src/workflows/messages.ts";
+import { spoken } from "./support/session.ts";
+import { Team } from "./support/team.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+const calls = (...toolCalls: { name: string; arguments: Record<string, unknown> }[]) => ({ toolCalls });
+const delegate = (agent: string, task: string) => ({ name: "delegate", arguments: { agent, task } });
+const wait = (args: Record<string, unknown> = {}) => ({ name: "wait_for_agents", arguments: args });
+const POLL = { timeout: 15_000, interval: 50 };
+
+describe("a supervisor [ORC-01, ORC-02]", () => {
+  test("hands tasks out, and what the agents say is in its lead's context", async () => {
+    const team = new Team(
+      stage,
+      [calls(delegate("scout", "Look"), delegate("writer", "Write")), calls(wait()), { text: "All done." }],
+      { scout: [{ text: "Seen 42." }], writer: [{ text: "Written." }] },
+    );
+    await team.start();
+    const result = await team.result();
+    expect(result).toMatchObject({
+      outcome: { type: "answered" },
+      text: "All done.",
+      count: 2,
+      agents: [
+        { id: "scout-1", session: `${team.job}.scout-1`, status: "completed" },
+        { id: "writer-1", status: "completed" },
+      ],
+    });
+    expect(await team.results()).toEqual([
+      "scout-1 has begun.",
+      "writer-1 has begun.",
+      "[scout-1: completed] Look\nSeen 42.\n\n[writer-1: completed] Write\nWritten.",
+    ]);
+    const [request] = team.asked();
+    expect(JSON.stringify(request?.body)).toContain("- scout: Does what scout does");
+    expect(spoken(team.asked("scout")[0])).toEqual(["user: Look"]);
+    expect(await team.status()).toMatchObject({ status: "completed", turns: result.turns });
+  });
+
+  test("steers one, stops another, and goes on with what there is when the time is up", async () => {
+    const team = new Team(
+      stage,
+      [
+        calls(delegate("writer", "Write"), delegate("idler", "Idle")),
+        calls(
+          { name: "steer_agent", arguments: { id: "writer-1", message: "Be brief" } },
+          { name: "stop_agent", arguments: { id: "idler-1", reason: "no need" } },
+        ),
+        calls(wait({ ids: ["idler-1"] })),
+        calls(wait({ timeoutSecs: 0.3 })),
+        calls({ name: "check_agents", arguments: {} }),
+        { text: "Enough.", holdUntil: "end" },
+      ],
+      {
+        writer: [
+          { ...calls({ name: "list_files", arguments: {} }), holdUntil: "writer" },
+          { text: "Brief." },
+        ],
+        idler: [{ text: "never", holdUntil: "idler" }],
+      },
+    );
+    await team.start();
+    await stage.model.waitForHold("end");
+    const [, , steered, stopped, ended, late, seen] = await team.results();
+    expect(steered).toBe("writer-1 reads it before its next answer.");
+    expect(stopped).toContain("idler-1 is being stopped");
+    expect(ended).toBe("[idler-1: stopped (its lead has ended it: no need)] Idle\n(it has said nothing)");
+    expect(late).toBe("The time is up; 1 still at work.\n\n[writer-1: running] Write");
+    expect(seen).toContain("[idler-1: stopped");
+    expect(await team.status()).toMatchObject({
+      status: "running",
+      children: { running: 2, over: 1, rows: [{ agent: "lead" }, { agent: "writer" }, { agent: "idler" }] },
+    });
+    stage.model.release("writer");
+    await expect.poll(() => team.asked("writer").length, POLL).toBe(2);
+    expect(spoken(team.asked("writer")[1])).toContain("user: Be brief");
+    stage.model.release("end");
+    expect((await team.result()).text).toBe("Enough.");
+  });
+
+  test("the end of the lead ends the others, and the result names them", async () => {
+    const team = new Team(stage, [calls(delegate("slow", "Wait")), { text: "I do not wait." }], {
+      slow: [{ text: "never", holdUntil: "slow" }],
+    });
+    await team.start();
+    expect(await team.result()).toMatchObject({
+      outcome: { type: "answered" },
+      agents: [{ id: "slow-1", status: "stopped" }],
+    });
+    const [loop] = await stage.transcript.loops(`${team.job}.slow-1`);
+    expect(loop).toMatchObject({ status: "aborted" });
+  });
+
+  test("a stop reaches lead and agents within seconds, and all close their records [ABT-01]", async () => {
+    const team = new Team(stage, [calls(delegate("slow", "Wait")), calls(wait()), { text: "never" }], {
+      slow: [{ text: "never", holdUntil: "slow-2" }],
+    });
+    await team.start();
+    await stage.model.waitForHold("slow-2");
+    await expect.poll(() => team.asked().length, POLL).toBe(2);
+    const since = Date.now();
+    await team.handle.signal(stopSignal, "enough");
+    expect(await team.result()).toMatchObject({
+      outcome: { type: "stopped", reason: "enough" },
+      agents: [{ id: "slow-1", status: "stopped" }],
+    });
+    expect(Date.now() - since).toBeLessThan(5_000);
+    for (const part of ["lead", "slow-1"]) {
+      expect(await stage.transcript.loops(`${team.job}.${part}`)).toMatchObject([{ status: "aborted" }]);
+    }
+  });
+
+  test("agents have shares of the job's budget; one for whom nothing is left is not begun", async () => {
+    const team = new Team(
+      stage,
+      [
+        calls(delegate("scout", "one"), delegate("scout", "two"), delegate("ghost", "three")),
+        calls(wait()),
+        { text: "Done." },
+      ],
+      { scout: [{ text: "ok" }] },
+      { limits: { maxTurns: 8 }, maxAgents: 1 },
+    );
+    await team.start();
+    const result = await team.result();
+    expect(await team.results()).toEqual([
+      "scout-1 has begun.",
+      "Not started: 1 tasks were handed out, and no more may be.",
+      'There is no agent "ghost"; there are: scout.',
+      "[scout-1: completed] one\nok",
+    ]);
+    expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });
+  });
+
+  test("a delegation that is asked for again is the one that was begun", async () => {
+    const team = new Team(stage, [{ text: "Nothing to do.", holdUntil: "again" }], {
+      scout: [{ text: "Seen." }],
+    });
+    await team.start();
+    await stage.model.waitForHold("again");
+    const ref = await stage.transcript.putText("Look", Date.now());
+    const words: DelegateWords = { id: "run/1/0", agent: "scout", ref, task: "Look" };
+    const ask = () =>
+      team.handle.executeUpdate<Delegated, [DelegateWords]>("delegate", {
+        args: [words],
+        updateId: words.id,
+      });
+    const begun = { type: "begun", id: "scout-1", session: `${team.job}.scout-1` };
+    expect(await ask()).toEqual(begun);
+    expect(await ask()).toEqual(begun);
+    stage.model.release("again");
+    expect(await team.result()).toMatchObject({ count: 1 });
+  });
+
+  test("its tools, in an agent that leads nobody, say so", async () => {
+    const session = stage.session({
+      replies: [calls(delegate("scout", "Look")), { text: "Alone." }],
+      agent: { tools: ["delegate"] },
+    });
+    await session.run("Go");
+    expect((await session.conversation())[2]).toContain("You lead no agents");
+  });
+});
