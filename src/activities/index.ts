@@ -2,10 +2,12 @@ import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
 import { compact } from "./compact.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { filterInput } from "./filter-input.ts";
+import { handOver } from "./hand-over.ts";
 import { beating } from "./heartbeat.ts";
 import { lookAtChild } from "./look-at-child.ts";
 import { callModel } from "./model.ts";
 import { openLoop } from "./open-loop.ts";
+import { reduceParts } from "./reduce-parts.ts";
 import { runHook } from "./run-hook.ts";
 import { callTool } from "./tool.ts";
 import { closeLoop, record } from "./write-steps.ts";
@@ -24,6 +26,8 @@ export function createActivities(
     "filter-input": (input) => filterInput(input, dependencies),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     "look-at-child": (input) => beating(nothing, () => lookAtChild(input, dependencies)),
+    "hand-over": (input) => beating(nothing, () => handOver(input, dependencies)),
+    "reduce-parts": (input) => reduceParts(input, dependencies),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),
   };

@@ -112,7 +112,7 @@ export function taskTotals(state: State, loop: OpenLoop): Partial<State["totals"
   return { used: usedBy(state, loop), messages: (totals.messages ?? 0) + length - loop.from };
 }
 
-export function reportOf({ session, branch, last, totals }: State): TaskReport {
+export function reportOf({ session, branch, last, totals, rest }: State): TaskReport {
   const { messages = 0, used = NOTHING } = totals;
   return {
     session,
@@ -123,5 +123,6 @@ export function reportOf({ session, branch, last, totals }: State): TaskReport {
     tokens: last?.words?.tokens ?? 0,
     messages,
     used,
+    ...(rest === undefined ? {} : { rest }),
   };
 }

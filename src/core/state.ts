@@ -8,7 +8,7 @@ import type { CompactDigest, PinnedDigest } from "./digest.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
-import type { TaskRef, TaskRequest } from "./task.ts";
+import type { Rest, TaskRef, TaskRequest } from "./task.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 
@@ -206,6 +206,8 @@ export type State = {
   readonly task?: TaskRequest;
   /** The run is a part of another's work: what is set aside for it, and for all that it starts. It ends with a report. */
   readonly share?: Allowance;
+  /** How the agent wants its work to go on, by its newest call that says so. */
+  readonly rest?: Rest;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

@@ -33,7 +33,15 @@ export type TaskReport = {
   readonly messages: number;
   /** With all below it. */
   readonly used: Amounts;
+  /** The agent has said how its work is to go on. */
+  readonly rest?: Rest;
 };
+
+/** What an autonomous agent wants when its turn is over. */
+export type Rest =
+  /** `summary`: at most 512 bytes; whole in the call. */
+  | { readonly type: "done"; readonly summary: string }
+  | { readonly type: "sleep"; readonly seconds: number; readonly reason: string };
 
 /** The words of a task, as a message to the sub-agent. They stand in the caller's record. */
 export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "arguments">;
@@ -46,3 +54,6 @@ export function taskMessage(
   const task = { spawn, branch, answer, ...(changed === undefined ? {} : { arguments: changed }) };
   return { id: spawn.toolCallId, task, atMs };
 }
+
+/** What a job was asked: the words, or the hash that they are stored under. */
+export type TaskWords = string | { readonly text?: string; readonly ref?: string };

@@ -1,1 +1,5 @@
+export { autonomous } from "./autonomous.ts";
+export { fanOut } from "./fan-out.ts";
 export { agent } from "./loop.ts";
+export { pipeline } from "./pipeline.ts";
+export { wakeJob } from "./wake-job.ts";

@@ -1,0 +1,70 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  TimeoutFailure,
+  WorkflowExecutionAlreadyStartedError,
+} from "@temporalio/common";
+import { CancellationScope, CancelledFailure, scheduleActivity, startChild } from "@temporalio/workflow";
+import type { PartEnd } from "../core/job/job.ts";
+import { truncateForPreview } from "../core/preview.ts";
+import type { TaskReport } from "../core/task.ts";
+import { writeOptions } from "./activity-options.ts";
+import type { StartRequest } from "./input.ts";
+import { RUN_FAILED, type RunResult } from "./result.ts";
+
+/**
+ * A run that is a part of another's work, from its beginning to its report. Cancelling the scope stops it, and waits for
+ * its end.
+ */
+export function runPart(session: string, request: StartRequest, summary: string): Promise<PartEnd> {
+  return startChild("agent", {
+    workflowId: session,
+    args: [request],
+    staticSummary: summary,
+    // A parent that is terminated has its parts stopped, and they close their records.
+    parentClosePolicy: "REQUEST_CANCEL",
+    cancellationType: "WAIT_CANCELLATION_COMPLETED",
+  })
+    .then((handle) => handle.result() as Promise<RunResult>)
+    .then(ended, (error) => failed(session, error));
+}
+
+function ended({ report }: RunResult): PartEnd {
+  return report === undefined
+    ? { type: "lost", how: "it ended without a report" }
+    : { type: "reported", report };
+}
+
+/** A run that failed reports all the same; of one that is gone, its record is asked. */
+function failed(session: string, error: unknown): PartEnd | Promise<PartEnd> {
+  if (error instanceof WorkflowExecutionAlreadyStartedError) {
+    return { type: "lost", how: `there is a run of ${session} already` };
+  }
+  if (!(error instanceof ChildWorkflowFailure) && !(error instanceof CancelledFailure)) throw error;
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure && cause.type === RUN_FAILED) {
+    return ended((cause.details?.[0] ?? {}) as RunResult);
+  }
+  const how = wordsFor(cause ?? error);
+  return CancellationScope.nonCancellable(() => lookAt(session, "it is gone")).then(
+    (report) => ({ type: "lost", how, ...(report === null ? {} : { report }) }),
+    (problem) => {
+      if (!(problem instanceof ActivityFailure)) throw problem;
+      return { type: "lost", how };
+    },
+  );
+}
+
+/** What the record shows of a session; `null` where it has none. */
+export function lookAt(session: string, why: string): Promise<TaskReport | null> {
+  return scheduleActivity<TaskReport | null>("look-at-child", [{ session }], writeOptions(why));
+}
+
+const MAX_WORDS_BYTES = 512;
+
+function wordsFor(cause: Error): string {
+  if (cause instanceof TimeoutFailure) return "its time was up";
+  if (cause instanceof CancelledFailure) return "it was cancelled before it began";
+  return truncateForPreview(cause.message, MAX_WORDS_BYTES);
+}
