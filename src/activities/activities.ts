@@ -20,7 +20,7 @@ import type {
   ToolDigest,
   WrittenDigest,
 } from "../core/digest.ts";
-import type { TaskReport } from "../core/task.ts";
+import type { TaskReport, TaskWords } from "../core/task.ts";
 
 // What crosses history: the inputs are commands without what only the driver needs.
 
@@ -46,6 +46,47 @@ export type LookAtChildInput = { readonly session: string };
 
 /** Where an answer stands whose words are wanted. */
 export type LastWordsInput = { readonly session: string; readonly branch: string; readonly position: number };
+/** What one agent of a job has said, for the next; for whoever asked when `to` is absent. */
+export type HandOverInput = {
+  readonly task: TaskWords;
+  /** Absent: the task is handed over. */
+  readonly from?: {
+    readonly name: string;
+    readonly session: string;
+    readonly definitionHash: string;
+    readonly branch?: string;
+    readonly loopId?: string;
+    /** It has said so by a call, whose summary is the result. */
+    readonly finished?: true;
+  };
+  readonly to?: {
+    readonly name: string;
+    readonly prompt?: string;
+    readonly input?: Readonly<Record<string, unknown>>;
+  };
+};
+export type HandOverDigest = {
+  /** Of the words, in the transcript. */
+  readonly ref: string;
+  readonly bytes: number;
+  /** At most 32 KiB, for whoever asked. */
+  readonly text?: string;
+};
+
+/** Parts of a fan-out that are over. */
+export type ReduceInput = {
+  readonly reducer: string;
+  readonly parts: readonly {
+    readonly name: string;
+    readonly agent: string;
+    readonly session: string;
+    readonly definitionHash: string;
+    /** How it ended. */
+    readonly outcome: string;
+    readonly branch?: string;
+    readonly loopId?: string;
+  }[];
+};
 
 /** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */
 export type Activities = {
@@ -58,6 +99,8 @@ export type Activities = {
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly "look-at-child": (input: LookAtChildInput) => Promise<TaskReport | null>;
   readonly "last-words": (input: LastWordsInput) => Promise<string | null>;
+  readonly "hand-over": (input: HandOverInput) => Promise<HandOverDigest>;
+  readonly "reduce-parts": (input: ReduceInput) => Promise<HandOverDigest>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };
 

@@ -13,6 +13,7 @@ import type { ContinuationKind, DefinitionChange, EntryOrigin } from "../schema/
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
 import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
+import type { Rest } from "./task.ts";
 import type { LeftView, Span } from "./view.ts";
 import type { ViewRequest } from "./view-request.ts";
 
@@ -152,6 +153,8 @@ export type ToolDigest = {
   readonly childLoopId?: string;
   /** What the call wants of the view; the machine grants it when the batch is over. */
   readonly request?: ViewRequest;
+  /** How the agent wants its work to go on; its run's report says so. */
+  readonly rest?: Rest;
 };
 
 /** What the machine must know to notice that a context has grown. */

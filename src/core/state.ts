@@ -10,7 +10,7 @@ import type { LoopPart } from "./evaluation/part.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
-import type { TaskRef, TaskRequest } from "./task.ts";
+import type { Rest, TaskRef, TaskRequest } from "./task.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 
@@ -227,6 +227,8 @@ export type State = {
   readonly part?: LoopPart;
   /** Sub-agents that are over. */
   readonly childrenOver?: ChildrenOver;
+  /** How the agent wants its work to go on, by its newest call that says so. */
+  readonly rest?: Rest;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

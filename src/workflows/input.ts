@@ -22,11 +22,19 @@ export type RunSettings = {
  */
 const ROTATE_AFTER_EVENTS = 2000;
 
-export const DEFAULT_SETTINGS: RunSettings = {
+const DEFAULT_SETTINGS: RunSettings = {
   localSteps: true,
   searchAttributes: true,
   rotateAfterEvents: ROTATE_AFTER_EVENTS,
 };
+
+/** Fewer events than a run needs for its first turn would have it continue as new for ever. */
+const MIN_ROTATE_AFTER_EVENTS = 24;
+
+export function settingsFrom({ settings }: { readonly settings?: Partial<RunSettings> }): RunSettings {
+  const asked = { ...DEFAULT_SETTINGS, ...settings };
+  return { ...asked, rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS) };
+}
 
 /** How a run is started; short enough to be typed into the Temporal UI. */
 export type StartRequest = {

@@ -24,6 +24,9 @@ export const clearQueuesSignal = defineSignal<["steering" | "follow-up" | "all"]
 export const compactSignal = defineSignal<[{ readonly focus?: string }?]>("compact");
 export const stopSignal = defineSignal<[string?]>("stop");
 
+/** To an autonomous agent that sleeps: it goes on now, with these words as its next prompt. */
+export const wakeSignal = defineSignal<[Words?]>("wake");
+
 /** What became of a message that was sent with an acknowledgement. */
 export type Accepted = { readonly id: string; readonly queued: number };
 

@@ -12,6 +12,7 @@ import {
 import { teamDashboard, teamResult, teamStatus, teamView } from "../../src/core/team/team-shown.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
+const ANSWERED = { type: "answered", stopReason: "stop" } as const;
 const agents = ["scout", "writer"].map((name) => ({ name, description: "", definitionHash: `hash-${name}` }));
 const opening: TeamOpening = {
   job: "job",
@@ -31,7 +32,7 @@ function begun(team: Team, agent: string, task = "x") {
 function report(turns: number, more: Partial<TaskReport> = {}): { type: "reported"; report: TaskReport } {
   const told = {
     session: "s",
-    outcome: { type: "answered" as const },
+    outcome: ANSWERED,
     branch: "main",
     tokens: 0,
     messages: 2,
@@ -90,7 +91,7 @@ describe("the table of a team", () => {
       members: [{ status: "stopped", reason: "enough", words: { branch: "main", position: 3 } }],
       unknown: ["ghost-1"],
     });
-    expect(teamResult(team, { type: "answered" }, "ok")).toMatchObject({
+    expect(teamResult(team, ANSWERED, "ok")).toMatchObject({
       count: 3,
       text: "ok",
       agents: [
