@@ -104,7 +104,7 @@ describe("what another definition changes [3.8]", () => {
     ]);
   });
 
-  test("stands in docs/updating.md, field by field [CFG-30]", () => {
+  test("stands in docs/updating.md, field by field [3.8]", () => {
     const page = readFileSync(new URL("../../docs/updating.md", import.meta.url), "utf8");
     const rows = [...page.matchAll(/^\| `(\w+)` +\| (next turn|next loop) +\| (breaks it)?/gm)];
     const written = rows.map(([, field, when, cache]) => [field, when, cache === "breaks it"]);

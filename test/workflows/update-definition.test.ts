@@ -43,7 +43,7 @@ function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRe
   return JSON.stringify(anthropicRequest(told));
 }
 
-describe("a running agent is moved to another definition [3.8, CFG-30]", () => {
+describe("a running agent is moved to another definition [3.8]", () => {
   test("at its next turn: prompt, model, tools and limits; a removed tool is announced, and a call of it is an error", async () => {
     const session = stage.session({
       replies: [hold("move"), hold("move"), { text: "Done." }],

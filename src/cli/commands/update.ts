@@ -26,7 +26,7 @@ Examples:
   $ holdfast update 5f0c… --definition agent.toml --dry-run
   $ holdfast update 5f0c… --definition agents.toml#reviewer
 
-What was spent, what a person has allowed and the conversation stay. \`holdfast show SESSION --json\` has what came of it.`,
+What was spent, what a person has allowed and the conversation stay. \`holdfast show SESSION --events\` has what came of it.`,
     )
     .action(async (session: string, flags: Flags) => act((context) => update(context, session, flags)));
 }
