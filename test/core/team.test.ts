@@ -12,6 +12,7 @@ import {
 import { teamDashboard, teamResult, teamStatus, teamView } from "../../src/core/team/team-shown.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
+const ANSWERED = { type: "answered", stopReason: "stop" } as const;
 const agents = ["scout", "writer"].map((name) => ({ name, description: "", definitionHash: `hash-${name}` }));
 const opening: TeamOpening = {
   job: "job",
@@ -20,6 +21,11 @@ const opening: TeamOpening = {
   maxAgents: 100,
   limits: Limits.parse({ maxTurns: 90, maxTotalTokens: null, maxDurationMs: 60_000, maxCostUsd: null }),
   nowMs: 1000,
+};
+
+const unbound: TeamOpening = {
+  ...opening,
+  limits: { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null },
 };
 
 function begun(team: Team, agent: string, task = "x") {
@@ -31,7 +37,7 @@ function begun(team: Team, agent: string, task = "x") {
 function report(turns: number, more: Partial<TaskReport> = {}): { type: "reported"; report: TaskReport } {
   const told = {
     session: "s",
-    outcome: { type: "answered" as const },
+    outcome: ANSWERED,
     branch: "main",
     tokens: 0,
     messages: 2,
@@ -73,7 +79,7 @@ describe("what agents of a team may spend", () => {
 
 describe("the table of a team", () => {
   test("keeps everyone that was begun, each under an id and a session of its own", () => {
-    let { team } = openTeam(opening);
+    let { team } = openTeam(unbound);
     for (const agent of ["scout", "writer", "scout"]) ({ team } = begun(team, agent));
     expect(team.members.map(({ id, session }) => [id, session])).toEqual([
       ["scout-1", "job.scout-1"],
@@ -90,7 +96,7 @@ describe("the table of a team", () => {
       members: [{ status: "stopped", reason: "enough", words: { branch: "main", position: 3 } }],
       unknown: ["ghost-1"],
     });
-    expect(teamResult(team, { type: "answered" }, "ok")).toMatchObject({
+    expect(teamResult(team, ANSWERED, "ok")).toMatchObject({
       count: 3,
       text: "ok",
       agents: [
@@ -115,7 +121,7 @@ describe("the table of a team", () => {
     let { team } = openTeam({
       ...opening,
       goal: "\u4e16".repeat(200),
-      limits: Limits.parse({ maxTurns: null }),
+      limits: unbound.limits,
     });
     for (let at = 0; at < 40; at += 1) {
       ({ team } = begun(team, "scout", "\u4e16\n".repeat(300)));
