@@ -217,7 +217,7 @@ describe("what people are shown of sub-agents", () => {
     });
     run.child(1).until("call-model");
     expect(dashboard(run.state)).toContain(
-      "- **Budget**: turns 3 of 10, cost $0.5000 of $2.0000, sub-agents 3 of 100",
+      "- **Budget**: turns 4 of 10, cost $0.5000 of $2.0000, sub-agents 3 of 100",
     );
     run.settle();
     expect(statusOf(run.state).budget).toBeUndefined();

@@ -75,7 +75,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(steered).toBe("writer-1 reads it before its next answer.");
     expect(stopped).toContain("idler-1 is being stopped");
     expect(ended).toBe("[idler-1: stopped (its lead has ended it: no need)] Idle\n(it has said nothing)");
-    expect(late).toBe("The time is up; 1 still at work.\n\n[writer-1: running] Write");
+    expect(late).toBe(`The time is up; 1 still at work.\n\n[writer-1: running] Write\n\n${ended}`);
     expect(seen).toContain("[idler-1: stopped");
     expect(await team.status()).toMatchObject({
       status: "running",

@@ -37,7 +37,8 @@ export class Team {
   constructor(stage: Stage, lead: Replies, agents: Readonly<Record<string, Replies>>, options: Options = {}) {
     this.#stage = stage;
     this.#options = options;
-    this.#lead = stage.session(options.lead === undefined ? {} : { agent: options.lead });
+    // One after the other: ids are then given in the order of the calls.
+    this.#lead = stage.session({ agent: { toolStrategy: { type: "sequential" }, ...options.lead } });
     this.job = this.#lead.id;
     const agent = options.agent ?? { tools: ["list_files"] };
     const members = Object.entries(agents).map(([name, replies]) => ({
