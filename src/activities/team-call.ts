@@ -20,7 +20,7 @@ import { teamWords } from "./team-words.ts";
 
 export type TeamCall = {
   readonly step: ReturnType<typeof currentStep>;
-  readonly transcript: Pick<Transcript, "entries" | "putText" | "note" | "setNote">;
+  readonly transcript: Pick<Transcript, "entries" | "putText">;
   readonly signal: AbortSignal;
   /** Of the tool, or the definition. */
   readonly timeoutMs?: number | undefined;
@@ -91,12 +91,10 @@ const MAX_WAIT_MS = 50 * 60_000;
 async function wait(team: TeamHandle, value: unknown, call: TeamCall): Promise<ToolOutput> {
   const { ids, timeoutSecs } = WaitCall.parse(value);
   const { transcript, signal, timeoutMs = MAX_WAIT_MS } = call;
-  const asked = ids ?? (await atWorkAtFirst(team, call));
-  if (asked.length === 0) return text("No agent is at work.");
   const untilMs =
     Date.now() + Math.min(timeoutMs, MAX_WAIT_MS, (timeoutSecs ?? Number.POSITIVE_INFINITY) * 1000);
   for (let pauseMs = LOOK_FIRST_MS; ; pauseMs = Math.min(LOOK_MS, pauseMs * 2)) {
-    const { members } = await viewOf(team, asked);
+    const { members } = await viewOf(team, ids);
     const running = members.filter(({ status }) => status === "running").length;
     const leftMs = untilMs - Date.now();
     if (running === 0 || leftMs <= 0) {
@@ -105,16 +103,6 @@ async function wait(team: TeamHandle, value: unknown, call: TeamCall): Promise<T
     }
     await sleep(Math.min(pauseMs, leftMs), undefined, { signal });
   }
-}
-
-/** Those that worked when the call was made first, whichever worker did so. */
-async function atWorkAtFirst(team: TeamHandle, { step, transcript }: TeamCall): Promise<readonly string[]> {
-  const before = await transcript.note(step);
-  if (before !== undefined) return JSON.parse(before) as readonly string[];
-  const { members } = await viewOf(team, undefined);
-  const ids = members.filter(({ status }) => status === "running").map(({ id }) => id);
-  await transcript.setNote(step, JSON.stringify(ids));
-  return ids;
 }
 
 async function steer(team: TeamHandle, value: unknown, { step, transcript }: TeamCall): Promise<ToolOutput> {

@@ -35,7 +35,10 @@ const MOST_NAMED = 64;
 /** All that can be known to be wrong is found before anything is written or started. */
 export async function startSupervisor(link: Link, options: SupervisorOptions): Promise<StartedSupervisor> {
   const job = sessionId(options.job ?? randomUUID());
-  const agents = options.agents.map(({ name, agent }) => ({ name, agent: validDefinition(agent) }));
+  const agents = options.agents.map(({ name, agent }) => ({
+    name,
+    agent: { ...validDefinition(agent), name },
+  }));
   checkNames(agents.map(({ name }) => name));
   const lead = leadDefinition(validDefinition(options.lead), agents);
   await Promise.all([lead, ...agents.map(({ agent }) => agent)].map(checkWorkspace));

@@ -202,12 +202,12 @@ describe("what people are shown of sub-agents", () => {
   test("what is used, set aside and left of the budget, with all below", () => {
     const run = play({
       tools,
-      limits: { maxTurns: 9, maxCostUsd: 2 },
+      limits: { maxTurns: 10, maxCostUsd: 2 },
       replies: [calls("scout", "writer"), says("x")],
     });
     run.until("call-tools");
     const reserved = statusOf(run.state).budget?.turns.reserved ?? 0;
-    expect(statusOf(run.state).budget?.turns).toEqual({ limit: 9, used: 0, reserved, left: 9 - reserved });
+    expect(statusOf(run.state).budget?.turns).toEqual({ limit: 10, used: 0, reserved, left: 10 - reserved });
     run.child(0, { used });
     const { budget } = statusOf(run.state);
     expect(budget).toMatchObject({
@@ -217,7 +217,7 @@ describe("what people are shown of sub-agents", () => {
     });
     run.child(1).until("call-model");
     expect(dashboard(run.state)).toContain(
-      "- **Budget**: turns 3 of 9, cost $0.5000 of $2.0000, sub-agents 3 of 100",
+      "- **Budget**: turns 4 of 10, cost $0.5000 of $2.0000, sub-agents 3 of 100",
     );
     run.settle();
     expect(statusOf(run.state).budget).toBeUndefined();

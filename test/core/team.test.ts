@@ -23,6 +23,11 @@ const opening: TeamOpening = {
   nowMs: 1000,
 };
 
+const unbound: TeamOpening = {
+  ...opening,
+  limits: { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null },
+};
+
 function begun(team: Team, agent: string, task = "x") {
   const said = delegate(team, { agent, task }, 2000);
   if (said.type === "refused") throw new Error(said.reason);
@@ -74,7 +79,7 @@ describe("what agents of a team may spend", () => {
 
 describe("the table of a team", () => {
   test("keeps everyone that was begun, each under an id and a session of its own", () => {
-    let { team } = openTeam(opening);
+    let { team } = openTeam(unbound);
     for (const agent of ["scout", "writer", "scout"]) ({ team } = begun(team, agent));
     expect(team.members.map(({ id, session }) => [id, session])).toEqual([
       ["scout-1", "job.scout-1"],
@@ -116,7 +121,7 @@ describe("the table of a team", () => {
     let { team } = openTeam({
       ...opening,
       goal: "\u4e16".repeat(200),
-      limits: Limits.parse({ maxTurns: null }),
+      limits: unbound.limits,
     });
     for (let at = 0; at < 40; at += 1) {
       ({ team } = begun(team, "scout", "\u4e16\n".repeat(300)));

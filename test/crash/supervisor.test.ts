@@ -54,4 +54,4 @@ test("killed while delegated agents work and their lead waits, and again while i
     expect(await stage.transcript.loops(`${team.job}.${part}`)).toMatchObject([{ status: "completed" }]);
   }
   expect(stage.model.answersRepaid()).toBe(0);
-}, 60_000);
+}, 120_000);

@@ -164,4 +164,36 @@ describe("a sub-agent [SUB-01]", () => {
     const kinds = (await parent.events()).map(({ body }) => body.type);
     expect(kinds.filter((kind) => kind === "AgentStart" || kind === "TurnStart")).toHaveLength(3);
   });
+
+  test("what it has cost is in its caller's cost, and it is in its caller's status", async () => {
+    const cost = { input: 1000, output: 2000 };
+    const usage = { input: 1000, output: 1000 };
+    const parent = family(
+      stage,
+      [
+        { toolCalls: [task("scout", "look")], usage },
+        { text: "Done.", usage, holdUntil: "looked" },
+      ],
+      { scout: [{ text: "Seen.", usage }] },
+      { model: { cost }, limits: { maxCostUsd: 100 } },
+      { model: { cost } },
+    );
+    await parent.start("Go");
+    await stage.model.waitForHold("looked");
+    const child = await childOf(stage, parent);
+    expect(await parent.status()).toMatchObject({
+      costUsd: 6,
+      turns: 1,
+      budget: { usd: { limit: 100, used: 6, reserved: 0, left: 94 }, turns: { used: 2 } },
+      children: {
+        running: 0,
+        over: 1,
+        rows: [{ session: child.id, agent: "scout", task: "look", status: "completed" }],
+      },
+    });
+    stage.model.release("looked");
+    await parent.result();
+    const { searchAttributes } = await parent.handle.describe();
+    expect(searchAttributes).toMatchObject({ HoldfastCostUsd: [9], HoldfastTurns: [2] });
+  });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Delegated, DelegateWords } from "../../src/core/team/team-messages.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
+import { connectTo } from "./support/connected.ts";
 import { spoken } from "./support/session.ts";
 import { Team } from "./support/team.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -74,7 +75,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(steered).toBe("writer-1 reads it before its next answer.");
     expect(stopped).toContain("idler-1 is being stopped");
     expect(ended).toBe("[idler-1: stopped (its lead has ended it: no need)] Idle\n(it has said nothing)");
-    expect(late).toBe("The time is up; 1 still at work.\n\n[writer-1: running] Write");
+    expect(late).toBe(`The time is up; 1 still at work.\n\n[writer-1: running] Write\n\n${ended}`);
     expect(seen).toContain("[idler-1: stopped");
     expect(await team.status()).toMatchObject({
       status: "running",
@@ -139,6 +140,24 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
       "[scout-1: completed] one\nok",
     ]);
     expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });
+  });
+
+  test("what its agents wait for is listed at the job, and answered there [TMP-11]", async () => {
+    const team = new Team(
+      stage,
+      [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }],
+      { scout: [calls({ name: "list_files", arguments: {} }), { text: "Seen." }] },
+      { agent: { tools: ["list_files"], permissions: { otherwise: "ask" } } },
+    );
+    const holdfast = await connectTo(stage);
+    await team.start();
+    await expect
+      .poll(() => holdfast.approvals(team.job).catch(() => []), POLL)
+      .toMatchObject([{ session: `${team.job}.scout-1`, path: ["scout"], tool: "list_files" }]);
+    expect(await holdfast.status(team.job)).toMatchObject({ status: "running", waitingBelow: 1 });
+    expect(await holdfast.approve(team.job)).toMatchObject({ session: `${team.job}.scout-1`, waiting: 0 });
+    expect(await team.result()).toMatchObject({ text: "Done." });
+    await holdfast.close();
   });
 
   test("a delegation that is asked for again is the one that was begun", async () => {

@@ -28,7 +28,7 @@ export const DelegateCall = z.object({
 });
 export const CheckCall = z.object({ ids: ids.describe("All that you have begun, unless said") });
 export const WaitCall = z.object({
-  ids: ids.describe("All that are at work, unless said"),
+  ids: ids.describe("All that you have begun, unless said"),
   timeoutSecs: z
     .number()
     .positive()

@@ -37,15 +37,26 @@ export class Team {
   constructor(stage: Stage, lead: Replies, agents: Readonly<Record<string, Replies>>, options: Options = {}) {
     this.#stage = stage;
     this.#options = options;
-    const says = (replies: Replies, agent?: TestAgentOptions) =>
-      stage.session({ replies: [...replies], ...(agent === undefined ? {} : { agent }) });
-    this.#lead = says(lead, options.lead);
+    // One after the other: ids are then given in the order of the calls.
+    this.#lead = stage.session({ agent: { toolStrategy: { type: "sequential" }, ...options.lead } });
     this.job = this.#lead.id;
     const agent = options.agent ?? { tools: ["list_files"] };
-    this.#members = Object.entries(agents).map(([name, replies]) => ({
+    const members = Object.entries(agents).map(([name, replies]) => ({
       name,
-      session: says(replies, { description: `Does what ${name} does`, ...agent }),
+      replies,
+      session: stage.session({ agent: { description: `Does what ${name} does`, ...agent } }),
     }));
+    const says = (id: string, replies: Replies) => ({
+      match: ({ conversation }: { readonly conversation: string }) => conversation === id,
+      replies: [...replies],
+    });
+    stage.model.script({
+      conversations: [
+        says(this.job, lead),
+        ...members.map(({ session, replies }) => says(session.id, replies)),
+      ],
+    });
+    this.#members = members;
   }
 
   async start(task = "Go"): Promise<void> {
