@@ -36,6 +36,8 @@ test("pin: the commands", () => {
     "rerun",
     "raise-limit",
     "stop",
+    "job",
+    "schedule",
     "worker",
     "doctor",
   ]);
