@@ -10,9 +10,11 @@ import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/con
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { initCommand } from "./commands/init.ts";
+import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
 import { sendCommand } from "./commands/message.ts";
 import { runCommand } from "./commands/run.ts";
+import { scheduleCommand } from "./commands/schedule.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -47,6 +49,8 @@ const COMMANDS = [
   raiseLimitCommand,
   updateCommand,
   stopCommand,
+  jobCommand,
+  scheduleCommand,
   workerCommand,
   doctorCommand,
 ] as const;

@@ -13,6 +13,7 @@ import type { Prompted, PromptOptions } from "./prompt.ts";
 import type { LoopHistory, MessagesOptions } from "./read.ts";
 import type { RequestOptions, TurnRequest } from "./request.ts";
 import { resumePipeline } from "./resume-job.ts";
+import { Schedules } from "./schedules.ts";
 import type { SendOptions, Sent } from "./send.ts";
 import type { MessageSent, SendMessageOptions } from "./send-message.ts";
 import { Session } from "./session.ts";
@@ -154,6 +155,11 @@ export class Holdfast {
   async resumePipeline(job: string, options?: ResumeOptions): Promise<Job> {
     const { runId } = await resumePipeline(this.#link, sessionId(job), options);
     return new Job(this.#link, job, runId);
+  }
+
+  /** Agents that are started by the clock. */
+  get schedules(): Schedules {
+    return new Schedules(this.#link);
   }
 
   /** What an operator wants to know before anything is started. */

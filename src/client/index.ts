@@ -45,6 +45,13 @@ export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
 export type { RequestOptions, TurnRequest } from "./request.ts";
+export {
+  type CreateScheduleOptions,
+  OVERLAP_WORDS,
+  type Overlap,
+  type ScheduleInfo,
+  Schedules,
+} from "./schedules.ts";
 export type { SendOptions, Sent } from "./send.ts";
 export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts";
 export { Session } from "./session.ts";

@@ -21,11 +21,16 @@ export type JobRequest = PipelineRequest | FanOutRequest | AutonomousRequest | S
 /** Words of one of many parts that travel inline; what is longer is stored first. */
 const PART_INLINE_BYTES = 1024;
 
-/** What a job's workflow is started with: every definition is checked and stored, and goes by its hash. */
+/**
+ * What a job's workflow is started with: every definition is checked and stored, and goes by its hash.
+ *
+ * @param partBytes - Words of one of many parts that travel inline.
+ */
 export async function jobRequest(
   link: Link,
   mode: JobWorkMode,
   task: string | undefined,
+  partBytes: number = PART_INLINE_BYTES,
 ): Promise<JobRequest> {
   const common = async () => ({ task: await pack(link, mustHave(task), "task"), ...setting(link, mode) });
   const named = (agent: AgentDefinition) => namedAgent(link, agent);
@@ -42,7 +47,7 @@ export async function jobRequest(
       return { ...(await common()), stages };
     }
     case "fan-out":
-      return await fanOutRequest(link, mode, task);
+      return await fanOutRequest(link, mode, task, partBytes);
     case "autonomous": {
       const { maxIdleRounds, maxRounds } = mode;
       const agent = await named(restful(mode.agent));
@@ -65,10 +70,11 @@ async function fanOutRequest(
   link: Link,
   mode: Extract<JobWorkMode, { type: "fan-out" }>,
   task: string | undefined,
+  partBytes: number,
 ): Promise<FanOutRequest> {
   const tasks = mode.tasks?.map((one) => withTask(one, task)) ?? [mustHave(task)];
   const agents = await Promise.all(mode.agents.map((agent) => namedAgent(link, agent)));
-  const words = await Promise.all(tasks.map((one) => packShort(link, one)));
+  const words = await Promise.all(tasks.map((one) => packShort(link, one, partBytes)));
   const { concurrency, reducer } = mode;
   return {
     ...(task === undefined ? {} : { task: await pack(link, task, "task") }),
@@ -83,8 +89,8 @@ function withTask(words: string, task: string | undefined): string {
   return words.replace(/\{\{\s*task\s*\}\}/g, () => mustHave(task));
 }
 
-async function packShort(link: Link, text: string): Promise<Pick<Message, "text" | "ref">> {
-  const { text: inline, ref } = await pack(link, text, "task", "", PART_INLINE_BYTES);
+async function packShort(link: Link, text: string, bytes: number): Promise<Pick<Message, "text" | "ref">> {
+  const { text: inline, ref } = await pack(link, text, "task", "", bytes);
   return inline === undefined ? { ref: ref ?? "" } : { text: inline };
 }
 

@@ -40,6 +40,18 @@ export async function pack(
   return { id, ref: await stored(link, text) };
 }
 
+/** For what outlives the lease of a text that is stored. */
+export function mustFitInline(text: string, what: string): void {
+  const bytes = Buffer.byteLength(text, "utf8");
+  if (bytes <= INLINE_BYTES) return;
+  throw new HoldfastError(
+    "input-too-large",
+    `The ${what} of a schedule has ${bytes} bytes; at most ${INLINE_BYTES} are taken. ` +
+      "Put the text into a file of the workspace and name the file instead.",
+    { bytes, maxBytes: INLINE_BYTES },
+  );
+}
+
 async function stored(link: Link, text: string): Promise<string> {
   const transcript = await link.storage.transcript();
   try {

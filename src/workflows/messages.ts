@@ -75,3 +75,6 @@ export const statusQuery = defineQuery<Status>("status");
 
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";
+
+/** The name of the workflow type by which a schedule wakes a job. */
+export const WAKE_WORKFLOW = "wakeJob";

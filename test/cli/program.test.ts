@@ -37,6 +37,8 @@ test("pin: the commands", () => {
     "raise-limit",
     "update",
     "stop",
+    "job",
+    "schedule",
     "worker",
     "doctor",
   ]);

@@ -71,14 +71,14 @@ describe("an autonomous agent [ORC-02]", () => {
       task: "Wait",
       mode: { type: "autonomous", agent: lone.definition },
     });
-    await eventually(async () => (await job.status()).status === "waiting" || undefined);
+    await eventually(async () => (await job.status()).status === "waiting");
     const { doing, job: standing } = await job.status();
     expect(doing).toMatch(/^sleeping until .*: the build runs$/);
     expect(standing?.sleepsUntilMs).toBeGreaterThan(Date.now());
     await job.wake("The build is red.");
     await eventually(async () => {
       const now = await job.status();
-      return (now.job?.rounds === 2 && now.status === "waiting") || undefined;
+      return now.job?.rounds === 2 && now.status === "waiting";
     });
     await job.wake();
     expect(await job.result()).toMatchObject({ text: "up", rounds: 3 });
@@ -134,7 +134,7 @@ describe("an autonomous agent [ORC-02]", () => {
       task: "Wait",
       mode: { type: "autonomous", agent: lone.definition },
     });
-    await eventually(async () => (await job.status()).status === "waiting" || undefined);
+    await eventually(async () => (await job.status()).status === "waiting");
     await job.stop("enough");
     expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
   });

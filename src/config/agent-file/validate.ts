@@ -15,7 +15,7 @@ export type Validated = {
 };
 
 /** Where a key that nobody knows would loosen what an agent may do, if it were passed over. */
-const STRICT_SECTIONS = ["permissions", "approvals", "callbacks", "hooks", "execution", "delegation"];
+const STRICT_SECTIONS = ["permissions", "approvals", "callbacks", "hooks", "execution", "delegation", "mode"];
 
 /** Holds a file against the schema of its format, and says everything at once. */
 export function validate(source: SourceFile): Validated {
