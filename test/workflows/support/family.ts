@@ -13,11 +13,12 @@ export function family(
   replies: Replies,
   children: Readonly<Record<string, Replies>>,
   agent: TestAgentOptions = {},
+  childTools: readonly string[] = ["list_files"],
 ): Session {
   const members = Object.entries(children).map(([name, said]) => ({
     name,
     said,
-    child: stage.session({ agent: { tools: ["list_files"] } }),
+    child: stage.session({ agent: { tools: [...childTools] } }),
   }));
   const subAgents = members.map(({ name, child }) => ({
     name,
@@ -37,6 +38,11 @@ export function family(
 
 /** A call that hands a task on. */
 export const task = (name: string, words: string) => ({ name, arguments: { task: words } });
+
+/** All sub-agents that a session has started. */
+export async function childSessions(stage: Stage, { id }: Pick<Session, "id">): Promise<readonly SessionRecord[]> {
+  return await stage.transcript.sessions({ limit: 1000, spawnedBy: id });
+}
 
 /** The first sub-agent that a session has started. */
 export async function childOf(stage: Stage, session: Session): Promise<SessionRecord> {
