@@ -305,7 +305,12 @@ export const settings: Arbitrary<Setting> = tuple(anySettings, option(delegation
   ([setting, first]) =>
     first === null
       ? setting
-      : { ...setting, limits: roomy(setting.limits), replies: [first, ...(setting.replies ?? [])] },
+      : {
+          ...setting,
+          prompts: ["hi"],
+          limits: roomy(setting.limits),
+          replies: [first, ...(setting.replies ?? [])],
+        },
 );
 
 function roomy({ maxTurns, maxTotalTokens, maxCostUsd }: NonNullable<Setting["limits"]> = {}) {
