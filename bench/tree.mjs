@@ -16,7 +16,12 @@ export async function measure({ log, quick }) {
   const stage = await setStage();
   try {
     await stage.start("./agent-worker.mjs");
-    await stage.start("./agent-worker.mjs", ["--task-queue", "plain", "--workflows", "./plain-tree-workflow.mjs"]);
+    await stage.start("./agent-worker.mjs", [
+      "--task-queue",
+      "plain",
+      "--workflows",
+      "./plain-tree-workflow.mjs",
+    ]);
     const { client } = stage;
     const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
     const oneByOne = caller({ turns: calls + 1, calls: 1 });
@@ -37,12 +42,14 @@ export async function measure({ log, quick }) {
         await (await start()).result();
         if (n >= 0) spent[kind].push((performance.now() - from) / calls);
       }
-      if (n >= 0) log(`round ${n + 1}: plain ${spent.plain.at(-1).toFixed(1)}, ours ${spent.ours.at(-1).toFixed(1)} ms a call`);
+      if (n >= 0)
+        log(
+          `round ${n + 1}: plain ${spent.plain.at(-1).toFixed(1)}, ours ${spent.ours.at(-1).toFixed(1)} ms a call`,
+        );
     }
     const branches = {};
     for (const count of SIDE_BY_SIDE) {
-      branches[count] = await sideBySide(client, count, quick ? 1 : 5);
-      log(`${count} side by side: ${branches[count].ms} ms, ${branches[count].parentBytes} bytes`);
+      branches[count] = await sideBySide(client, count, quick ? 1 : 5, log);
     }
     const [fewest, most] = [SIDE_BY_SIDE[0], SIDE_BY_SIDE.at(-1)];
     const grown = branches[most].parentBytes - branches[fewest].parentBytes;
@@ -77,7 +84,7 @@ function caller({ turns, calls, answerMs = 0 }) {
 }
 
 /** One answer that starts them all: what a caller that waits for branches does, whichever way they are started. */
-async function sideBySide(client, count, rounds) {
+async function sideBySide(client, count, rounds, log) {
   const times = [];
   let parentBytes = 0;
   for (let n = -1; n < rounds; n++) {
@@ -88,6 +95,8 @@ async function sideBySide(client, count, rounds) {
     const { events } = await handle.fetchHistory();
     parentBytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
   }
+  const shown = times.map((ms) => Math.round(ms)).join(", ");
+  log(`${count} side by side: ${shown} ms, ${parentBytes} bytes of the caller's history`);
   return { ms: Math.round(quantile(times, 0.5)), parentBytes };
 }
 

@@ -70,10 +70,7 @@ function byRun(activities: readonly Activity[]): readonly (readonly Activity[])[
   return [...runs.values()];
 }
 
-async function eachOf<Item>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
+async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   const left = [...items];
   const lanes = Array.from({ length: Math.min(AT_ONCE, left.length) }, async () => {
     for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);

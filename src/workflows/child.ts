@@ -11,6 +11,7 @@ import {
   scheduleActivity,
   startChild,
   uuid4,
+  workflowInfo,
 } from "@temporalio/workflow";
 import type { CallToolCommand } from "../core/command.ts";
 import { truncateForPreview } from "../core/preview.ts";
@@ -52,6 +53,8 @@ export function performChild(
     workflowId: session,
     args: [request],
     staticSummary: `${toolName} · ${label}`,
+    // A kill in the middle of a local step waits for it.
+    workflowTaskTimeout: workflowInfo().taskTimeoutMs,
     // A parent that is terminated has its sub-agents stopped, and they close their records.
     parentClosePolicy: "REQUEST_CANCEL",
     cancellationType: "WAIT_CANCELLATION_COMPLETED",

@@ -28,7 +28,11 @@ const limits = record({
 
 const reply = record({
   tokens: nat(100),
-  names: array(constantFrom("scout", "scout", "scout", "read", "bash"), { minLength: 1, maxLength: 3, size: "max" }),
+  names: array(constantFrom("scout", "scout", "scout", "read", "bash"), {
+    minLength: 1,
+    maxLength: 3,
+    size: "max",
+  }),
 }).map(({ tokens, names }) => answer(tokens, names));
 
 const scripts = array(array(reply, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 });
@@ -41,7 +45,10 @@ const moves = array(
     { weight: 2, arbitrary: move("lose") },
     { weight: 2, arbitrary: move("rotation") },
     { weight: 1, arbitrary: move("kill") },
-    { weight: 1, arbitrary: record({ type: constantFrom<"stop">("stop"), who: integer({ min: 2, max: 30 }) }) },
+    {
+      weight: 1,
+      arbitrary: record({ type: constantFrom<"stop">("stop"), who: integer({ min: 2, max: 30 }) }),
+    },
   ),
   { maxLength: 80, size: "max" },
 );

@@ -46,7 +46,8 @@ export class MachineTree {
     if (agent === undefined) return;
     switch (move.type) {
       case "step":
-        return this.#step(agent);
+        this.#step(agent);
+        return;
       case "lose":
         if (agent.run.command.type === "call-model" && agent.run.state.phase.type === "calling-model") {
           if (agent.run.state.phase.issue.lost < 2) agent.run.lose("claimed");
@@ -56,7 +57,8 @@ export class MachineTree {
         agent.run.rotationDue();
         return;
       case "stop":
-        return this.#stop(agent);
+        this.#stop(agent);
+        return;
       case "kill":
         if (agent.parent !== undefined) this.#kill(agent);
         return;
@@ -91,7 +93,10 @@ export class MachineTree {
   #step(agent: Agent): void {
     const { run } = agent;
     const { command } = run;
-    if (command.type === "finish") return this.#report(agent);
+    if (command.type === "finish") {
+      this.#report(agent);
+      return;
+    }
     if (command.type !== "call-tools") {
       run.step();
       return;

@@ -97,11 +97,10 @@ test("killed at every step of a sub-agent and of its caller: no stored answer is
 }, 120_000);
 
 test("killed between the ends of two that run side by side: the caller hears of both at once, each has one result [SUB-09, RIG-04]", async () => {
-  const root = family(
-    stage,
-    [{ toolCalls: [task("early", "1"), task("late", "2")] }, { text: "Both." }],
-    { early: [{ text: "first", holdUntil: "early" }], late: [{ text: "second", holdUntil: "late" }] },
-  );
+  const root = family(stage, [{ toolCalls: [task("early", "1"), task("late", "2")] }, { text: "Both." }], {
+    early: [{ text: "first", holdUntil: "early" }],
+    late: [{ text: "second", holdUntil: "late" }],
+  });
   worker = await stage.worker();
   await root.start("Go");
   await Promise.all(["early", "late"].map((hold) => stage.model.waitForHold(hold)));

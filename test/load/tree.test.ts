@@ -1,8 +1,8 @@
 import { temporal } from "@temporalio/proto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { childSessions, family, task } from "../workflows/support/family.ts";
-import { expectWhole } from "../workflows/support/whole.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { expectWhole } from "../workflows/support/whole.ts";
 
 // Two hundred sub-agents under one root on one worker, fifty side by side at a time.
 

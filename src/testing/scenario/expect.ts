@@ -1,6 +1,6 @@
 import { eventLines } from "./event-lines.ts";
-import { hookLine, storyLines } from "./hook-lines.ts";
 import type { SubExpectation } from "./form/expectation.ts";
+import { hookLine, storyLines } from "./hook-lines.ts";
 import type { Played, RanCall, SubPlayed } from "./played.ts";
 import type { Expectation } from "./schema.ts";
 import { sentLine } from "./sent.ts";
@@ -67,7 +67,8 @@ function unmetBelow(
     const problems = [...other, ...unmet(rest as Expectation, { ...nothing, ...run })];
     return problems.map((problem) => `subAgents.${at}: ${problem}`);
   });
-  const more = played.length > wanted.length ? [`subAgents: ${played.length} were called, not ${wanted.length}`] : [];
+  const more =
+    played.length > wanted.length ? [`subAgents: ${played.length} were called, not ${wanted.length}`] : [];
   return [...found, ...more];
 }
 

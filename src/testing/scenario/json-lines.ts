@@ -28,7 +28,10 @@ export function jsonLines({ scenario, played, problems }: Report): string[] {
 }
 
 /** The same kinds of lines, with the call that each belongs to, and one for what came of it. */
-function subAgentLines({ name, call, events, sent, outcome, subAgents }: SubPlayed, scenario: string): unknown[] {
+function subAgentLines(
+  { name, call, events, sent, outcome, subAgents }: SubPlayed,
+  scenario: string,
+): unknown[] {
   const where = { scenario, subAgent: name, of: call };
   return [
     ...events.map(({ type, ...fields }) => ({ type: "event", ...where, event: type, ...fields })),

@@ -110,7 +110,13 @@ export type ScheduleStep =
   | { readonly type: "asks-people" }
   | { readonly type: "over" }
   /** Of the sub-agent that this call has started, whose words are its task. */
-  | { readonly type: "child"; readonly call: string; readonly name: string; readonly task: string; readonly step: ScheduleStep }
+  | {
+      readonly type: "child";
+      readonly call: string;
+      readonly name: string;
+      readonly task: string;
+      readonly step: ScheduleStep;
+    }
   /** Its caller has been told; `left`: calls of the unit that still run then. */
   | { readonly type: "child-ended"; readonly left: number };
 

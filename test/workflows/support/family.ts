@@ -40,7 +40,10 @@ export function family(
 export const task = (name: string, words: string) => ({ name, arguments: { task: words } });
 
 /** All sub-agents that a session has started. */
-export async function childSessions(stage: Stage, { id }: Pick<Session, "id">): Promise<readonly SessionRecord[]> {
+export async function childSessions(
+  stage: Stage,
+  { id }: Pick<Session, "id">,
+): Promise<readonly SessionRecord[]> {
   return await stage.transcript.sessions({ limit: 1000, spawnedBy: id });
 }
 

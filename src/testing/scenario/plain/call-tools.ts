@@ -38,6 +38,7 @@ export async function callTools(
       continue;
     }
     if (one.child !== undefined) {
+      if (machine.isStopped && calls.left > 0) throw new ScenarioError([STOPPED_TOGETHER]);
       const report = await one.child.finish();
       machine.tell({ type: "child-finished", call, report });
       notes.schedule.push({ type: "child-ended", left: calls.left });
@@ -93,6 +94,10 @@ export async function callTools(
     return all.filter((one) => one.call !== ending && !calls.has(one));
   }
 }
+
+/** Which of them Temporal hears of first is for nobody to say. */
+const STOPPED_TOGETHER =
+  "arrives: a stop ends calls beside a sub-agent in any order: let it come when only the sub-agent is left";
 
 function crashOf(name: string): string {
   return `arrives: a caller of sub-agents has nothing that a worker could lose: let it crash in "arrives" of ${name}`;

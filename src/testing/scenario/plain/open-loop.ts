@@ -1,6 +1,6 @@
 import { checkHooks } from "../../../activities/ask-hooks.ts";
-import { mustBeContinuable } from "../../../activities/continuable.ts";
 import { childFacts } from "../../../activities/child-definitions.ts";
+import { mustBeContinuable } from "../../../activities/continuable.ts";
 import { parsed } from "../../../activities/definitions.ts";
 import { DefinitionError } from "../../../activities/failure.ts";
 import { checkNames } from "../../../activities/known-names.ts";
@@ -51,7 +51,8 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
     ...openingOf(definition, continuation, command.spawn),
     ...said,
   });
-  const view = command.number === 0 ? await viewAtStart(loop, resolved.tools, stage.session, world) : loop.view;
+  const view =
+    command.number === 0 ? await viewAtStart(loop, resolved.tools, stage.session, world) : loop.view;
   const digest = {
     ...loop,
     ...(view === undefined ? {} : { view }),

@@ -7,10 +7,10 @@ import { FilterRegistry } from "../../../hooks/filters.ts";
 import { Named } from "../../../hooks/named.ts";
 import { HookRegistry } from "../../../hooks/registry.ts";
 import type { Logger } from "../../../observability/log.ts";
-import type { Outcome } from "../../../schema/record.ts";
 import { ProviderRegistry } from "../../../providers/registry.ts";
 import type { SecretSource } from "../../../providers/secrets.ts";
 import { AgentDefinition } from "../../../schema/definition.ts";
+import type { Outcome } from "../../../schema/record.ts";
 import { ToolRegistry } from "../../../tools/registry.ts";
 import { viewTools } from "../../../tools/view/view-tools.ts";
 import { definitionInput } from "../definition.ts";
@@ -95,8 +95,7 @@ export class Stage {
   readonly vendor: PlainVendor;
 
   constructor(whole: Scenario, place?: Place) {
-    const scenario =
-      place === undefined ? whole : { ...whole, hooks: [], ...partOf(place.part) };
+    const scenario = place === undefined ? whole : { ...whole, hooks: [], ...partOf(place.part) };
     const caller = place?.caller;
     this.scenario = scenario;
     this.place = place;

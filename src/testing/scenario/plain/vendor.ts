@@ -9,10 +9,7 @@ import type { Stage } from "./stage.ts";
 /** For whom a request is made. */
 type Asker = { readonly loop: number; readonly turn: number; readonly for: "answer" | "summary" };
 
-type Asking = Pick<
-  Stage,
-  "notes" | "people" | "machine" | "definition" | "place" | "path" | "requests"
->;
+type Asking = Pick<Stage, "notes" | "people" | "machine" | "definition" | "place" | "path" | "requests">;
 
 /** The scripted vendor: one reply a request, in order, whoever asks. */
 export class PlainVendor implements Provider {
