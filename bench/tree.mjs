@@ -11,8 +11,8 @@ const ANSWER_MS = 500;
 
 /** A sub-agent call against a plain child workflow with the same activities; and what many side by side take. */
 export async function measure({ log, quick }) {
-  const calls = quick ? 4 : 20;
-  const rounds = quick ? 2 : 11;
+  const calls = quick ? 4 : 10;
+  const rounds = quick ? 2 : 9;
   const stage = await setStage();
   try {
     await stage.start("./agent-worker.mjs");
@@ -49,7 +49,7 @@ export async function measure({ log, quick }) {
     }
     const branches = {};
     for (const count of SIDE_BY_SIDE) {
-      branches[count] = await sideBySide(client, count, quick ? 1 : 5, log);
+      branches[count] = await sideBySide(client, count, quick ? 1 : 3, log);
     }
     const [fewest, most] = [SIDE_BY_SIDE[0], SIDE_BY_SIDE.at(-1)];
     const grown = branches[most].parentBytes - branches[fewest].parentBytes;

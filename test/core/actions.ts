@@ -209,6 +209,8 @@ const LAST_STEP = { tokens: 50, nanoUsd: 5_000_000 };
 function fates(seed: number): NonNullable<Setting["reports"]> {
   return ({ toolCallId, child }) => {
     const mood = seed + 3 * numberIn(toolCallId);
+    if (mood % 7 === 0) return "gone";
+    if (mood % 11 === 0) return "unseen";
     const { turns, tokens, nanoUsd, children } = child?.given ?? NO_SHARE;
     const most = (part: number | null, usual: number) => Math.min(part ?? usual, usual);
     const isGreedy = mood % 3 === 0;
@@ -309,14 +311,14 @@ export const settings: Arbitrary<Setting> = tuple(anySettings, option(delegation
           ...setting,
           prompts: ["hi"],
           limits: roomy(setting.limits),
-          replies: [first, ...(setting.replies ?? [])],
+          replies: [first, ...(setting.replies ?? []).slice(0, 3)],
         },
 );
 
 function roomy({ maxTurns, maxTotalTokens, maxCostUsd }: NonNullable<Setting["limits"]> = {}) {
   const more = (limit: number | null | undefined, by: number) => (limit == null ? null : limit + by);
   return {
-    maxTurns: more(maxTurns, 8),
+    maxTurns: more(maxTurns, 4),
     maxTotalTokens: more(maxTotalTokens, 800),
     maxCostUsd: more(maxCostUsd, 4),
     maxDurationMs: null,

@@ -107,7 +107,7 @@ export type Setting = {
   readonly share?: Allowance;
   readonly delegation?: Delegation | undefined;
   /** What becomes of sub-agents, by the calls that started them: the same whenever it is asked. */
-  readonly reports?: (command: CallToolCommand) => Partial<TaskReport>;
+  readonly reports?: (command: CallToolCommand) => Fate;
   readonly steeringMode?: QueueMode;
   readonly followUpMode?: QueueMode;
   readonly maxRetries?: number;
@@ -155,6 +155,9 @@ function reportOf(session: string): TaskReport {
     used: { turns: 1, tokens: 100, nanoUsd: 0, children: 0 },
   };
 }
+
+/** What a sub-agent comes to, or that it is terminated; `unseen` with no record of it. */
+export type Fate = Partial<TaskReport> | "gone" | "unseen";
 
 /** What an agent counts for beside what it uses. */
 const ONE_MORE: Amounts = { ...NOTHING, children: 1 };
@@ -360,7 +363,9 @@ export class Play {
     if (this.call(call).child?.session === undefined) this.beginChild(call);
     const command = this.call(call);
     const session = command.child?.session ?? "";
-    const said = { ...reportOf(session), ...this.setting.reports?.(command), ...report };
+    const fate = this.setting.reports?.(command) ?? {};
+    if (typeof fate === "string") return this.childGone(call, fate === "gone");
+    const said = { ...reportOf(session), ...fate, ...report };
     return this.tell({ type: "child-finished", call, report: said });
   }
 
@@ -369,7 +374,8 @@ export class Play {
     const command = this.call(call);
     const session = command.child?.session;
     if (!shown || session === undefined) return this.tell({ type: "child-lost", call, how: "it is gone" });
-    const report = { ...reportOf(session), ...this.setting.reports?.(command) };
+    const fate = this.setting.reports?.(command) ?? {};
+    const report = { ...reportOf(session), ...(typeof fate === "string" ? {} : fate) };
     return this.tell({ type: "child-lost", call, how: "it was terminated", report });
   }
 
