@@ -23,6 +23,8 @@ import type { RevertRequest } from "./view-request.ts";
 //   I3. Every call of an answer gets exactly one result, at the position after the answer plus its index.
 //   I4. Every loop that was opened has one AgentEnd, and events are numbered from 0 without a gap.
 //   I5. No text of a conversation is in the state, except words of people that nobody has taken yet.
+//   I6. A share is set aside for each sub-agent at work and for none else, out of what is left; of one that is over
+//       counts what it has used.
 
 /** The shape of `State`. A run carries it across continue-as-new; a worker refuses a newer one. */
 export const STATE_VERSION = 1;

@@ -5,7 +5,13 @@ import {
   TimeoutFailure,
   WorkflowExecutionAlreadyStartedError,
 } from "@temporalio/common";
-import { CancellationScope, CancelledFailure, scheduleActivity, startChild } from "@temporalio/workflow";
+import {
+  CancellationScope,
+  CancelledFailure,
+  scheduleActivity,
+  startChild,
+  workflowInfo,
+} from "@temporalio/workflow";
 import { truncateForPreview } from "../core/preview.ts";
 import type { PartEnd, TaskReport } from "../core/task.ts";
 import { writeOptions } from "./activity-options.ts";
@@ -30,6 +36,8 @@ export function beginPart(
     workflowId: session,
     args: [request],
     staticSummary: summary,
+    // A kill in the middle of a local step waits for it.
+    workflowTaskTimeout: workflowInfo().taskTimeoutMs,
     // A parent that is terminated has its parts stopped, and they close their records.
     parentClosePolicy: "REQUEST_CANCEL",
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
