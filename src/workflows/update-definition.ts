@@ -26,20 +26,18 @@ export function mustBeDefinition(state: State, words: DefinitionWords): Definiti
   return { definitionHash, tools };
 }
 
-/** A run that nothing holds up is moved at once: who sends a prompt behind this finds it waiting. */
+/** A run that waits for a prompt is moved at once: who sends one behind this finds it waiting again. */
 export function definitionTaken(read: () => State, hash: string): DefinitionTaken | Promise<DefinitionTaken> {
   const isMoving = () => {
-    const { phase, update } = read();
-    return update?.hash === hash || (phase.type === "moving" && phase.to === hash);
+    const { phase, loop } = read();
+    return loop === undefined && phase.type === "moving" && phase.to === hash;
   };
-  if (read().loop !== undefined) return { takesEffect: "next-turn" };
-  return condition(() => !isMoving() || read().loop !== undefined).then(() => taken(read()));
-}
-
-function taken({ loop, lastMove }: State): DefinitionTaken {
-  if (loop !== undefined) return { takesEffect: "next-turn" };
-  if (lastMove?.refused !== undefined) throw refused(lastMove.refused);
-  return { takesEffect: "now" };
+  if (!isMoving()) return { takesEffect: "next-turn" };
+  return condition(() => !isMoving()).then(() => {
+    const { lastMove } = read();
+    if (lastMove?.to === hash && lastMove.refused !== undefined) throw refused(lastMove.refused);
+    return { takesEffect: "now" };
+  });
 }
 
 function refused(message: string): ApplicationFailure {

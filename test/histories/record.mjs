@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { AgentDefinition } from "../../dist/schema/definition.js";
 import { startModelServer, startTestServer, TEST_KEY_NAME, testAgent } from "../../dist/testing/index.js";
 import { SqliteTranscript } from "../../dist/transcript/sqlite/sqlite-transcript.js";
 import { createWorker } from "../../dist/worker.js";
@@ -166,6 +167,17 @@ await record("limits-raised", {
     model.release("raise");
   },
 });
+await record("moved", {
+  agent: { tools },
+  replies: [{ toolCalls: [list], holdUntil: "move" }, { toolCalls: [bash("echo gone")] }, { text: "Done." }],
+  meanwhile: async (handle, definition) => {
+    await model.waitForHold("move");
+    const other = AgentDefinition.parse({ ...definition, tools: ["list_files"], systemPrompt: "Another." });
+    const definitionHash = await transcript.saveDefinition(other);
+    await handle.executeUpdate("updateDefinition", { args: [{ definitionHash, tools: other.tools }] });
+    model.release("move");
+  },
+});
 await record("limit-continued", {
   session: "limit",
   agent: { tools },
@@ -274,7 +286,7 @@ async function record(
       ? await client.workflow.start("agent", options)
       : await client.workflow.signalWithStart("agent", { ...options, signal: "steer", signalArgs: [signal] });
   const latest = client.workflow.getHandle(session);
-  await meanwhile?.(latest);
+  await meanwhile?.(latest, definition);
   await latest.result().catch(() => undefined);
   await until(async () => (await latest.describe()).status.name !== "RUNNING");
   let runId = handle.firstExecutionRunId ?? handle.signaledRunId;

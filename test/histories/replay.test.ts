@@ -52,6 +52,7 @@ test("the recordings hold every shape of run, and stay small", () => {
     "overflowed",
     "limits-raised",
     "limit-continued",
+    "moved",
     "hooked",
     "filtered",
     "pruned",

@@ -633,10 +633,10 @@ describe("an answer without measure", () => {
     const claudes = Array.from({ length: 300 }, (_, index) => begun(index));
     const others = await endless([...CLAUDE.slice(0, 1), ...claudes], { type: "ping" }, true);
     for (const [answered, server] of [
-      [askCompletions(many.url), many],
-      [askAnthropic(others.url), others],
+      [() => askCompletions(many.url), many],
+      [() => askAnthropic(others.url), others],
     ] as const) {
-      const error = await faultOf(answered);
+      const error = await faultOf(answered());
       expect(error.fault).toBe("api");
       expect(error.message).toContain(
         "its answer had 257 calls when it was broken off, and at most 256 are taken",

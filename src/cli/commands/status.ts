@@ -71,6 +71,7 @@ function rowsOf(status: SessionStatus): readonly Row[] {
     ["goal", status.goal === undefined ? undefined : shortened(status.goal, 200)],
     ["agent", status.agent],
     ["model", status.model],
+    ["moves", status.movesTo === undefined ? undefined : "to another definition before its next turn"],
     ["turns", status.turns === undefined ? undefined : `${status.turns}`],
     ["cost", status.costUsd === undefined ? undefined : describeCost(status.costUsd)],
     ["budget", status.budget === undefined ? undefined : budgetLine(status.budget)],
