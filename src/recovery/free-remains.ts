@@ -39,6 +39,10 @@ export async function freeRemains(
       service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }),
     ),
   );
+  // A job has no activities by which it would be known; the parts of its id before a dot name who stands above a run.
+  await eachOf(above(remains.runs), (workflowId) =>
+    allowingNotFound(service.resetStickyTaskQueue({ namespace, execution: { workflowId } })),
+  );
   await eachOf(remains.activities, ({ session, run, activityId, executions }) =>
     allowingNotFound(
       service.respondActivityTaskFailedById({
@@ -55,6 +59,16 @@ export async function freeRemains(
     { process: dead.id, runs: remains.runs.length, activities: remains.activities.length, tasks },
     "Took over from a dead worker",
   );
+}
+
+/** Resetting one that is not there, or that another worker has in memory, does no harm. */
+function above(runs: Remains["runs"]): readonly string[] {
+  const known = new Set(runs.map(({ session }) => session));
+  const ids = runs.flatMap(({ session }) => {
+    const parts = session.split(".");
+    return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("."));
+  });
+  return [...new Set(ids)].filter((id) => id !== "" && !known.has(id));
 }
 
 async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
