@@ -1,5 +1,8 @@
 // A worker as in production; only the model's answers come from this process, and tools that do nothing.
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { bundleWorkflowCode, DefaultLogger } from "@temporalio/worker";
 import { z } from "zod";
 import { createWorker, defineTool } from "../dist/worker.js";
 
@@ -9,6 +12,8 @@ const { values } = parseArgs({
     namespace: { type: "string" },
     home: { type: "string" },
     "task-queue": { type: "string", default: "agents" },
+    /** Other workflows than ours over the same activities. */
+    workflows: { type: "string" },
   },
 });
 
@@ -19,14 +24,20 @@ const nullModel = {
   id: "null",
   protocol: "anthropic_messages",
   async stream({ systemPrompt, messages }) {
-    const { turns, tool } = JSON.parse(systemPrompt);
+    const { turns, tool, calls, task, answerMs } = JSON.parse(systemPrompt);
     const answered = messages.filter(({ role }) => role === "assistant").length;
     const last = answered + 1 >= turns;
+    if (answerMs > 0) await sleep(answerMs);
     return {
       role: "assistant",
       content: last
         ? [{ type: "text", text: "done" }]
-        : [{ type: "toolCall", id: `call_${answered}`, name: tool, arguments: { n: answered } }],
+        : Array.from({ length: calls }, (_, nth) => ({
+            type: "toolCall",
+            id: `call_${answered}_${nth}`,
+            name: tool,
+            arguments: task === undefined ? { n: answered } : { task },
+          })),
       stopReason: last ? "stop" : "toolUse",
       model: "null",
       provider: "null",
@@ -46,11 +57,19 @@ const nothing = (name, replay, quick) =>
     execute: () => "ok",
   });
 
+function bundled(file) {
+  const logger = new DefaultLogger("ERROR");
+  return bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL(file, import.meta.url)), logger });
+}
+
 const worker = await createWorker({
   address: values.address,
   namespace: values.namespace,
   home: values.home,
   taskQueue: values["task-queue"],
+  ...(values.workflows === undefined
+    ? {}
+    : { temporal: { workflowBundle: await bundled(values.workflows) } }),
   providers: process.env.BENCH_HTTP === "1" ? [] : [nullModel],
   tools: [nothing("null_unsafe", "unsafe", false), nothing("null_pure", "pure", true)],
 });

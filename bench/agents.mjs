@@ -2,11 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { attributesAtStart } from "../dist/client/labels.js";
 
-/** A definition whose model is the worker's own: it calls `tool` until there are `turns` answers. */
-export function nullAgent({ turns, tool, baseUrl = "http://127.0.0.1:9" }) {
+/**
+ * A definition whose model is the worker's own: it calls `tool` until there are `turns` answers, `calls` times in each,
+ * with a task where one is given, and takes `answerMs` for an answer.
+ */
+export function nullAgent({ turns, tool, baseUrl = "http://127.0.0.1:9", calls = 1, task, answerMs = 0 }) {
   return {
     name: "bench",
-    systemPrompt: JSON.stringify({ turns, tool }),
+    systemPrompt: JSON.stringify({ turns, tool, calls, task, answerMs }),
     model: {
       id: "null",
       api: "anthropic_messages",
@@ -34,4 +37,14 @@ export function startAgent(client, definition, prompt = "go", taskQueue = "agent
 
 export function startBare(client, turns) {
   return client.workflow.start("bare", { taskQueue: "bare", workflowId: randomUUID(), args: [turns] });
+}
+
+export function startPlainTree(client, request) {
+  const workflowId = randomUUID();
+  return client.workflow.start("plainTree", {
+    taskQueue: "plain",
+    workflowId,
+    workflowTaskTimeout: "5s",
+    args: [request],
+  });
 }

@@ -6,6 +6,7 @@ const BENCHES = {
   turn: "milliseconds a turn against a bare workflow of two null activities",
   fleet: "1,000 agents of 10 turns on one worker against 1,000 bare workflows",
   recovery: "time from SIGKILL of the worker to the next step",
+  tree: "a sub-agent call against a plain child workflow with the same activities; many side by side",
   core: "steps of the machine a second, and bytes of its state",
   coldstart: "a worker process from its start to its first poll",
 };

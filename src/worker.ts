@@ -10,6 +10,7 @@ import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
 import { BUILT_IN_STRATEGIES } from "./hooks/compaction-strategy.ts";
 import { FilterRegistry } from "./hooks/filters.ts";
 import { Named } from "./hooks/named.ts";
+import { BUILT_IN_REDUCERS } from "./hooks/reducer.ts";
 import { HookRegistry } from "./hooks/registry.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
@@ -21,6 +22,7 @@ import { LocalHub } from "./stream/local-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
 import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
+import { restTools } from "./tools/rest/rest-tools.ts";
 import { teamTools } from "./tools/team/team-tools.ts";
 import type { Tool } from "./tools/tool.ts";
 import { viewTools } from "./tools/view/view-tools.ts";
@@ -33,6 +35,7 @@ export type { CompactionRequest, CompactionStrategy } from "./hooks/compaction-s
 export type { ContextConverter, ContextFacts, ContextTransform } from "./hooks/context-functions.ts";
 export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export type { HookContexts } from "./hooks/hook-point.ts";
+export type { Reducer, ReducerPart } from "./hooks/reducer.ts";
 export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.ts";
 export type { HookPoint } from "./schema/hooks.ts";
 export type { DefaultToolOptions } from "./tools/default-tools.ts";
@@ -117,6 +120,11 @@ function withTeam(tools: readonly Tool[]): readonly Tool[] {
   return ours.some(({ name }) => tools.some((tool) => tool.name === name)) ? tools : [...tools, ...ours];
 }
 
+/** An application's own tools of these names go before ours. */
+function withRest(tools: readonly Tool[]): readonly Tool[] {
+  return [...tools, ...restTools().filter(({ name }) => !tools.some((tool) => tool.name === name))];
+}
+
 type Parts = {
   readonly connection: NativeConnection;
   readonly address: string;
@@ -155,12 +163,15 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry(withTeam([...builtIn(options.builtInTools), ...(options.tools ?? [])])),
+      tools: new ToolRegistry(
+        withRest(withTeam([...builtIn(options.builtInTools), ...(options.tools ?? [])])),
+      ),
       filters,
       hooks,
       transforms: new Named("context transform", options.transforms),
       converters: new Named("context converter", options.converters),
       compactions: new Named("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
+      reducers: new Named("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS)),
       secrets: options.secrets ?? environment,
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),

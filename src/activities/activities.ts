@@ -4,6 +4,7 @@ import type {
   CloseLoopCommand,
   CompactCommand,
   FilterInputCommand,
+  MoveDefinitionCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
@@ -15,30 +16,77 @@ import type {
   HookDigest,
   LoopDigest,
   ModelDigest,
+  MoveDigest,
   ToolDigest,
   WrittenDigest,
 } from "../core/digest.ts";
-import type { TaskReport } from "../core/task.ts";
+import type { TaskReport, TaskWords } from "../core/task.ts";
 
-// What crosses history: the inputs are commands without what only the driver needs; the session is the workflow id.
+// What crosses history: the inputs are commands without what only the driver needs.
 
-export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session">;
-export type ModelInput = Omit<CallModelCommand, "type" | "session" | "maxAttempts">;
+/** The session is the workflow id, unless the run is one of an evaluation's. */
+type InSession = { readonly session?: string };
+
+export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session"> & InSession;
+export type ModelInput = Omit<CallModelCommand, "type" | "session" | "maxAttempts"> & InSession;
 export type ToolInput = Omit<
   CallToolCommand,
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
->;
-export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts">;
-export type RunHookInput = Omit<RunHookCommand, "type" | "session">;
-export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts">;
-export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session">;
-export type RecordInput = Omit<RecordCommand, "type" | "session">;
+> &
+  InSession;
+export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts"> & InSession;
+export type RunHookInput = Omit<RunHookCommand, "type" | "session"> & InSession;
+export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts"> & InSession;
+export type MoveDefinitionInput = Omit<MoveDefinitionCommand, "type" | "session"> & InSession;
+export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session"> & InSession;
+export type RecordInput = Omit<RecordCommand, "type" | "session"> & InSession;
 
 /** A sub-agent that is gone without a report. */
 export type LookAtChildInput = { readonly session: string };
 
 /** Where an answer stands whose words are wanted. */
 export type LastWordsInput = { readonly session: string; readonly branch: string; readonly position: number };
+/** What one agent of a job has said, for the next; for whoever asked when `to` is absent. */
+export type HandOverInput = {
+  readonly task: TaskWords;
+  /** Absent: the task is handed over. */
+  readonly from?: {
+    readonly name: string;
+    readonly session: string;
+    readonly definitionHash: string;
+    readonly branch?: string;
+    readonly loopId?: string;
+    /** It has said so by a call, whose summary is the result. */
+    readonly finished?: true;
+  };
+  readonly to?: {
+    readonly name: string;
+    readonly prompt?: string;
+    readonly input?: Readonly<Record<string, unknown>>;
+  };
+};
+export type HandOverDigest = {
+  /** Of the words, in the transcript. */
+  readonly ref: string;
+  readonly bytes: number;
+  /** At most 32 KiB, for whoever asked. */
+  readonly text?: string;
+};
+
+/** Parts of a fan-out that are over. */
+export type ReduceInput = {
+  readonly reducer: string;
+  readonly parts: readonly {
+    readonly name: string;
+    readonly agent: string;
+    readonly session: string;
+    readonly definitionHash: string;
+    /** How it ended. */
+    readonly outcome: string;
+    readonly branch?: string;
+    readonly loopId?: string;
+  }[];
+};
 
 /** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */
 export type Activities = {
@@ -47,9 +95,12 @@ export type Activities = {
   readonly compact: (input: CompactInput) => Promise<CompactDigest>;
   readonly "run-hook": (input: RunHookInput) => Promise<HookDigest>;
   readonly "filter-input": (input: FilterInputInput) => Promise<FilterDigest>;
+  readonly "move-definition": (input: MoveDefinitionInput) => Promise<MoveDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly "look-at-child": (input: LookAtChildInput) => Promise<TaskReport | null>;
   readonly "last-words": (input: LastWordsInput) => Promise<string | null>;
+  readonly "hand-over": (input: HandOverInput) => Promise<HandOverDigest>;
+  readonly "reduce-parts": (input: ReduceInput) => Promise<HandOverDigest>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
 };
 

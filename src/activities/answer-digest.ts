@@ -16,6 +16,12 @@ import { announcesUnmadeCall } from "./unmade-call.ts";
 
 const PREVIEW_BYTES = 256;
 
+/** Of all calls of an answer, as JSON: half of what Temporal takes as one payload. */
+const CALLS_BYTES = 1024 * 1024;
+
+const NO_ROOM =
+  "there is too much to say about the calls of this answer, and this one was not looked at; make it again with fewer beside it";
+
 /** What the machine is told of an answer; the branch is the store's to say. */
 export async function answerDigest(
   message: AssistantMessage,
@@ -27,11 +33,12 @@ export async function answerDigest(
   const output = plan === undefined ? undefined : judgeOutput(message, plan);
   const offered = toolsAtHand(definition, tools);
   const workspace = definition.workspace ?? defaultWorkspace;
-  const calls = await Promise.all(
+  const looked = await Promise.all(
     message.content.flatMap((part) =>
       part.type === "toolCall" ? [callDigest(part, offered, definition.permissions, workspace, plan)] : [],
     ),
   );
+  const calls = withinRoom(looked);
   const overflow = message.stopReason === "error" && isOverflowText(message.errorMessage ?? "");
   return {
     branch: "",
@@ -48,6 +55,17 @@ export async function answerDigest(
     ...(output === undefined ? {} : { output }),
     attempts,
   };
+}
+
+/** Calls for which no room is left are given back to the model. */
+export function withinRoom(calls: readonly CallDigest[]): readonly CallDigest[] {
+  let room = CALLS_BYTES;
+  return calls.map((call) => {
+    room -= Buffer.byteLength(JSON.stringify(call), "utf8");
+    return room >= 0 || call.final === true
+      ? call
+      : { id: call.id, name: call.name, summary: "", invalid: NO_ROOM };
+  });
 }
 
 /** With the facts that the policy must know. */

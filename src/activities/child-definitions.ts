@@ -27,10 +27,23 @@ export async function saveChildDefinitions(
     (caller.subAgents ?? []).map(async (subAgent) => {
       const definition = childDefinition(caller, subAgent);
       const definitionHash = await transcript.saveDefinition(definition);
-      const { subAgents } = definition;
-      const delegation = subAgents === undefined ? {} : { delegation: delegationOf(definition) };
-      return [subAgent.name, { definitionHash, limits: subAgent.limits, ...delegation }] as const;
+      return [subAgent.name, { definitionHash, ...boundsOf(subAgent, definition) }] as const;
     }),
   );
   return new Map(facts);
+}
+
+/** The same where nothing is kept: a name stands for the hash. */
+export function childFacts(caller: AgentDefinition): ChildFacts {
+  return new Map(
+    (caller.subAgents ?? []).map((subAgent) => {
+      const bounds = boundsOf(subAgent, childDefinition(caller, subAgent));
+      return [subAgent.name, { definitionHash: subAgent.name, ...bounds }] as const;
+    }),
+  );
+}
+
+function boundsOf({ limits }: SubAgent, definition: AgentDefinition) {
+  const delegation = definition.subAgents === undefined ? {} : { delegation: delegationOf(definition) };
+  return { limits, ...delegation };
 }

@@ -2,6 +2,7 @@ import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
 import type { FilterRegistry } from "../hooks/filters.ts";
 import type { Named } from "../hooks/named.ts";
+import type { Reducer } from "../hooks/reducer.ts";
 import type { HookRegistry } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
@@ -23,6 +24,7 @@ export type Dependencies = {
   readonly transforms: Named<ContextTransform>;
   readonly converters: Named<ContextConverter>;
   readonly compactions: Named<CompactionStrategy>;
+  readonly reducers: Named<Reducer>;
   readonly secrets: SecretSource;
   readonly definitions: Definitions;
   readonly conversations: Conversations;

@@ -2,11 +2,14 @@ import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
 import { compact } from "./compact.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { filterInput } from "./filter-input.ts";
+import { handOver } from "./hand-over.ts";
 import { beating } from "./heartbeat.ts";
 import { lastWords } from "./last-words.ts";
 import { lookAtChild } from "./look-at-child.ts";
 import { callModel } from "./model.ts";
+import { moveDefinition } from "./move-definition.ts";
 import { openLoop } from "./open-loop.ts";
+import { reduceParts } from "./reduce-parts.ts";
 import { runHook } from "./run-hook.ts";
 import { callTool } from "./tool.ts";
 import { closeLoop, record } from "./write-steps.ts";
@@ -23,9 +26,12 @@ export function createActivities(
     compact: (input) => compact(input, dependencies),
     "run-hook": (input) => runHook(input, dependencies),
     "filter-input": (input) => filterInput(input, dependencies),
+    "move-definition": (input) => beating(nothing, () => moveDefinition(input, dependencies)),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     "look-at-child": (input) => beating(nothing, () => lookAtChild(input, dependencies)),
     "last-words": (input) => beating(nothing, () => lastWords(input, dependencies)),
+    "hand-over": (input) => beating(nothing, () => handOver(input, dependencies)),
+    "reduce-parts": (input) => reduceParts(input, dependencies),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),
   };

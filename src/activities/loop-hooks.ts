@@ -19,6 +19,7 @@ export type Refused = { readonly rejected: string; readonly rejectedBy: string }
 export async function mayBegin(
   step: AskingStep,
   prompts: readonly NewMessage[],
+  inbox: () => Promise<readonly NewMessage[]>,
   asking: Asking,
 ): Promise<Refused | undefined> {
   const { hooks } = asking.definition;
@@ -31,7 +32,7 @@ export async function mayBegin(
     if (decision.type === "no") return refused(decision, asking);
   }
   if (isUsed(hooks["before-loop"])) {
-    const messages = [...(await transcript.inbox(sessionId)), ...prompts].map(({ text, atMs }) => ({
+    const messages = [...(await inbox()), ...prompts].map(({ text, atMs }) => ({
       role: "user" as const,
       content: [{ type: "text" as const, text }],
       timestamp: atMs,

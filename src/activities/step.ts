@@ -3,14 +3,17 @@ import type { Step, StepKey } from "../transcript/step.ts";
 
 /** Who asks for this step: read from the activity's own context, because a reset changes what workflow code knows. */
 export function currentStep(
-  command: { number: number; generation: number; call?: number },
+  command: { number: number; generation: number; call?: number; session?: string },
   process: string,
 ): Step {
   const { info } = Context.current();
   if (info.workflowExecution === undefined)
     throw new TypeError(`${info.activityType} belongs to no workflow`);
+  const { workflowId } = info.workflowExecution;
+  const { session = workflowId } = command;
   return {
-    session: info.workflowExecution.workflowId,
+    session,
+    ...(session === workflowId ? {} : { workflow: workflowId }),
     run: info.workflowExecution.runId,
     number: command.number,
     call: command.call ?? NO_CALL,

@@ -1,13 +1,18 @@
 import type { WrittenDigest } from "../core/digest.ts";
 import type { Claimed, Step } from "../transcript/step.ts";
-import type { NewEntry, Outbox } from "../transcript/write.ts";
+import type { NewEntry, Outbox, SessionDefinition } from "../transcript/write.ts";
 import type { ModelInput } from "./activities.ts";
 import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { patiently } from "./patience.ts";
 
 /** What a step comes to: what the machine is told, and the entries that are stored with it. */
-export type Made<Digest> = { readonly result: Digest; readonly entries: readonly NewEntry[] };
+export type Made<Digest> = {
+  readonly result: Digest;
+  readonly entries: readonly NewEntry[];
+  /** The session goes on with another definition. `terms`: what its model is offered, as a text. */
+  readonly definition?: SessionDefinition & { readonly terms: string };
+};
 
 /** What rode along was written with the claim. */
 const NOTHING: Outbox = { entries: [], events: [] };
@@ -35,11 +40,17 @@ export async function storedStep<Digest extends WrittenDigest>(
 export async function store<Digest extends WrittenDigest>(
   step: Step,
   { loopId, base, branch }: Pick<ModelInput, "loopId" | "base" | "branch">,
-  { result, entries }: Made<Digest>,
+  { result, entries, definition }: Made<Digest>,
   { transcript, log }: Pick<Store, "transcript" | "log">,
   signal: AbortSignal,
 ): Promise<Digest> {
-  const write = { step, loopId, base, branch, outbox: NOTHING, entries, result };
-  const stored = await patiently(() => transcript.store({ ...write, atMs: Date.now() }), signal, log);
+  const made = { step, loopId, base, branch, outbox: NOTHING, entries, result };
+  const write = () => {
+    const now = { ...made, atMs: Date.now() };
+    if (definition === undefined) return transcript.store(now);
+    const { terms, ...pinned } = definition;
+    return transcript.storeDefinition(now, pinned, terms);
+  };
+  const stored = await patiently(write, signal, log);
   return { ...(stored.result as Digest), branch: stored.branch };
 }

@@ -14,6 +14,7 @@ import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
 import { timeLimitOf } from "./pinned.ts";
+import { restIn } from "./rest.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
 import { type Made, store, storedStep } from "./stored-step.ts";
 import { callTeam } from "./team-call.ts";
@@ -140,7 +141,7 @@ async function resultOf(
   input: ToolInput,
   call: ToolCallContent,
   { request, ...execution }: ViewAnswer,
-  { definitions, secrets }: Dependencies,
+  { definitions, secrets, tools }: Dependencies,
 ): Promise<Made<ToolDigest>> {
   const definition = await definitions.byHash(input.definitionHash);
   const { message, digest } = toolResult(call, execution, {
@@ -148,15 +149,20 @@ async function resultOf(
     mask: maskFor(secretsIn(definition.model, secrets)),
     atMs: Date.now(),
   });
+  const rest = execution.isError ? undefined : restIn(call, tools.get(Context.current().info.activityType));
   return {
-    result: request === undefined ? digest : { ...digest, request },
+    result: {
+      ...digest,
+      ...(request === undefined ? {} : { request }),
+      ...(rest === undefined ? {} : { rest }),
+    },
     entries: [{ position: input.position, origin: "tool", message }],
   };
 }
 
 /** The call with its arguments, from the answer in the transcript. */
-async function callOf(input: ToolInput, { conversations }: Dependencies): Promise<ToolCallContent> {
-  const session = Context.current().info.workflowExecution?.workflowId ?? "";
+async function callOf(input: ToolInput, { conversations, process }: Dependencies): Promise<ToolCallContent> {
+  const { session } = currentStep(input, process);
   const answer = await conversations.message(session, input.branch, input.answer);
   const call = callIn(answer, input.call, input.arguments);
   if (call === undefined) {

@@ -15,7 +15,10 @@ export const BUILT_IN_TOOLS = [
 /** Those that every worker has, and an agent asks for by name. */
 const VIEW_TOOLS = ["prun", "prun_with_memo", "revert_to_state"];
 
-export const KNOWN_TOOLS: readonly string[] = [...BUILT_IN_TOOLS, ...VIEW_TOOLS];
+/** An agent that works by itself is given them; any other has no use for them. */
+const REST_TOOLS = ["finish_work", "sleep"];
+
+export const KNOWN_TOOLS: readonly string[] = [...BUILT_IN_TOOLS, ...VIEW_TOOLS, ...REST_TOOLS];
 
 export type Surroundings = { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
 

@@ -39,6 +39,7 @@ export const EXIT_OF_ERROR = {
   "session-busy": EXIT.usage,
   "session-unknown": EXIT.usage,
   "approval-unknown": EXIT.usage,
+  "update-refused": EXIT.usage,
   "session-ended": EXIT.failed,
   "run-terminated": EXIT.stopped,
   "run-timed-out": EXIT.failed,

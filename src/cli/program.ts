@@ -10,12 +10,15 @@ import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/con
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { initCommand } from "./commands/init.ts";
+import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
 import { sendCommand } from "./commands/message.ts";
 import { runCommand } from "./commands/run.ts";
+import { scheduleCommand } from "./commands/schedule.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
+import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
 import { Context, type GlobalOptions, type Streams } from "./context.ts";
 import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
@@ -44,7 +47,10 @@ const COMMANDS = [
   continueCommand,
   rerunCommand,
   raiseLimitCommand,
+  updateCommand,
   stopCommand,
+  jobCommand,
+  scheduleCommand,
   workerCommand,
   doctorCommand,
 ] as const;

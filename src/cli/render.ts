@@ -92,6 +92,9 @@ export class Renderer {
       case "InputRejected":
         this.#line(this.#options.paint.red(`input rejected: ${shortened(body.reason, RESULT_LINE_CHARS)}`));
         break;
+      case "DefinitionChanged":
+        this.#line(this.#options.paint.yellow(movedLine(body)));
+        break;
       default:
         break;
     }
@@ -166,4 +169,12 @@ export class Renderer {
     this.endLine();
     this.#options.write(`${text}\n`);
   }
+}
+
+function movedLine(body: Extract<LoopEvent["body"], { type: "DefinitionChanged" }>): string {
+  if (!body.applied) {
+    return `(not moved to another definition: ${shortened(body.reason ?? "", RESULT_LINE_CHARS)})`;
+  }
+  const fields = body.changes.map(({ field }) => field).join(", ");
+  return printable(`(moved to another definition: ${fields})`);
 }

@@ -14,6 +14,8 @@ import { type Past, type PastLoop, type PastTranscript, pastOf, placesOf } from 
 export type AskedTurn = PastAnswer & {
   readonly messages: readonly SourcedMessage[];
   readonly terms: LoopTerms | undefined;
+  /** Of the definition that it was asked by. */
+  readonly definitionHash: string;
   /** The answer before it was not the output that was asked for. */
   readonly isRepair: boolean;
 };
@@ -38,12 +40,36 @@ export async function askedOf(
   if (answer === undefined) throw noAnswer(session, loopId, turn ?? 0, answers);
   const seen = pastView(past.traces, past.branches, answer);
   if (seen.type === "unrecorded") throw unrecorded(session, loopId, answer, seen.position);
-  const labels = (past.terms?.tools ?? []).some(({ name }) => name === REVERT_TOOL);
+  const inForce = await inForceAt(transcript, past, answer, loops.at(-1)?.definitionHash ?? "");
+  const labels = (inForce.terms?.tools ?? []).some(({ name }) => name === REVERT_TOOL);
   const entries = await read(answer.branch, 0);
   const elsewhere = await elsewhereOf(transcript, session, seen.view);
-  const isRepair = await isAskedAgain(transcript, session, past, answer);
+  const isRepair = await isAskedAgain(transcript, session, { ...past, ...inForce }, answer);
   const messages = sourced(seen.view, entries, { labels, elsewhere });
-  return { ...answer, terms: past.terms, messages, isRepair };
+  const { terms, definitionHash } = inForce;
+  return { ...answer, terms, definitionHash, messages, isRepair };
+}
+
+/** What the newest move before the answer has pinned; else what the loop was opened with. */
+async function inForceAt(
+  transcript: PastTranscript,
+  { loop, terms, output }: Past,
+  answer: PastAnswer,
+  definitionHash: string,
+): Promise<Pick<Past, "terms" | "output"> & Pick<AskedTurn, "definitionHash">> {
+  const move = eventsBefore(loop, answer).findLast(
+    (body) => body.type === "DefinitionChanged" && body.applied,
+  );
+  if (move?.type !== "DefinitionChanged") return { terms, output, definitionHash };
+  const [text, definition] = await Promise.all([
+    move.terms === undefined ? undefined : transcript.text(move.terms),
+    transcript.definition(move.to),
+  ]);
+  return {
+    terms: text === undefined ? undefined : (JSON.parse(text) as LoopTerms),
+    output: definition?.output,
+    definitionHash: move.to,
+  };
 }
 
 /** Texts of the view that lie on branches which the model has left. */

@@ -19,6 +19,8 @@ export type HoldfastErrorCode =
   | "session-unknown"
   /** No call of the session waits for a person, or not that one. */
   | "approval-unknown"
+  /** The session keeps the definition that it has; the problems say why. */
+  | "update-refused"
   /** The run was ended before it took what was sent, or there was none. */
   | "session-ended"
   /** No worker took the request in time. */

@@ -19,6 +19,7 @@ const INVALID_MESSAGE = "holdfast/invalid-message";
 const NO_APPROVAL = "holdfast/no-approval";
 const WHICH_APPROVAL = "holdfast/which-approval";
 const INVALID_APPROVAL = "holdfast/invalid-approval";
+const UPDATE_REFUSED = "holdfast/update-refused";
 const INVALID_LIMITS = "holdfast/invalid-limits";
 
 /** Turns what the SDK throws into one of ours; what is ours already passes. */
@@ -104,6 +105,11 @@ function refusedUpdate(error: WorkflowUpdateFailedError, session: string): Holdf
         `Session ${session} did not take the limits: ${said}.`,
         facts,
       );
+    case UPDATE_REFUSED:
+      return new HoldfastError("update-refused", `Session ${session} keeps its definition: ${said}.`, {
+        ...facts,
+        problems: [said],
+      });
     case NO_APPROVAL:
       return nothingWaits(session, said, error);
     case WHICH_APPROVAL:

@@ -1,22 +1,27 @@
 import type { ZodType, z } from "zod";
 import type { AgentEvent } from "../schema/agent-event.ts";
-import type { QueueMode } from "../schema/definition.ts";
+import type { AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 import type { Compacting } from "./compact.ts";
 import { type Health, type HealthOptions, health } from "./health.ts";
+import { Job } from "./job.ts";
 import type { Link } from "./link.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
 import type { SessionResult } from "./output.ts";
 import type { Prompted, PromptOptions } from "./prompt.ts";
 import type { LoopHistory, MessagesOptions } from "./read.ts";
 import type { RequestOptions, TurnRequest } from "./request.ts";
+import { resumePipeline } from "./resume-job.ts";
+import { Schedules } from "./schedules.ts";
 import type { SendOptions, Sent } from "./send.ts";
 import type { MessageSent, SendMessageOptions } from "./send-message.ts";
 import { Session } from "./session.ts";
 import { sessionId } from "./session-id.ts";
 import { type StartOptions, startRun } from "./start.ts";
+import { type ResumeOptions, type StartJobOptions, startJob } from "./start-job.ts";
 import type { SessionStatus } from "./status.ts";
+import type { Updated, UpdateOptions } from "./update.ts";
 import type { WaitingCall } from "./waiting-calls.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
 import { zodOutput } from "./zod-output.ts";
@@ -91,6 +96,10 @@ export class Holdfast {
     return this.session(session).compact(options);
   }
 
+  update(session: string, definition: AgentDefinitionInput, options?: UpdateOptions): Promise<Updated> {
+    return this.session(session).update(definition, options);
+  }
+
   status(session: string): Promise<SessionStatus> {
     return this.session(session).status();
   }
@@ -129,6 +138,28 @@ export class Holdfast {
 
   clearQueues(session: string, queue?: "steering" | "follow-up" | "all"): Promise<void> {
     return this.session(session).clearQueues(queue);
+  }
+
+  /** Starts agents that work together: a pipeline, a fan-out, an autonomous agent, a supervisor, or one that waits for prompts. */
+  async startJob(options: StartJobOptions): Promise<Job> {
+    const { job, runId } = await startJob(this.#link, options);
+    return new Job(this.#link, job, runId);
+  }
+
+  /** A handle; asks nobody whether the job is there. */
+  job(id: string): Job {
+    return new Job(this.#link, sessionId(id));
+  }
+
+  /** Goes on with a pipeline that has ended early: at the first stage without an answer, unless said. */
+  async resumePipeline(job: string, options?: ResumeOptions): Promise<Job> {
+    const { runId } = await resumePipeline(this.#link, sessionId(job), options);
+    return new Job(this.#link, job, runId);
+  }
+
+  /** Agents that are started by the clock. */
+  get schedules(): Schedules {
+    return new Schedules(this.#link);
   }
 
   /** What an operator wants to know before anything is started. */

@@ -14,13 +14,16 @@ export { type Problem, type ProblemKind, problemLine } from "../config/problem.t
 export { withoutContextManagement } from "../config/unbounded.ts";
 export { isContextOverflow, modelMessage, turnIdOf, userMessage, withTurnId } from "../core/agent-message.ts";
 export type { PendingApproval } from "../core/approvals.ts";
+export type { JobResult, PartResult } from "../core/job/job-result.ts";
+export type { JobStatus, PartStatus } from "../core/job/job-status.ts";
 export type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 export type { StatusWord } from "../core/status.ts";
 export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { AgentMessage } from "../schema/message.ts";
+export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
 export type { OutputFormat } from "../schema/output.ts";
-export type { Entry, LoopEvent, Outcome } from "../schema/record.ts";
+export type { DefinitionChange, Entry, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
 export type { LoopRecord } from "../transcript/loop.ts";
 export type { RunSettings } from "../workflows/input.ts";
@@ -35,17 +38,27 @@ export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "
 export { type Extracted, extractJson } from "./extract-json.ts";
 export type { Health, HealthOptions } from "./health.ts";
 export { Holdfast } from "./holdfast.ts";
+export { Job, type JobStanding } from "./job.ts";
 export type { ListOptions, SessionSummary } from "./list.ts";
 export type { SessionResult } from "./output.ts";
 export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
 export type { RequestOptions, TurnRequest } from "./request.ts";
+export {
+  type CreateScheduleOptions,
+  OVERLAP_WORDS,
+  type Overlap,
+  type ScheduleInfo,
+  Schedules,
+} from "./schedules.ts";
 export type { SendOptions, Sent } from "./send.ts";
 export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts";
 export { Session } from "./session.ts";
 export type { RunMode, StartOptions } from "./start.ts";
+export type { ResumeOptions, StartJobOptions } from "./start-job.ts";
 export type { SessionStatus } from "./status.ts";
+export type { Updated, UpdateOptions } from "./update.ts";
 export type { WaitingCall } from "./waiting-calls.ts";
 export type { WatchItem, WatchOptions } from "./watch.ts";
 export { zodOutput } from "./zod-output.ts";

@@ -46,6 +46,7 @@ export async function pastOf(
       const terms = await termsOf(transcript, opening?.step);
       const trace = await traceOf(transcript, session, loop, branches);
       const definition = await transcript.definition(loop.definitionHash);
+      const moved = await movedFadingOf(transcript, trace.events);
       const tools = terms?.tools.map(({ name }) => name) ?? definition?.tools ?? [];
       return {
         terms,
@@ -56,6 +57,7 @@ export async function pastOf(
           asksBefore:
             opening?.step.number === 0 && (tools.includes(PRUN_TOOL) || tools.includes(REVERT_TOOL)),
           ...(tools.includes(REVERT_TOOL) ? { fading: definition?.revert } : {}),
+          ...(moved.length === 0 ? {} : { movedFading: moved }),
         },
       };
     }),
@@ -126,4 +128,14 @@ async function termsOf(
   const hash = step === undefined ? undefined : await transcript.note(step);
   const text = hash === undefined ? undefined : await transcript.text(hash);
   return text === undefined ? undefined : (JSON.parse(text) as LoopTerms);
+}
+
+async function movedFadingOf(
+  transcript: PastTranscript,
+  events: readonly EventBody[],
+): Promise<NonNullable<LoopTrace["movedFading"]>> {
+  const hashes = events.flatMap((body) =>
+    body.type === "DefinitionChanged" && body.applied ? [body.to] : [],
+  );
+  return await Promise.all(hashes.map(async (hash) => (await transcript.definition(hash))?.revert));
 }

@@ -30,7 +30,7 @@ export type TurnRequest = Pick<
   readonly systemPrompt: { readonly text: string; readonly origin: BlockOrigin };
   /** In order, as they were handed to the vendor's protocol. */
   readonly messages: readonly SourcedMessage[];
-  /** As the loop was opened with; absent in the record of loops that began before this was kept. */
+  /** As the loop was opened with, or moved to; absent in the record of loops that began before this was kept. */
   readonly tools?: readonly ToolDefinition[];
   /** What the last answer was to be. */
   readonly output?: AgentDefinition["output"];
@@ -38,7 +38,7 @@ export type TurnRequest = Pick<
   readonly mustCall?: string;
   /** Functions of the application that have shaped these messages before they were sent, in order: CB-10. */
   readonly shapedBy: readonly string[];
-  /** As the loop was opened with: what has raised them since is not in it. */
+  /** As the loop was opened with, or moved to: what has raised them since is not in it. */
   readonly limits: Limits;
 };
 
@@ -76,8 +76,8 @@ async function remade(
     );
   }
   const asked = await askedOf(transcript, session, loops.slice(0, at + 1), options.turn);
-  const definition = await transcript.definition(loop.definitionHash);
-  if (definition === undefined) throw notThere(session, `no definition ${loop.definitionHash}`);
+  const definition = await transcript.definition(asked.definitionHash);
+  if (definition === undefined) throw notThere(session, `no definition ${asked.definitionHash}`);
   const { terms, turn, branch, position } = asked;
   const { model, thinking, temperature, maxTokens, cache, output } = definition;
   const { systemPrompt, tools, mustCall } = toldOf(definition, asked);

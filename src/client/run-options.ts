@@ -4,7 +4,7 @@ import { attributesAtStart, detailsOf, summaryOf } from "./labels.ts";
 import type { Link } from "./link.ts";
 
 /** A kill during a local step waits for the workflow task's time-out (design 3.18). */
-const WORKFLOW_TASK_TIMEOUT = "5 seconds";
+export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
 
 /** How every run is started, whoever starts it. */
 export function runOptions(

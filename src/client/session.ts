@@ -1,6 +1,6 @@
 import type { ZodType } from "zod";
 import type { AgentEvent } from "../schema/agent-event.ts";
-import type { Limits, QueueMode } from "../schema/definition.ts";
+import type { AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import { agentEvents } from "./agent-events.ts";
 import {
@@ -27,6 +27,7 @@ import { awaitResult } from "./result.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
 import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
+import { type Updated, type UpdateOptions, updateSession } from "./update.ts";
 import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
 import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
 
@@ -87,6 +88,11 @@ export class Session<Output = unknown> {
   /** Makes the context smaller: before the next answer of an open run, at once when the session is at rest. */
   compact(options?: { readonly focus?: string }): Promise<Compacting> {
     return compactSession(this.#link, this.id, options);
+  }
+
+  /** Moves it to another definition: a run that is at work before its next turn, a session at rest with its next run. */
+  update(definition: AgentDefinitionInput, options?: UpdateOptions): Promise<Updated> {
+    return updateSession(this.#link, this.id, definition, options);
   }
 
   /** Goes on with the session at rest as it stands, without a new prompt. */

@@ -12,12 +12,17 @@ export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 export type Message = Exclude<Words, string> & { readonly id: string };
 
-/** A person's words as they travel, under an id that makes a repeated send harmless. */
+/**
+ * A person's words as they travel, under an id that makes a repeated send harmless.
+ *
+ * @param inlineBytes - Longer ones are stored first.
+ */
 export async function pack(
   link: Link,
   text: string,
   what: string,
   id: string = randomUUID(),
+  inlineBytes: number = INLINE_BYTES,
 ): Promise<Message> {
   if (typeof text !== "string" || text.trim() === "") {
     throw new HoldfastError("input-invalid", `The ${what} is empty. Give it some words.`);
@@ -31,8 +36,20 @@ export async function pack(
       { bytes, maxBytes: MAX_MESSAGE_BYTES },
     );
   }
-  if (bytes <= INLINE_BYTES) return { id, text };
+  if (bytes <= inlineBytes) return { id, text };
   return { id, ref: await stored(link, text) };
+}
+
+/** For what outlives the lease of a text that is stored. */
+export function mustFitInline(text: string, what: string): void {
+  const bytes = Buffer.byteLength(text, "utf8");
+  if (bytes <= INLINE_BYTES) return;
+  throw new HoldfastError(
+    "input-too-large",
+    `The ${what} of a schedule has ${bytes} bytes; at most ${INLINE_BYTES} are taken. ` +
+      "Put the text into a file of the workspace and name the file instead.",
+    { bytes, maxBytes: INLINE_BYTES },
+  );
 }
 
 async function stored(link: Link, text: string): Promise<string> {

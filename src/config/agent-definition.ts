@@ -11,15 +11,20 @@ export type DefinitionCheck =
 export function checkDefinition(input: unknown): DefinitionCheck {
   const parsed = AgentDefinition.safeParse(input);
   if (parsed.success) return { ok: true, definition: parsed.data };
-  return { ok: false, problems: parsed.error.issues.flatMap(describe) };
+  return { ok: false, problems: describeIssues(parsed.error, AgentDefinition) };
+}
+
+/** Every problem, a sentence each. @param schema - That was not met: to say which key was probably meant. */
+export function describeIssues({ issues }: z.ZodError, schema: z.ZodType): readonly string[] {
+  return issues.flatMap((issue) => describe(issue, schema));
 }
 
 type Issue = z.core.$ZodIssue;
 
-function describe(issue: Issue): readonly string[] {
+function describe(issue: Issue, schema: z.ZodType): readonly string[] {
   const place = issue.path.map(String).join(".");
   if (issue.code !== "unrecognized_keys") return [`${place || "definition"}: ${issue.message}`];
-  const known = keysAt(AgentDefinition, issue.path);
+  const known = keysAt(schema, issue.path);
   return issue.keys.map((key) => {
     const meant = nearestName(key, known);
     const hint = meant === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${meant}"?`;

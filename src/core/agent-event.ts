@@ -109,6 +109,10 @@ export function agentEvent(
       const { position: _, ...sizes } = body;
       return { ...sizes, loopId, timestamp };
     }
+    case "DefinitionChanged": {
+      const { terms: _, ...told } = body;
+      return { ...told, loopId, timestamp };
+    }
     default:
       return assertNever(body);
   }

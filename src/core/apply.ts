@@ -9,6 +9,8 @@ import { filterSetBack } from "./filtering.ts";
 import { toolFinished, toolSetBack } from "./finished-calls.ts";
 import { hookAnswered, hookSetBack } from "./hooked.ts";
 import { settle } from "./issue.ts";
+import { definitionMoved, moveSetBack, resume } from "./moved.ts";
+import { updateAsked } from "./moving.ts";
 import { loopOpened, openLoop } from "./open.ts";
 import { inPhase, LOOP_OVER, type PhaseOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
@@ -24,46 +26,49 @@ import {
   modelSetBack,
   setBack,
 } from "./setbacks.ts";
-import { type PersonMessage, type Resume, RULES, STATE_VERSION, type State } from "./state.ts";
+import { type PersonMessage, RULES, STATE_VERSION, type State } from "./state.ts";
 import { waitedSince, withTimeWaited } from "./time-waited.ts";
 import { compacted, compactSetBack, filtered, modelReplied } from "./turn.ts";
-import { goOn } from "./turn-end.ts";
 
 // What happens in a phase, and the phases that it can lead to; a test compares this with the code.
 //
 //   starting       begun              opening recording waiting ended
-//   opening        loop-opened        calling-model compacting hooking recording rotating closing
-//   opening        open-set-back      opening recording waiting ended hooking
-//   calling-model  model-replied      calling-model calling-tools compacting filtering hooking recording rotating closing
-//   calling-model  model-set-back     calling-model compacting hooking closing
-//   compacting     compacted          calling-model hooking closing
-//   compacting     compact-set-back   compacting calling-model hooking closing
-//   filtering      input-filtered     calling-model compacting filtering hooking recording rotating closing
-//   filtering      filter-set-back    filtering closing
-//   calling-tools  tool-finished      calling-tools calling-model compacting filtering hooking recording rotating closing
-//   calling-tools  tool-set-back      calling-tools calling-model compacting filtering hooking recording rotating closing
+//   opening        loop-opened        calling-model compacting hooking recording rotating closing moving
+//   opening        open-set-back      opening recording waiting ended hooking moving
+//   calling-model  model-replied      calling-model calling-tools compacting filtering hooking recording rotating closing moving
+//   calling-model  model-set-back     calling-model compacting hooking closing moving
+//   compacting     compacted          calling-model hooking closing moving
+//   compacting     compact-set-back   compacting calling-model hooking closing moving
+//   filtering      input-filtered     calling-model compacting filtering hooking recording rotating closing moving
+//   filtering      filter-set-back    filtering closing moving
+//   calling-tools  tool-finished      calling-tools calling-model compacting filtering hooking recording rotating closing moving
+//   calling-tools  tool-set-back      calling-tools calling-model compacting filtering hooking recording rotating closing moving
 //   calling-tools  child-started      calling-tools
-//   calling-tools  child-finished     calling-tools calling-model compacting filtering hooking recording rotating closing
-//   calling-tools  child-lost         calling-tools calling-model compacting filtering hooking recording rotating closing
-//   calling-tools  approval-answered  calling-tools calling-model compacting filtering hooking recording rotating closing
-//   calling-tools  recorded           calling-tools calling-model compacting filtering hooking recording rotating closing
-//   calling-tools  record-set-back    calling-tools calling-model compacting filtering hooking recording rotating closing
-//   calling-tools  time-passed        calling-tools calling-model compacting filtering hooking recording rotating closing
-//   calling-tools  stop-requested     calling-tools hooking closing
-//   hooking        hooks-answered     calling-model calling-tools compacting filtering hooking recording rotating closing waiting ended
-//   hooking        hook-set-back      calling-model calling-tools compacting filtering hooking recording rotating closing waiting ended
-//   closing        loop-closed        opening recording hooking waiting rotating ended
-//   closing        close-set-back     closing opening recording hooking waiting rotating ended
-//   recording      recorded           recording hooking rotating waiting ended
-//   recording      record-set-back    recording closing hooking ended
+//   calling-tools  child-finished     calling-tools calling-model compacting filtering hooking recording rotating closing moving
+//   calling-tools  child-lost         calling-tools calling-model compacting filtering hooking recording rotating closing moving
+//   calling-tools  approval-answered  calling-tools calling-model compacting filtering hooking recording rotating closing moving
+//   calling-tools  recorded           calling-tools calling-model compacting filtering hooking recording rotating closing moving
+//   calling-tools  record-set-back    calling-tools calling-model compacting filtering hooking recording rotating closing moving
+//   calling-tools  time-passed        calling-tools calling-model compacting filtering hooking recording rotating closing moving
+//   calling-tools  stop-requested     calling-tools hooking closing moving
+//   hooking        hooks-answered     calling-model calling-tools compacting filtering hooking recording rotating closing waiting ended moving
+//   hooking        hook-set-back      calling-model calling-tools compacting filtering hooking recording rotating closing waiting ended moving
+//   moving         definition-moved   calling-model compacting filtering hooking moving opening recording closing waiting rotating ended
+//   moving         move-set-back      calling-model compacting filtering hooking moving opening recording closing waiting rotating ended
+//   closing        loop-closed        opening recording hooking waiting rotating ended moving
+//   closing        close-set-back     closing opening recording hooking waiting rotating ended moving
+//   recording      recorded           recording hooking rotating waiting ended moving
+//   recording      record-set-back    recording closing hooking ended moving
 //   waiting        prompted           opening
 //   waiting        compaction-asked   opening waiting
+//   waiting        update-asked       moving waiting
 //   waiting        rotation-due       rotating recording
 //   waiting        time-passed        waiting recording hooking ended
 //   waiting        stop-requested     recording hooking ended
-//   rotating       begun              calling-model compacting filtering hooking recording waiting closing ended
+//   rotating       begun              calling-model compacting filtering hooking recording waiting closing ended moving
 //   ended          steered            ended recording
 //   ended          followed-up        ended recording
+//   ended          update-asked       ended moving
 //
 // Everything else that people send, and the passing of time, leaves a phase as it is.
 
@@ -121,6 +126,12 @@ function fold(state: State, event: RunEvent): State {
       return hookAnswered(state, inPhase(state, "hooking", event.type), event.digest);
     case "hook-set-back":
       return hookSetBack(state, inPhase(state, "hooking", event.type), event.setback);
+    case "update-asked":
+      return updateAsked(state, event.hash);
+    case "definition-moved":
+      return definitionMoved(state, inPhase(state, "moving", event.type), event.digest);
+    case "move-set-back":
+      return moveSetBack(state, inPhase(state, "moving", event.type), event.setback);
     case "loop-closed":
       return loopClosed(state, inPhase(state, "closing", event.type), event.digest);
     case "close-set-back":
@@ -171,17 +182,6 @@ function begin(state: State): State {
   if (phase.continuation !== undefined) return goOnFrom(state, phase.continuation, phase.prompts);
   if (phase.prompts.length === 0) return { ...state, phase: LOOP_OVER };
   return openWith(state, phase.prompts);
-}
-
-function resume(state: State, point: Resume): State {
-  if (point.type === "turn" && point.source === "opening") {
-    return { ...state, phase: { type: "turn-due", source: "opening" } };
-  }
-  // Words that the turn was to begin with may have been cleared since, and others have come.
-  if (point.type === "turn") return goOn(state, point.source);
-  return state.stop === undefined
-    ? { ...state, phase: { ...point, type: "waiting" } }
-    : { ...state, phase: LOOP_OVER };
 }
 
 /**

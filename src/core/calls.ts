@@ -6,6 +6,7 @@ import type { Call, Calling, CallStatus } from "./calling.ts";
 import type { CallDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue } from "./issue.ts";
+import { removedText, wasRemoved } from "./moving.ts";
 import { baseOf, emit, isEmpty } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
 import { applyPrunes, revertsOf } from "./pruning.ts";
@@ -243,7 +244,9 @@ function unitSize(state: State, calls: number): number {
 /** Why a call is answered without being run. */
 function refusalOf(state: State, call: Call): string | undefined {
   if (call.final === true) return refusedBeside(call);
-  if (!Object.hasOwn(pinnedOf(state).tools, call.name)) return `Tool ${call.name} not found`;
+  if (!Object.hasOwn(pinnedOf(state).tools, call.name)) {
+    return wasRemoved(state, call.name) ? removedText(call.name) : `Tool ${call.name} not found`;
+  }
   return call.invalid === undefined ? undefined : `Invalid arguments: ${call.invalid}`;
 }
 

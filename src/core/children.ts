@@ -133,7 +133,7 @@ export function taskTotals(state: State, loop: OpenLoop): Partial<State["totals"
   };
 }
 
-export function reportOf({ session, branch, last, totals }: State): TaskReport {
+export function reportOf({ session, branch, last, totals, rest }: State): TaskReport {
   const { messages = 0, used = NOTHING, waitedMs } = totals;
   return {
     session,
@@ -145,5 +145,6 @@ export function reportOf({ session, branch, last, totals }: State): TaskReport {
     messages,
     used,
     ...(waitedMs === undefined ? {} : { waitedMs }),
+    ...(rest === undefined ? {} : { rest }),
   };
 }

@@ -5,6 +5,7 @@ import type { ClosedDigest } from "./digest.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
 import type { LastLoop } from "./loop-state.ts";
+import { startMove } from "./moving.ts";
 import { openLoop } from "./open.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
@@ -13,8 +14,13 @@ import { beforeRotation } from "./rotation.ts";
 import { givenOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
-/** The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. */
+/**
+ * The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. Another definition that was
+ * asked for comes before it; behind words that were rejected, when the loop is over.
+ */
 export function closeLoop(state: State, outcome: Outcome): State {
+  if (state.update !== undefined && outcome.type !== "rejected")
+    return startMove(state, state.update.hash, { type: "close", outcome });
   const loop = loopOf(state);
   const ended = emit(state, {
     type: "AgentEnd",
@@ -60,6 +66,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
  * a rejected prompt they wait in their queues for the next one.
  */
 export function afterLoop(state: State): State {
+  if (state.update !== undefined) return startMove(state, state.update.hash, { type: "loop-over" });
   const queued = allQueued(state.queues);
   const ending = state.mode === "run" || state.stop !== undefined;
   if (ending && queued.length > 0) return leaveInInbox(state);

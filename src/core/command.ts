@@ -1,8 +1,9 @@
-import type { AgentDefinition, Continuation } from "../schema/definition.ts";
+import type { AgentDefinition, Continuation, Limits } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Outcome, SpawnRef } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
 import type { Allowance } from "./budget/amounts.ts";
+import type { LoopPart } from "./evaluation/part.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
@@ -35,6 +36,8 @@ export type OpenLoopCommand = Numbered & {
   readonly continuation?: Continuation;
   /** The loop is a sub-agent's. */
   readonly spawn?: SpawnRef;
+  /** The loop is one of an evaluation's. */
+  readonly part?: LoopPart;
 };
 
 export type CallModelCommand = Writing & {
@@ -157,6 +160,20 @@ export type HookAsk =
       }[];
     };
 
+/** Pins the run to another definition, if that can be. */
+export type MoveDefinitionCommand = Writing & {
+  readonly type: "move-definition";
+  readonly session: string;
+  /** Empty when no loop is open. */
+  readonly loopId: string;
+  /** Of the turn that comes next. */
+  readonly turn: number;
+  readonly from: string;
+  readonly to: string;
+  /** That hold now. */
+  readonly limits: Limits;
+};
+
 export type CloseLoopCommand = Writing & {
   readonly type: "close-loop";
   readonly session: string;
@@ -206,6 +223,7 @@ export type Command =
   | FilterInputCommand
   | CallToolsCommand
   | RunHookCommand
+  | MoveDefinitionCommand
   | CloseLoopCommand
   | RecordCommand
   | WaitCommand

@@ -9,10 +9,11 @@ import type {
 import type { HookPoint } from "../schema/hooks.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
-import type { ContinuationKind, EntryOrigin } from "../schema/record.ts";
+import type { ContinuationKind, DefinitionChange, EntryOrigin } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
 import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
+import type { Rest } from "./task.ts";
 import type { LeftView, Span } from "./view.ts";
 import type { ViewRequest } from "./view-request.ts";
 
@@ -152,6 +153,8 @@ export type ToolDigest = {
   readonly childLoopId?: string;
   /** What the call wants of the view; the machine grants it when the batch is over. */
   readonly request?: ViewRequest;
+  /** How the agent wants its work to go on; its run's report says so. */
+  readonly rest?: Rest;
 };
 
 /** What the machine must know to notice that a context has grown. */
@@ -200,6 +203,23 @@ export type InputVerdict = { readonly id: string } & (
 
 /** In the order of the messages, and no further than the first that is rejected. */
 export type FilterDigest = WrittenDigest & { readonly verdicts: readonly InputVerdict[] };
+
+/** Whether the run could be moved to another definition, and what it runs with then. */
+export type MoveDigest = WrittenDigest &
+  (
+    | {
+        readonly type: "moved";
+        readonly pinned: PinnedDigest;
+        /** Those that are other ones than before. */
+        readonly limits: Partial<Limits>;
+        readonly changes: readonly DefinitionChange[];
+        readonly warnings: readonly string[];
+        /** Hash of the text that says what the model is offered from here on. */
+        readonly terms: string;
+      }
+    /** At most 512 bytes, free of secrets. */
+    | { readonly type: "refused"; readonly reason: string }
+  );
 
 /** The answer of a step that only writes. */
 export type WrittenDigest = { readonly branch: string };

@@ -14,12 +14,13 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
   const settled =
     index === phase.unit.carrier ? settle(state, phase.issue, digest.branch) : moveTo(state, digest.branch);
   const ended = endEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
-  const { request } = digest;
+  const { request, rest } = digest;
+  const told = rest === undefined ? ended : { ...ended, rest };
   const queued =
     request === undefined
       ? phase
       : { ...phase, requests: [...(phase.requests ?? []), { call: index, request }] };
-  return callDone(ended, queued, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
+  return callDone(told, queued, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
 }
 
 export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {

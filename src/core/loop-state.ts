@@ -47,6 +47,8 @@ export type OpenLoop = {
   readonly admitted?: number;
   /** Words of hooks for the turn that begins next; absent for none. */
   readonly notices?: readonly string[];
+  /** Tools that were taken from it since it began; absent for none. */
+  readonly removedTools?: readonly string[];
   /** What its sub-agents have and have had; absent while it has started none. */
   readonly account?: Account;
   /** By a hook that failed behind something: the loop ends with its turn. */

@@ -30,6 +30,7 @@ export function next(state: State): Command {
         prompts: phase.prompts,
         ...(phase.continuation === undefined ? {} : { continuation: phase.continuation }),
         ...(state.task === undefined ? {} : { spawn: state.task.spawn }),
+        ...(state.part === undefined ? {} : { part: state.part }),
       };
     case "calling-model": {
       const { definitionHash, maxRetries } = pinnedOf(state);
@@ -94,6 +95,19 @@ export function next(state: State): Command {
         ...askedOf(state, phase.question),
         ...(phase.brief === undefined ? {} : { brief: phase.brief }),
       };
+    case "moving": {
+      const { definitionHash, limits } = pinnedOf(state);
+      return {
+        type: "move-definition",
+        ...writing(state, phase.issue, state.length),
+        session: state.session,
+        loopId: state.loop?.loopId ?? "",
+        turn: state.loop?.turn ?? 0,
+        from: definitionHash,
+        to: phase.to,
+        limits,
+      };
+    }
     case "closing": {
       const loop = loopOf(state);
       const isOutput = loop.lastText?.isOutput === true && phase.outcome.type === "answered";

@@ -21,9 +21,10 @@ export function openLoop(state: State, prompts: readonly Prompt[], continuation?
 export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): State {
   const { loopId, kind, from, branch, definitionHash } = digest;
   // The vendor's count was for what the last loop had sent (CTX-06).
-  const { counted: _, ...rest } = state;
+  const { counted: _, update, ...rest } = state;
   const opened: State = {
     ...rest,
+    ...(update === undefined || update.hash === definitionHash ? {} : { update }),
     ...(digest.grants === undefined || state.grants !== undefined ? {} : { grants: digest.grants }),
     asked: { hash: definitionHash },
     last: undefined,

@@ -23,6 +23,8 @@ export type LoopTrace = {
   readonly asksBefore: boolean;
   /** How its lessons and findings fade, where the definition says so. */
   readonly fading?: FadingSettings | undefined;
+  /** The same of each definition that it was moved to, in the order of the events. */
+  readonly movedFading?: readonly (FadingSettings | undefined)[] | undefined;
 };
 
 /** An answer of the last loop: its position on one of the loop's branches. */
@@ -126,11 +128,14 @@ function newest(ends: readonly LoopEnd[]): LoopEnd | undefined {
 function lived(begun: SeenBy, loop: LoopTrace, events: readonly EventBody[]): SeenBy {
   let part = 0;
   let compaction = 0;
+  let moves = 0;
+  let { fading } = loop;
   return events.reduce<SeenBy>((seen, body) => {
     const told = afterEvent(seen, body, {
       ranges: body.type === "CompactionEnded" ? loop.compactions[compaction++] : undefined,
-      fading: loop.fading,
+      fading,
     });
+    if (body.type === "DefinitionChanged" && body.applied) fading = loop.movedFading?.[moves++];
     if (body.type !== "RevertApplied" || !body.applied) return told;
     part += 1;
     return { ...told, view: { ...told.view, branch: loop.branches[part] ?? told.view.branch } };

@@ -8,6 +8,7 @@ import type {
   HookDigest,
   LoopDigest,
   ModelDigest,
+  MoveDigest,
   ToolDigest,
   WrittenDigest,
 } from "./digest.ts";
@@ -50,6 +51,10 @@ export type RunEvent = { readonly atMs: number } & (
     }
   | { readonly type: "hooks-answered"; readonly digest: HookDigest }
   | { readonly type: "hook-set-back"; readonly setback: Setback }
+  /** A person wants the run to go on with another definition. */
+  | { readonly type: "update-asked"; readonly hash: string }
+  | { readonly type: "definition-moved"; readonly digest: MoveDigest }
+  | { readonly type: "move-set-back"; readonly setback: Setback }
   | { readonly type: "loop-closed"; readonly digest: ClosedDigest }
   | { readonly type: "close-set-back"; readonly setback: Setback }
   | { readonly type: "recorded"; readonly digest: WrittenDigest }

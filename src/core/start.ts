@@ -1,5 +1,6 @@
 import type { Continuation } from "../schema/definition.ts";
 import type { Allowance } from "./budget/amounts.ts";
+import type { LoopPart } from "./evaluation/part.ts";
 import { EMPTY_OUTBOX } from "./outbox.ts";
 import { EMPTY_QUEUES, remember } from "./queues.ts";
 import { type Asked, type PersonMessage, RULES, STATE_VERSION, type State } from "./state.ts";
@@ -20,6 +21,8 @@ export type StartInput = {
   readonly task?: TaskRequest;
   /** The run is a part of another's work. */
   readonly share?: Allowance;
+  /** Its loop is one of an evaluation's. */
+  readonly part?: LoopPart;
   readonly nowMs: number;
 };
 
@@ -54,6 +57,7 @@ export function start(input: StartInput): State {
     last: undefined,
     ...(input.task === undefined ? {} : { task: input.task }),
     ...(input.share === undefined ? {} : { share: input.share }),
+    ...(input.part === undefined ? {} : { part: input.part }),
   };
   return input.prompts.reduce((state, { id }) => remember(state, id), fresh);
 }

@@ -6,10 +6,11 @@ import type { Calling } from "./calling.ts";
 import type { ChildrenOver } from "./children-shown.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
+import type { LoopPart } from "./evaluation/part.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
-import type { TaskRef, TaskRequest } from "./task.ts";
+import type { Rest, TaskRef, TaskRequest } from "./task.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 
@@ -22,6 +23,8 @@ import type { RevertRequest } from "./view-request.ts";
 //   I3. Every call of an answer gets exactly one result, at the position after the answer plus its index.
 //   I4. Every loop that was opened has one AgentEnd, and events are numbered from 0 without a gap.
 //   I5. No text of a conversation is in the state, except words of people that nobody has taken yet.
+//   I6. A share is set aside for each sub-agent at work and for none else, out of what is left; of one that is over
+//       counts what it has used.
 
 /** The shape of `State`. A run carries it across continue-as-new; a worker refuses a newer one. */
 export const STATE_VERSION = 1;
@@ -112,6 +115,8 @@ export type Phase =
       readonly question: HookQuestion;
       readonly brief?: true;
     }
+  /** The run is moved to the definition of this hash. */
+  | { readonly type: "moving"; readonly issue: Issue; readonly to: string; readonly then: BehindMove }
   | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
   | {
       readonly type: "recording";
@@ -143,6 +148,12 @@ export type Passing =
 export type Resume =
   | { readonly type: "turn"; readonly source: TurnSource }
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
+
+/** What a run goes on with when its definition was moved. */
+export type BehindMove =
+  | Resume
+  | { readonly type: "close"; readonly outcome: Outcome }
+  | { readonly type: "loop-over" };
 
 /** What a turn begins with. */
 export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair" | "on-text";
@@ -185,6 +196,10 @@ export type State = {
   readonly counted?: Reported;
   /** A person has asked for a compaction: it comes before the next answer. */
   readonly compact?: { readonly focus?: string };
+  /** A person has asked for another definition: the run is moved to it before the next turn, or before its loop ends. */
+  readonly update?: { readonly hash: string };
+  /** What became of the newest wish for another definition. */
+  readonly lastMove?: { readonly to: string; readonly refused?: string };
   readonly loop: OpenLoop | undefined;
   readonly stop: { readonly reason: string } | undefined;
   /** The run should continue as new at the next turn's edge. */
@@ -210,8 +225,12 @@ export type State = {
   readonly task?: TaskRequest;
   /** The run is a part of another's work: what is set aside for it, and for all that it starts. It ends with a report. */
   readonly share?: Allowance;
+  /** Its loop is one of an evaluation's, in that one's session. */
+  readonly part?: LoopPart;
   /** Sub-agents that are over. */
   readonly childrenOver?: ChildrenOver;
+  /** How the agent wants its work to go on, by its newest call that says so. */
+  readonly rest?: Rest;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

@@ -33,6 +33,10 @@ export type Status = {
   readonly doing: string;
   readonly agent: string | undefined;
   readonly model: string | undefined;
+  /** Of the definition that it runs with. */
+  readonly definitionHash: string | undefined;
+  /** Of the one that it is to be moved to before its next turn. */
+  readonly movesTo: string | undefined;
   readonly goal: string;
   readonly loopId: string | undefined;
   /** Turns of the session's run that are over. */
@@ -59,6 +63,8 @@ export function statusOf(state: State): Status {
     doing: doing(state),
     agent: state.pinned?.agentName,
     model: state.pinned?.model,
+    definitionHash: state.pinned?.definitionHash,
+    movesTo: state.phase.type === "moving" ? state.phase.to : state.update?.hash,
     goal: state.goal,
     loopId: state.loop?.loopId ?? state.last?.loopId,
     turns: state.totals.turns + (state.loop?.turn ?? 0),
@@ -123,6 +129,8 @@ export function doing(state: State): string {
     }
     case "hooking":
       return `asking hooks (${phase.question.point})`;
+    case "moving":
+      return "moving to another definition";
     case "closing":
       return "closing the loop";
     case "recording":

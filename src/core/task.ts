@@ -35,7 +35,20 @@ export type TaskReport = {
   readonly used: Amounts;
   /** Time in which nothing but a person was waited for, here or below. Absent for 0. */
   readonly waitedMs?: number;
+  /** The agent has said how its work is to go on. */
+  readonly rest?: Rest;
 };
+
+/** How the run of a part came to its end. `lost`: it is gone without a word of its own; `report` is what its record shows. */
+export type PartEnd =
+  | { readonly type: "reported"; readonly report: TaskReport }
+  | { readonly type: "lost"; readonly how: string; readonly report?: TaskReport };
+
+/** What an autonomous agent wants when its turn is over. */
+export type Rest =
+  /** `summary`: at most 512 bytes; whole in the call. */
+  | { readonly type: "done"; readonly summary: string }
+  | { readonly type: "sleep"; readonly seconds: number; readonly reason: string };
 
 /** The words of a task, as a message to the sub-agent. They stand in the caller's record. */
 export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "arguments">;
@@ -48,3 +61,6 @@ export function taskMessage(
   const task = { spawn, branch, answer, ...(changed === undefined ? {} : { arguments: changed }) };
   return { id: spawn.toolCallId, task, atMs };
 }
+
+/** What a job was asked: the words, or the hash that they are stored under. */
+export type TaskWords = string | { readonly text?: string; readonly ref?: string };

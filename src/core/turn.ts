@@ -18,6 +18,7 @@ import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
 import type { OpenLoop } from "./loop-state.ts";
+import { startMove } from "./moving.ts";
 import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
@@ -33,13 +34,14 @@ import { addUsage, NO_USAGE } from "./usage.ts";
 import { extendView, viewTokens } from "./view.ts";
 
 /**
- * Begins a turn, or ends the loop instead (X-02): stop, limits, filters, [before-turn], TurnStart, the messages that wait.
+ * Begins a turn, or ends the loop instead (X-02): stop, another definition, limits, filters, [before-turn], TurnStart, the messages that wait.
  *
  * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
  */
 export function beginTurn(state: State, source: TurnSource): State {
   if (isCompactionLoop(state)) return beginCompactionLoop(state, compact);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
+  if (state.update !== undefined) return startMove(state, state.update.hash, { type: "turn", source });
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endUnasked(state);

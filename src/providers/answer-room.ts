@@ -7,6 +7,9 @@ import { ProviderError } from "./provider-error.ts";
  */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
+/** Of one answer. Each goes through a run's history with what a policy must know of it; models make a few dozen. */
+export const MAX_CALLS = 256;
+
 /** What a block takes beside what it holds, so that an answer of ten thousand empty calls is too large as well. */
 const BLOCK_BYTES = 1024;
 
@@ -14,6 +17,7 @@ const BLOCK_BYTES = 1024;
 export class AnswerRoom {
   readonly #vendor: Vendor;
   #bytes = 0;
+  #calls = 0;
 
   constructor(vendor: Vendor) {
     this.#vendor = vendor;
@@ -24,6 +28,13 @@ export class AnswerRoom {
     for (const text of texts) this.#bytes += Buffer.byteLength(text, "utf8");
     if (this.#bytes <= MAX_ANSWER_BYTES) return;
     throw tooLarge(this.#vendor, `its answer had ${this.#bytes} bytes`, MAX_ANSWER_BYTES);
+  }
+
+  /** Throws a `ProviderError` when there are too many. */
+  takeCall(): void {
+    this.#calls += 1;
+    if (this.#calls > MAX_CALLS)
+      throw tooLarge(this.#vendor, `its answer had ${this.#calls} calls`, MAX_CALLS);
   }
 
   takeBlock(...texts: readonly string[]): void {

@@ -5,6 +5,14 @@ import type { ModelDelta } from "./provider.ts";
 /** Of a call's id, which stands in history, in events and on screens once and again. Most have some thirty. */
 const MAX_ID_BYTES = 256;
 
+/** The vendor's id, or one that is unique in the answer: some leave it empty, and some give it twice. */
+export function freeId(sentId: string, taken: readonly string[]): string {
+  const base = sentId === "" ? `call_${taken.length + 1}` : sentId;
+  let id = base;
+  for (let copy = 2; taken.includes(id); copy += 1) id = `${base}_${copy}`;
+  return id;
+}
+
 /** The vendor's id, or a short one in place of a long one: always the same for the same. */
 function shortId(id: string): string {
   if (Buffer.byteLength(id, "utf8") <= MAX_ID_BYTES) return id;

@@ -34,44 +34,59 @@ export async function freeRemains(
   // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own; and a
   // reset does not move a task that waits there already.
   const tasks = await giveBackTasks(dead, remains, takeover);
-  await eachOf(remains.runs, ({ session, run }) =>
-    allowingNotFound(
-      service.resetStickyTaskQueue({ namespace, execution: { workflowId: session, runId: run } }),
-    ),
-  );
-  // A job has no activities by which it would be known; the parts of its id before a dot name who stands above a run.
+  const release = ({ workflow, run }: Execution) =>
+    found(service.resetStickyTaskQueue({ namespace, execution: { workflowId: workflow, runId: run } }));
+  await eachOf(remains.runs, release);
   await eachOf(above(remains.runs), (workflowId) =>
-    allowingNotFound(service.resetStickyTaskQueue({ namespace, execution: { workflowId } })),
+    found(service.resetStickyTaskQueue({ namespace, execution: { workflowId } })),
   );
-  await eachOf(remains.activities, ({ session, run, activityId, executions }) =>
-    allowingNotFound(
+  const fail = ({ workflow, run, activityId, executions }: Activity) =>
+    found(
       service.respondActivityTaskFailedById({
         namespace,
-        workflowId: session,
+        workflowId: workflow,
         runId: run,
         activityId,
         identity,
         failure: lost(executions),
       }),
-    ),
-  );
+    );
+  await eachOf(byRun(remains.activities), async (activities) => {
+    for (const activity of activities) {
+      // The server keeps a reset in memory until it next writes the run, and forgets it over a call that it refuses:
+      // a caller of sub-agents, which has nothing else to write, would wait in the dead worker's queue again.
+      if (!(await fail(activity))) await release(activity);
+    }
+  });
   log.info(
     { process: dead.id, runs: remains.runs.length, activities: remains.activities.length, tasks },
     "Took over from a dead worker",
   );
 }
 
-/** Resetting one that is not there, or that another worker has in memory, does no harm. */
+type Execution = Remains["runs"][number];
+type Activity = Remains["activities"][number];
+
+/**
+ * Jobs have no activities by which a worker would be known to hold them: the parts of a run's id before a dot name who
+ * stands above it. Resetting one that is not there, or that another worker has in memory, does no harm.
+ */
 function above(runs: Remains["runs"]): readonly string[] {
-  const known = new Set(runs.map(({ session }) => session));
-  const ids = runs.flatMap(({ session }) => {
-    const parts = session.split(".");
+  const known = new Set(runs.map(({ workflow }) => workflow));
+  const ids = runs.flatMap(({ workflow }) => {
+    const parts = workflow.split(".");
     return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("."));
   });
   return [...new Set(ids)].filter((id) => id !== "" && !known.has(id));
 }
 
-async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+function byRun(activities: readonly Activity[]): readonly (readonly Activity[])[] {
+  const runs = new Map<string, Activity[]>();
+  for (const activity of activities) runs.set(activity.run, [...(runs.get(activity.run) ?? []), activity]);
+  return [...runs.values()];
+}
+
+async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   const left = [...items];
   const lanes = Array.from({ length: Math.min(AT_ONCE, left.length) }, async () => {
     for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
@@ -79,10 +94,13 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
   await Promise.all(lanes);
 }
 
-async function allowingNotFound(call: Promise<unknown>): Promise<void> {
+/** Whether there was still something to answer or to release. */
+async function found(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
+    return true;
   } catch (error) {
     if ((error as { code?: unknown }).code !== NOT_FOUND) throw error;
+    return false;
   }
 }

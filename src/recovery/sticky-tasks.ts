@@ -72,11 +72,11 @@ async function stickyQueueOf(
   remains: Remains,
   { service }: Takeover,
 ): Promise<string | undefined> {
-  for (const { session, run } of remains.runs.slice(0, RUNS_ASKED)) {
+  for (const { workflow, run } of remains.runs.slice(0, RUNS_ASKED)) {
     const answer = await service
       .getWorkflowExecutionHistoryReverse({
         namespace: dead.namespace,
-        execution: { workflowId: session, runId: run },
+        execution: { workflowId: workflow, runId: run },
         maximumPageSize: EVENTS_ASKED,
       })
       .catch(() => undefined);

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { AgentMessage, AssistantMessage, Content, Message, ToolResultMessage, Usage } from "./message.ts";
-import { ContinuationKind, Outcome, Positions, RevertCategory, TurnTrigger } from "./record.ts";
+import {
+  ContinuationKind,
+  DefinitionMoved,
+  Outcome,
+  Positions,
+  RevertCategory,
+  TurnTrigger,
+} from "./record.ts";
 
 // What happens in a session, whole: each event by itself says where it belongs and holds the messages that it is
 // about. The record names these by position instead (see record.ts).
@@ -141,6 +148,13 @@ export const AgentEvent = z.discriminatedUnion("type", [
     summary: z.string().optional(),
     applied: z.boolean(),
     reason: z.string().optional(),
+  }),
+  /** Between turns, the agent was moved to another definition, or was to be. */
+  z.object({
+    type: z.literal("DefinitionChanged"),
+    loopId,
+    ...DefinitionMoved.shape,
+    timestamp,
   }),
 ]);
 export type AgentEvent = z.infer<typeof AgentEvent>;

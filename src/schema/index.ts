@@ -16,6 +16,7 @@ export {
   Usage,
   UserMessage,
 } from "./message.ts";
+export { JobLimits, Stage, WorkMode, type WorkModeInput } from "./mode.ts";
 export {
   CacheConfig,
   CostRates,

@@ -79,6 +79,28 @@ export const Positions = z.object({
   to: z.number().int().nonnegative(),
 });
 
+/** What another definition changes of an agent, field by field. */
+export const DefinitionChange = z.object({
+  field: z.string(),
+  /** At most 160 bytes, free of secrets. */
+  said: z.string(),
+  takesEffect: z.enum(["next-turn", "next-loop"]),
+});
+export type DefinitionChange = z.infer<typeof DefinitionChange>;
+
+/** Definitions by their hashes. */
+const moved = {
+  from: z.string(),
+  to: z.string(),
+  applied: z.boolean(),
+  changes: z.array(DefinitionChange),
+  warnings: z.array(z.string()),
+  /** Why not. */
+  reason: z.string().optional(),
+};
+/** The same, as events that say all by themselves have it. */
+export const DefinitionMoved = z.object(moved);
+
 /**
  * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
  *
@@ -177,6 +199,13 @@ export const EventBody = z.discriminatedUnion("type", [
     applied: z.boolean(),
     /** Why not. */
     reason: z.string().optional(),
+  }),
+  /** The agent was moved to another definition, or was to be. From here on it is asked and judged by that one. */
+  z.object({
+    type: z.literal("DefinitionChanged"),
+    ...moved,
+    /** Hash of the text that holds the tools and limits as they are from here on. */
+    terms: z.string().optional(),
   }),
 ]);
 export type EventBody = z.infer<typeof EventBody>;

@@ -94,6 +94,8 @@ export interface Tool {
   readonly confirm: boolean;
   /** Tools of our own that are about the view itself: they are answered from it, not executed. */
   readonly view?: "prune" | "revert";
+  /** Tools of our own by which an agent that works by itself says how its work goes on; the call's digest tells it. */
+  readonly rest?: "done" | "sleep";
   /** It is a sub-agent: a call is a run of its own, not executed here. */
   readonly agent?: true;
   /** It is about the agents of a lead: the job that the lead works for answers it. */
@@ -140,7 +142,10 @@ export const RESERVED_TOOL_NAMES = [
   "hook",
   "run-hook",
   "look-at-child",
+  "move-definition",
   "last-words",
+  "hand-over",
+  "reduce-parts",
 ] as const;
 
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {

@@ -1,9 +1,11 @@
 import type { Grant } from "../core/approvals.ts";
+import type { LoopPart } from "../core/evaluation/part.ts";
 import type { LeftView } from "../core/view.ts";
 import type { Limits } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SpawnRef } from "../schema/record.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
+import type { ParallelGroup } from "./evaluation.ts";
 import type { NewMessage } from "./session.ts";
 import type { Step } from "./step.ts";
 import type { StoreWrite } from "./write.ts";
@@ -21,6 +23,8 @@ export type LoopOpening = {
   readonly kind: ContinuationKind;
   /** The session is a sub-agent's: its first loop has the caller's as its parent (SUB-11). */
   readonly spawn?: SpawnRef | undefined;
+  /** The loop is one of an evaluation's. Nothing of `at` and `inbox` is asked of it then. */
+  readonly part?: LoopPart | undefined;
   /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
   readonly at?: { readonly branch: string; readonly position: number } | undefined;
   /**
@@ -104,4 +108,8 @@ export type LoopRecord = {
   readonly usage?: Usage | undefined;
   readonly costUsd?: number | undefined;
   readonly turns?: number | undefined;
+  /** The evaluation that it is one of. */
+  readonly evaluation?: string | undefined;
+  /** Of an evaluation's branch, when that is over. */
+  readonly parallel?: ParallelGroup | undefined;
 };

@@ -4,8 +4,10 @@
 export type StepKey = { readonly run: string; readonly number: number; readonly call: number };
 
 export type Step = StepKey & {
-  /** The session id, which is the workflow id. */
+  /** What it is written to. */
   readonly session: string;
+  /** The workflow that asks for it, where that has another id than the session. */
+  readonly workflow?: string | undefined;
   /** What is done: `model`, `open-loop`, or the tool's name. */
   readonly kind: string;
   /** Given by the machine each time that it issues the command; older ones may not write. */

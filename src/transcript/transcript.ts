@@ -1,10 +1,16 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../schema/record.ts";
+import type {
+  EvaluationClosing,
+  EvaluationOpened,
+  EvaluationOpening,
+  EvaluationRecord,
+} from "./evaluation.ts";
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "./loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "./session.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "./step.ts";
 import type { Remains, WorkerProcess } from "./worker-process.ts";
-import type { Outbox, Place, Stored, StoreWrite } from "./write.ts";
+import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./write.ts";
 
 // The transcript: a tree of branches that are only appended to.
 //
@@ -40,7 +46,20 @@ export interface Transcript {
   store(write: StoreWrite): Promise<Stored>;
   /** Like `store`, and puts messages into the session's inbox, in order, each id once. */
   storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<Stored>;
+  /** Like `store`, and pins the session to another definition; the text `terms` is kept for good. */
+  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<Stored>;
   closeLoop(closing: LoopClosing): Promise<Stored>;
+  /** Pins a session at rest to another definition, for the runs that come. */
+  setDefinition(session: string, definition: SessionDefinition): Promise<void>;
+
+  /** Begins an evaluation: session, group, the place and the numbers of its loops. Asked again: the same answer. */
+  openEvaluation(opening: EvaluationOpening): Promise<EvaluationOpened>;
+  /** Adds what its watchers are warned of; the first warning stays. */
+  warnOfEvaluation(evaluation: string, warning: string): Promise<void>;
+  /** Ends it: the chosen branch is the session's head. Gives the step's result. */
+  closeEvaluation(closing: EvaluationClosing): Promise<unknown>;
+  /** In order of start. */
+  evaluations(session: string): Promise<readonly EvaluationRecord[]>;
 
   session(id: string): Promise<SessionRecord | undefined>;
   /** Newest activity first. */

@@ -14,11 +14,11 @@ export type WorkerProcess = {
 export type Remains = {
   /** Activities that it had claimed and never answered. Local ones are not among them. */
   readonly activities: readonly (StepKey & {
-    readonly session: string;
+    readonly workflow: string;
     readonly activityId: string;
     /** How often the step was claimed. */
     readonly executions: number;
   })[];
-  /** Runs that it worked on and that have not closed: their sticky queue may be its own. */
-  readonly runs: readonly { readonly session: string; readonly run: string }[];
+  /** Runs that it worked on, and those that have called them, unless they have closed: their sticky queue may be its own. */
+  readonly runs: readonly { readonly workflow: string; readonly run: string }[];
 };

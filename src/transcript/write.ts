@@ -40,6 +40,13 @@ export type StoreWrite = Place & {
   readonly result: unknown;
 };
 
+/** The definition that a session goes on with. */
+export type SessionDefinition = {
+  readonly definitionHash: string;
+  readonly agentName: string;
+  readonly model: string;
+};
+
 export type Stored = {
   readonly branch: string;
   /** What is stored: the argument's result, or the one of an earlier execution of the same step. */

@@ -2,6 +2,7 @@ import type { NativeConnectionOptions, WorkerOptions } from "@temporalio/worker"
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
 import type { InputFilter } from "../hooks/filters.ts";
+import type { Reducer } from "../hooks/reducer.ts";
 import type { HookFunctions, HookPolicy } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -47,6 +48,8 @@ export type HoldfastWorkerOptions = {
   readonly converters?: Readonly<Record<string, ContextConverter>>;
   /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
   readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
+  /** Reducers, by the names that fan-outs use in `reducer`. One that throws, or takes 5 minutes, fails the job. */
+  readonly reducers?: Readonly<Record<string, Reducer>>;
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;

@@ -1,2 +1,6 @@
+export { autonomous } from "./autonomous.ts";
+export { fanOut } from "./fan-out.ts";
 export { agent } from "./loop.ts";
+export { pipeline } from "./pipeline.ts";
 export { supervisor } from "./supervisor.ts";
+export { wakeJob } from "./wake-job.ts";

@@ -1,5 +1,6 @@
 import { uuid4 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/amounts.ts";
+import type { LoopPart } from "../core/evaluation/part.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import type { TaskRequest } from "../core/task.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
@@ -21,11 +22,19 @@ export type RunSettings = {
  */
 const ROTATE_AFTER_EVENTS = 2000;
 
-export const DEFAULT_SETTINGS: RunSettings = {
+const DEFAULT_SETTINGS: RunSettings = {
   localSteps: true,
   searchAttributes: true,
   rotateAfterEvents: ROTATE_AFTER_EVENTS,
 };
+
+/** Fewer events than a run needs for its first turn would have it continue as new for ever. */
+const MIN_ROTATE_AFTER_EVENTS = 24;
+
+export function settingsFrom({ settings }: { readonly settings?: Partial<RunSettings> }): RunSettings {
+  const asked = { ...DEFAULT_SETTINGS, ...settings };
+  return { ...asked, rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS) };
+}
 
 /** How a run is started; short enough to be typed into the Temporal UI. */
 export type StartRequest = {
@@ -43,6 +52,8 @@ export type StartRequest = {
    * place of its words.
    */
   readonly share?: Allowance;
+  /** The run is one of an evaluation's: it writes to that one's session, which is not named as its workflow is. */
+  readonly within?: LoopPart & { readonly session: string };
   readonly mode?: "run" | "interactive";
   /** How long an interactive run waits for a prompt; `null`, the default, waits for ever. */
   readonly idleTimeoutMs?: number | null;

@@ -21,10 +21,12 @@ import {
   steerSignal,
   steerUpdate,
   stopSignal,
+  updateDefinitionUpdate,
   type Words,
 } from "./messages.ts";
 import type { Happening } from "./perform.ts";
 import { mustBeLimits } from "./raise-limits.ts";
+import { definitionTaken, mustBeDefinition } from "./update-definition.ts";
 
 /** It travels in the state until it is used. */
 const MAX_FOCUS_BYTES = 2048;
@@ -114,6 +116,18 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
     {
       validator: (limits) => void mustBeLimits(read(), limits),
       description: "Lets the loop that runs have more turns, tokens, time or money",
+    },
+  );
+  setHandler(
+    updateDefinitionUpdate,
+    (words) => {
+      const { definitionHash: hash } = mustBeDefinition(read(), words);
+      tell({ type: "update-asked", hash });
+      return definitionTaken(read, hash);
+    },
+    {
+      validator: (words) => void mustBeDefinition(read(), words),
+      description: "Moves the run to another definition before its next turn",
     },
   );
   setHandler(statusQuery, () => statusOf(read()), { description: "Where the run stands" });

@@ -13,13 +13,7 @@ import { start } from "../core/start.ts";
 import type { State } from "../core/state.ts";
 import { taskMessage } from "../core/task.ts";
 import { childSession, performChild } from "./child.ts";
-import {
-  DEFAULT_SETTINGS,
-  messageFrom,
-  type ResumeRequest,
-  type RunInput,
-  type RunSettings,
-} from "./input.ts";
+import { messageFrom, type ResumeRequest, type RunInput, type RunSettings, settingsFrom } from "./input.ts";
 import { listen, listenForPrompts } from "./listen.ts";
 import { UNREADABLE } from "./payload-converter.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
@@ -61,6 +55,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
         await work.run(workOn);
         break;
       case "open-loop":
+      case "move-definition":
       case "close-loop":
       case "record":
         tell(await perform(command, state.pinned?.model));
@@ -152,21 +147,14 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   }
 }
 
-/** Fewer events than a run needs for its first turn would have it continue as new for ever. */
-const MIN_ROTATE_AFTER_EVENTS = 24;
-
 function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
   // Fails the task, not the run: a worker that can read it may come.
   if (input === (UNREADABLE as RunInput))
     throw new TypeError("What this run was started with cannot be read");
-  const session = workflowInfo().workflowId;
-  const asked = { ...DEFAULT_SETTINGS, ...input.settings };
-  const settings = {
-    ...asked,
-    rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS),
-  };
-  if ("resume" in input) return { session, settings, initial: input.resume };
-  const { task } = input;
+  const settings = settingsFrom(input);
+  if ("resume" in input) return { session: input.resume.session, settings, initial: input.resume };
+  const { task, within } = input;
+  const { session, ...part } = within ?? { session: workflowInfo().workflowId };
   const prompt = task === undefined ? messageFrom(input.prompt, Date.now()) : taskMessage(task, Date.now());
   const initial = start({
     session,
@@ -181,6 +169,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
     ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
     ...(task === undefined ? {} : { task }),
     ...(input.share === undefined ? {} : { share: input.share }),
+    ...("evaluation" in part ? { part } : {}),
     nowMs: Date.now(),
   });
   return { session, settings, initial };
@@ -207,7 +196,7 @@ function stillRunning(command: Command, number: number, call: number): CallToolC
   return tools?.calls.find((one) => one.number === number && one.call === call);
 }
 
-function isLong(settings: RunSettings): boolean {
+export function isLong(settings: RunSettings): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || historyLength >= settings.rotateAfterEvents;
 }

@@ -24,6 +24,9 @@ export const clearQueuesSignal = defineSignal<["steering" | "follow-up" | "all"]
 export const compactSignal = defineSignal<[{ readonly focus?: string }?]>("compact");
 export const stopSignal = defineSignal<[string?]>("stop");
 
+/** To an autonomous agent that sleeps: it goes on now, with these words as its next prompt. */
+export const wakeSignal = defineSignal<[Words?]>("wake");
+
 /** What became of a message that was sent with an acknowledgement. */
 export type Accepted = { readonly id: string; readonly queued: number };
 
@@ -55,7 +58,23 @@ export const approveUpdate = defineUpdate<Approved, [ApprovalWords]>("approve");
 /** Limits for the loop that runs, in place of the definition's; refused while none is running. */
 export const raiseLimitsUpdate = defineUpdate<Limits, [Partial<Limits>]>("raiseLimits");
 
+/** Another definition for a run. */
+export type DefinitionWords = {
+  /** Of a definition that the transcript holds. */
+  readonly definitionHash: string;
+  /** What the new definition offers: refused while a call of another tool waits for a person. */
+  readonly tools?: readonly string[];
+};
+/** `now`: nothing was running. A loop that runs is moved before its next turn, and its record says what came of it. */
+export type DefinitionTaken = { readonly takesEffect: "now" | "next-turn" };
+
+/** Moves a run to another definition; refused with the reasons. */
+export const updateDefinitionUpdate = defineUpdate<DefinitionTaken, [DefinitionWords]>("updateDefinition");
+
 export const statusQuery = defineQuery<Status>("status");
 
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";
+
+/** The name of the workflow type by which a schedule wakes a job. */
+export const WAKE_WORKFLOW = "wakeJob";

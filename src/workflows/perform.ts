@@ -1,4 +1,4 @@
-import { scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
+import { scheduleActivity, scheduleLocalActivity, workflowInfo } from "@temporalio/workflow";
 import type { Activities } from "../activities/activities.ts";
 import type {
   CallModelCommand,
@@ -6,6 +6,7 @@ import type {
   CloseLoopCommand,
   CompactCommand,
   FilterInputCommand,
+  MoveDefinitionCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
@@ -28,6 +29,7 @@ type ActivityCommand =
   | CompactCommand
   | RunHookCommand
   | FilterInputCommand
+  | MoveDefinitionCommand
   | CloseLoopCommand
   | RecordCommand;
 
@@ -48,14 +50,14 @@ const HOOK_ATTEMPTS = 3;
 export function perform(command: ActivityCommand, model: string | undefined): Promise<Happening> {
   switch (command.type) {
     case "open-loop": {
-      const { type, session, ...input } = command;
+      const { type, ...input } = inSession(command);
       return write<"open-loop">(type, input, "opens the loop").then(
         (digest) => ({ type: "loop-opened", digest }),
         setBack("open-set-back"),
       );
     }
     case "call-model": {
-      const { type, session, maxAttempts, ...input } = command;
+      const { type, maxAttempts, ...input } = inSession(command);
       const options = modelOptions(maxAttempts, `turn ${command.turn} · ${model ?? "model"}`);
       return scheduleActivity<ReturnOf<"model">>("model", [input], options).then(
         (digest) => ({ type: "model-replied", digest }),
@@ -63,7 +65,7 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
       );
     }
     case "compact": {
-      const { type, session, maxAttempts, ...input } = command;
+      const { type, maxAttempts, ...input } = inSession(command);
       const options = modelOptions(maxAttempts, `turn ${command.turn} · ${WHY[command.why.type]}`);
       return scheduleActivity<ReturnOf<"compact">>("compact", [input], options).then(
         (digest) => ({ type: "compacted", digest }),
@@ -71,7 +73,7 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
       );
     }
     case "run-hook": {
-      const { type, session, ...input } = command;
+      const { type, ...input } = inSession(command);
       const options = modelOptions(HOOK_ATTEMPTS, `turn ${command.turn} · ${command.ask.point}`);
       return scheduleActivity<ReturnOf<"run-hook">>("run-hook", [input], options).then(
         (digest) => ({ type: "hooks-answered", digest }),
@@ -79,22 +81,29 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
       );
     }
     case "filter-input": {
-      const { type, session, maxAttempts, ...input } = command;
+      const { type, maxAttempts, ...input } = inSession(command);
       const options = modelOptions(maxAttempts, `turn ${command.turn} · ${input.messages.length} waiting`);
       return scheduleActivity<ReturnOf<"filter-input">>("filter-input", [input], options).then(
         (digest) => ({ type: "input-filtered", digest }),
         setBack("filter-set-back"),
       );
     }
+    case "move-definition": {
+      const { type, ...input } = inSession(command);
+      return write<"move-definition">(type, input, `turn ${command.turn}`).then(
+        (digest) => ({ type: "definition-moved", digest }),
+        setBack("move-set-back"),
+      );
+    }
     case "close-loop": {
-      const { type, session, ...input } = command;
+      const { type, ...input } = inSession(command);
       return write<"close-loop">(type, input, command.outcome.type).then(
         (digest) => ({ type: "loop-closed", digest }),
         setBack("close-set-back"),
       );
     }
     case "record": {
-      const { type, session, ...input } = command;
+      const { type, ...input } = inSession(command);
       return write<"record">(type, input, `${command.inbox.length} for the inbox`).then(
         (digest) => ({ type: "recorded", digest }),
         setBack("record-set-back"),
@@ -105,7 +114,7 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
 
 /** Runs one tool call. The activity's type is the tool's own name: that is what the timeline and the metrics show. */
 export function performTool(command: CallToolCommand): Promise<Happening> {
-  const { local, session, timeoutMs, queue, summary, toolName, ...input } = command;
+  const { local, timeoutMs, queue, summary, toolName, ...input } = inSession(command);
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
   const result = local
     ? scheduleLocalActivity<ToolDigest>(toolName, [input], localOptions(label))
@@ -116,9 +125,17 @@ export function performTool(command: CallToolCommand): Promise<Happening> {
   );
 }
 
+/** An activity is told the session only where its workflow has another id. */
+function inSession<Command extends { readonly session: string }>({
+  session,
+  ...rest
+}: Command): Omit<Command, "session"> & { readonly session?: string } {
+  return session === workflowInfo().workflowId ? rest : { ...rest, session };
+}
+
 type ReturnOf<Name extends keyof Activities> = Awaited<ReturnType<Activities[Name]>>;
 
-function write<Name extends "open-loop" | "close-loop" | "record">(
+function write<Name extends "open-loop" | "move-definition" | "close-loop" | "record">(
   name: Name,
   input: Parameters<Activities[Name]>[0],
   summary: string,
@@ -133,6 +150,7 @@ function setBack(
     | "compact-set-back"
     | "hook-set-back"
     | "filter-set-back"
+    | "move-set-back"
     | "close-set-back"
     | "record-set-back",
 ) {

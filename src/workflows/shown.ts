@@ -2,7 +2,7 @@ import { defineSearchAttributeKey } from "@temporalio/common";
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
 import { dashboard } from "../core/dashboard.ts";
 import type { State } from "../core/state.ts";
-import { statusOf } from "../core/status.ts";
+import { type Status, statusOf } from "../core/status.ts";
 
 const STATUS = defineSearchAttributeKey("HoldfastStatus", "KEYWORD");
 const AGENT = defineSearchAttributeKey("HoldfastAgent", "KEYWORD");
@@ -37,14 +37,26 @@ function isPassing({ phase, stop }: State): boolean {
  * and with every five turns or 25 cents.
  */
 export function showcase(searchAttributes: boolean): (state: State) => void {
+  return showcaseOf(searchAttributes, { details: dashboard, status: statusOf, isPassing });
+}
+
+/** How a state of some kind is shown. */
+export type Showing<S> = {
+  readonly details: (state: S) => string;
+  readonly status: (state: S) => Status;
+  /** It is not worth telling; the next one says it all. */
+  readonly isPassing: (state: S) => boolean;
+};
+
+export function showcaseOf<S>(searchAttributes: boolean, showing: Showing<S>): (state: S) => void {
   let shown: Partial<Shown> = searchAttributes ? shownAtStart() : {};
-  let latest: State | undefined;
+  let latest: S | undefined;
   return (state) => {
     if (state === latest) return;
     latest = state;
-    setCurrentDetails(dashboard(state));
-    if (!searchAttributes || isPassing(state)) return;
-    const now = { ...shown, ...shownOf(state) };
+    setCurrentDetails(showing.details(state));
+    if (!searchAttributes || showing.isPassing(state)) return;
+    const now = { ...shown, ...shownOf(showing.status(state)) };
     if (!isWorthAnEvent(shown, now)) return;
     const changes = [
       ...(shown.session === now.session ? [] : [{ key: SESSION, value: now.session }]),
@@ -73,8 +85,7 @@ function shownAtStart(): Partial<Shown> {
 }
 
 /** Agent and model are not known before the loop is open. */
-function shownOf(state: State): Partial<Shown> {
-  const { session, status, agent, model, turns, costUsd } = statusOf(state);
+function shownOf({ session, status, agent, model, turns, costUsd }: Status): Partial<Shown> {
   return {
     session,
     status,

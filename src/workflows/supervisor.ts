@@ -11,18 +11,19 @@ import {
 } from "@temporalio/workflow";
 import { truncateForPreview } from "../core/preview.ts";
 import { redact } from "../core/redact.ts";
-import { delegate, leadOver, type MemberEnd, memberOver, openTeam, type Team } from "../core/team/team.ts";
+import type { PartEnd } from "../core/task.ts";
+import { delegate, leadOver, memberOver, openTeam, type Team } from "../core/team/team.ts";
 import { DELEGATE, type Delegated, type DelegateWords, TEAM } from "../core/team/team-messages.ts";
 import { type TeamResult, type TeamView, teamResult, teamStatus, teamView } from "../core/team/team-shown.ts";
 import type { Limits } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
-import { DEFAULT_SETTINGS, isWords, type RunSettings, type StartRequest } from "./input.ts";
+import { isWords, type StartRequest, settingsFrom } from "./input.ts";
 import { statusQuery, stopSignal, type Words } from "./messages.ts";
+import { beginPart, runPart } from "./part.ts";
 import { RUN_FAILED } from "./result.ts";
 import { teamShowcase } from "./show-team.ts";
 import type { SupervisorRequest } from "./supervisor-input.ts";
-import { runMember } from "./team-member.ts";
 
 export const delegateUpdate = defineUpdate<Delegated, [DelegateWords]>(DELEGATE);
 export const teamQuery = defineQuery<TeamView, [(readonly string[])?]>(TEAM);
@@ -43,7 +44,7 @@ async function drive(
   outside: CancellationScope | undefined,
 ): Promise<TeamResult> {
   mustBeRequest(request);
-  const settings: RunSettings = { ...DEFAULT_SETTINGS, ...request.settings };
+  const settings = settingsFrom(request);
   const show = teamShowcase(settings.searchAttributes);
   const opened = openTeam({
     job: workflowInfo().workflowId,
@@ -85,7 +86,7 @@ async function drive(
     share: opened.given,
     settings,
   };
-  const lead = await work.run(() => runMember(session, start, "lead").end);
+  const lead = await work.run(() => runPart(session, start, "lead"));
   change(leadOver(team, lead));
   work.cancel();
   await condition(allHandlersFinished);
@@ -100,7 +101,7 @@ async function drive(
     const { definitionHash = "" } = team.agents.find(({ name }) => name === agent) ?? {};
     let started: Promise<unknown> = Promise.resolve();
     const end = work.run(() => {
-      const run = runMember(
+      const run = beginPart(
         member.session,
         { definitionHash, prompt: { id, ref }, share: given, settings },
         `${member.id} · ${member.task}`,
@@ -114,7 +115,7 @@ async function drive(
     return { type: "begun", id: member.id, session: member.session };
   }
 
-  async function resultOf(end: MemberEnd): Promise<TeamResult> {
+  async function resultOf(end: PartEnd): Promise<TeamResult> {
     const { report } = end;
     const outcome = outcomeOf(end, team);
     const text =
@@ -130,7 +131,7 @@ async function drive(
   }
 }
 
-function outcomeOf(end: MemberEnd, { stop }: Team): Outcome {
+function outcomeOf(end: PartEnd, { stop }: Team): Outcome {
   if (stop !== undefined) return { type: "stopped", reason: stop.reason };
   if (end.type === "reported") return end.report.outcome;
   return { type: "failed", fault: "lead-lost", message: `The lead did not come to an end: ${end.how}` };

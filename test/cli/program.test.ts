@@ -35,7 +35,10 @@ test("pin: the commands", () => {
     "continue",
     "rerun",
     "raise-limit",
+    "update",
     "stop",
+    "job",
+    "schedule",
     "worker",
     "doctor",
   ]);

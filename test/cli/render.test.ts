@@ -170,3 +170,12 @@ test("a call in one line", () => {
   expect(callSummary("not json")).toBe('"not json"');
   expect(callSummary({ command: "x".repeat(500) })).toHaveLength(120);
 });
+
+test("a move to another definition is a line of its own, and so is one that was refused [3.8]", () => {
+  const move = { type: "DefinitionChanged" as const, from: "a", to: "b", changes: [], warnings: [] };
+  const changes = [{ field: "model", said: "id a → b", takesEffect: "next-turn" as const }];
+  expect(shown(event({ ...move, applied: true, changes }))).toBe("(moved to another definition: model)\n");
+  expect(shown(event({ ...move, applied: false, reason: "no such hook" }))).toBe(
+    "(not moved to another definition: no such hook)\n",
+  );
+});

@@ -26,7 +26,10 @@ test("pin: the values that the package exports", () => {
   expect(Object.keys(client).sort()).toEqual([
     "Holdfast",
     "HoldfastError",
+    "Job",
     "ModelNameError",
+    "OVERLAP_WORDS",
+    "Schedules",
     "Session",
     "anthropic",
     "connect",

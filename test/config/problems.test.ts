@@ -53,6 +53,24 @@ system_prompt = "\${NOT_SET}"
   });
 
   test.each([
+    ['{ name = "x", on_failure = "goon" }', "callbacks.before_turn.on_failure", '"goon"', "go-on"],
+    ['[{ command = "x y", on_failure = "stpo" }]', "callbacks.before_turn[0].on_failure", '"stpo"', "stop"],
+    ['{ name = "x", timeout_ms = -4 }', "callbacks.before_turn.timeout_ms", "-4", undefined],
+    ['[{ name = "x", onFailure = "stop" }]', "callbacks.before_turn[0].onFailure", undefined, "on_failure"],
+    ['["a", { hook = 3 }]', "callbacks.before_turn[1].hook", "3", undefined],
+    ["{ }", "callbacks.before_turn", "{}", undefined],
+  ])("of a hook %s: the value that is wrong, not all of it [CFG-27]", (text, field, found, nearest) => {
+    expect(problemsOf(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`)).toMatchObject([{ field }]);
+    const problem = problemOf(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`);
+    expect([problem.found, problem.nearest]).toEqual([found, nearest]);
+  });
+
+  test("the nearest word of an output's kind [CFG-27, SO-01]", () => {
+    const kind = (said: string) => problemOf(`${PROVIDER}[output]\ntype = "${said}"`).nearest;
+    expect([kind("jsn"), kind("json_schema"), kind("txt")]).toEqual(["json", "json-schema", "text"]);
+  });
+
+  test.each([
     ["toml", "[provider\n", 2],
     ["toml", '[provider]\nmodel = "a"\nmodel = "b"\n', 3],
     ["yaml", "provider:\n  model: [a\n", 3],

@@ -10,11 +10,13 @@ import {
   option,
   record,
   subarray,
+  tuple,
 } from "fast-check";
 import { pendingApprovals } from "../../src/core/approvals.ts";
-import type { HookWord } from "../../src/core/digest.ts";
+import type { HookWord, ToolFacts } from "../../src/core/digest.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
+import type { Outcome } from "../../src/schema/record.ts";
 import {
   calls,
   type Judge,
@@ -24,6 +26,7 @@ import {
   type Reply,
   type Setting,
   says,
+  TOOLS,
   usageOf,
 } from "./play.ts";
 
@@ -35,12 +38,14 @@ export type Action =
   | { readonly type: "lose"; readonly pick: number; readonly reached: Reached; readonly attempts: number }
   | { readonly type: "elsewhere"; readonly pick: number; readonly reached: Reached }
   | { readonly type: "cancelled" | "failed"; readonly pick: number; readonly reached: Reached }
-  | { readonly type: "steer" | "follow-up" | "prompt" | "rotation" | "stop" | "intrude" | "gone" }
+  | { readonly type: "steer" | "follow-up" | "prompt" | "rotation" | "stop" | "intrude" }
+  | { readonly type: "gone"; readonly pick: number; readonly shown: boolean }
   | { readonly type: "again"; readonly pick: number; readonly steering: boolean }
   | { readonly type: "mode"; readonly queue: "steering" | "follow-up"; readonly mode: QueueMode }
   | { readonly type: "clear"; readonly queue: "steering" | "follow-up" | "all" }
   | { readonly type: "answer"; readonly pick: number; readonly yes: boolean; readonly always: boolean }
   | { readonly type: "compact" }
+  | { readonly type: "update"; readonly pick: number }
   | { readonly type: "time"; readonly ms: number };
 
 const pick = nat(7);
@@ -59,7 +64,7 @@ const broken: Arbitrary<Action> = record({
   reached,
 });
 /** A sub-agent is terminated. */
-const gone = constant<Action>({ type: "gone" });
+const gone: Arbitrary<Action> = record({ type: constant("gone" as const), pick, shown: boolean() });
 const words = constantFrom<Action>({ type: "steer" }, { type: "follow-up" }, { type: "prompt" });
 const again: Arbitrary<Action> = record({ type: constant("again" as const), pick, steering: boolean() });
 const setting: Arbitrary<Action> = oneof(
@@ -83,6 +88,7 @@ const answer: Arbitrary<Action> = record({
   always: boolean(),
 });
 const compact = constant<Action>({ type: "compact" });
+const update: Arbitrary<Action> = record({ type: constant("update" as const), pick });
 const time: Arbitrary<Action> = record({ type: constant("time" as const), ms: nat(2000) });
 
 /** Everything that can happen. */
@@ -99,6 +105,7 @@ export const anyActions = array(
     { arbitrary: setting, weight: 1 },
     { arbitrary: answer, weight: 4 },
     { arbitrary: compact, weight: 1 },
+    { arbitrary: update, weight: 2 },
     { arbitrary: rotation, weight: 1 },
     { arbitrary: stop, weight: 1 },
     { arbitrary: intrude, weight: 1 },
@@ -115,6 +122,7 @@ export const calmActions = array(
     { arbitrary: words, weight: 6 },
     { arbitrary: answer, weight: 3 },
     { arbitrary: compact, weight: 1 },
+    { arbitrary: update, weight: 1 },
     { arbitrary: setting, weight: 1 },
     { arbitrary: rotation, weight: 1 },
   ),
@@ -151,6 +159,16 @@ const name = constantFrom(
 const call = record({ name, invalid: option(constant("wrong"), { freq: 6, nil: undefined }) }).map(
   ({ name, invalid }) => (invalid === undefined ? { name } : { name, invalid }),
 );
+/** Tasks for one sub-agent or several, beside other work perhaps. */
+const delegations: Arbitrary<Reply> = record({
+  tasks: integer({ min: 1, max: 4 }),
+  beside: boolean(),
+  tokens: nat(100),
+}).map(({ tasks, beside, tokens }) => ({
+  ...calls(...Array.from({ length: tasks }, () => "scout"), ...(beside ? ["read", "bash"] : [])),
+  usage: usageOf(tokens, 1),
+  costUsd: tokens / 128,
+}));
 /** Answers that claim to be the structured output, as a text or as calls of the final tool; and such calls beside others. */
 const outputs: Arbitrary<Reply> = record({
   final: nat(2),
@@ -186,7 +204,52 @@ const reply: Arbitrary<Reply> = oneof(
     weight: 2,
   },
   { arbitrary: outputs, weight: 1 },
+  { arbitrary: delegations, weight: 2 },
 );
+
+/** Hashes: that of the definition at first, two others, and one that no run may be moved to. */
+const DEFINITIONS = ["hash", "other", "fewer", "wrong"];
+
+const definitions: NonNullable<Setting["definitions"]> = {
+  other: { toolStrategy: { type: "sequential" }, model: "model-2" },
+  fewer: {
+    tools: { bash: TOOLS["bash"] as ToolFacts },
+    hooks: ["before-turn", "after-turn"],
+  },
+  wrong: { refused: "it names a filter that there is not" },
+};
+/** The most that a sub-agent takes beyond its share: the step that it is in. */
+const LAST_STEP = { tokens: 50, nanoUsd: 5_000_000 };
+
+/** What sub-agents come to, by the calls that started them and what was set aside for them. */
+function fates(seed: number): NonNullable<Setting["reports"]> {
+  return ({ toolCallId, child }) => {
+    const mood = seed + 3 * numberIn(toolCallId);
+    if (mood % 7 === 0) return "gone";
+    if (mood % 11 === 0) return "unseen";
+    const { turns, tokens, nanoUsd, children } = child?.given ?? NO_SHARE;
+    const most = (part: number | null, usual: number) => Math.min(part ?? usual, usual);
+    const isGreedy = mood % 3 === 0;
+    const part = (whole: number) => (isGreedy ? whole : Math.floor((whole * (mood % 5)) / 4));
+    const beyond = isGreedy ? LAST_STEP : { tokens: 0, nanoUsd: 0 };
+    const used = {
+      turns: part(most(turns, 4)),
+      tokens: part(most(tokens, 200)) + beyond.tokens,
+      nanoUsd: part(most(nanoUsd, 500_000_000)) + beyond.nanoUsd,
+      children: part(most(children, 3)),
+    };
+    return { used, outcome: OUTCOMES[mood % OUTCOMES.length] as Outcome };
+  };
+}
+
+const NO_SHARE = { turns: 0, tokens: 0, nanoUsd: 0, children: 0 };
+const OUTCOMES: readonly Outcome[] = [
+  { type: "answered", stopReason: "stop" },
+  { type: "answered", stopReason: "stop" },
+  { type: "limit-reached", reason: "Max turns reached (1/1)" },
+  { type: "failed", fault: "auth", message: "no key" },
+  { type: "stopped", reason: "enough" },
+];
 
 /** What hooks answer, by what they are asked alone: a crash makes them be asked again. */
 function moody(seed: number): NonNullable<Setting["words"]> {
@@ -210,9 +273,18 @@ function numberIn(id: string): number {
   return Number(id.replace(/\D/g, ""));
 }
 
-export const settings: Arbitrary<Setting> = record({
+const anySettings: Arbitrary<Setting> = record({
+  definitions: constant(definitions),
   hooks: option(subarray([...HOOK_POINTS]), { nil: undefined }),
   words: nat(10).map(moody),
+  reports: nat(10).map(fates),
+  delegation: option(
+    record({
+      maxDepth: integer({ min: 1, max: 4 }),
+      maxChildren: option(integer({ min: 1, max: 8 }), { nil: null }),
+    }),
+    { nil: undefined },
+  ),
   replies: array(reply, { maxLength: 12 }),
   mode: constantFrom("run" as const, "interactive" as const),
   idleTimeoutMs: constantFrom(null, 1000),
@@ -247,6 +319,29 @@ export const settings: Arbitrary<Setting> = record({
   held: boolean(),
 });
 
+/** Half of them begin with tasks for sub-agents, and have something to share out. */
+export const settings: Arbitrary<Setting> = tuple(anySettings, option(delegations, { freq: 2 })).map(
+  ([setting, first]) =>
+    first === null
+      ? setting
+      : {
+          ...setting,
+          prompts: ["hi"],
+          limits: roomy(setting.limits),
+          replies: [first, ...(setting.replies ?? []).slice(0, 3)],
+        },
+);
+
+function roomy({ maxTurns, maxTotalTokens, maxCostUsd }: NonNullable<Setting["limits"]> = {}) {
+  const more = (limit: number | null | undefined, by: number) => (limit == null ? null : limit + by);
+  return {
+    maxTurns: more(maxTurns, 4),
+    maxTotalTokens: more(maxTotalTokens, 800),
+    maxCostUsd: more(maxCostUsd, 4),
+    maxDurationMs: null,
+  };
+}
+
 /** Does one thing, where it is legal; says whether it was. */
 export function act(run: Play, action: Action): boolean {
   if (
@@ -267,7 +362,10 @@ export function act(run: Play, action: Action): boolean {
     case "tool": {
       const call = run.running[action.pick % Math.max(1, run.running.length)];
       if (call === undefined) return act(run, { type: "step" });
-      run.tool(call, action.isError);
+      // A sub-agent begins at one time, and ends at another.
+      const { child } = run.call(call);
+      if (child !== undefined && child.session === undefined) run.beginChild(call);
+      else run.tool(call, action.isError);
       return true;
     }
     case "lose":
@@ -289,10 +387,10 @@ export function act(run: Play, action: Action): boolean {
       );
     }
     case "gone": {
-      const child =
-        command.type === "call-tools" ? command.calls.find((call) => call.child !== undefined) : undefined;
+      const children = command.type === "call-tools" ? command.calls.filter(({ child }) => child) : [];
+      const child = children[action.pick % Math.max(1, children.length)];
       if (child === undefined) return false;
-      run.tell({ type: "child-lost", call: child.call, how: "it was terminated" });
+      run.childGone(child.call, action.shown);
       return true;
     }
     case "steer":
@@ -337,6 +435,9 @@ export function act(run: Play, action: Action): boolean {
     }
     case "compact":
       run.compact();
+      return true;
+    case "update":
+      run.update(DEFINITIONS[action.pick % DEFINITIONS.length] ?? "");
       return true;
     case "time":
       run.pass(action.ms).timePassed();

@@ -276,17 +276,28 @@ describe("what a model does to its own view", () => {
     const event = agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
     expect(event).toEqual({ ...body, loopId: "s.test.1" });
   });
+
+  test("a move to another definition says what changes and when; where its terms are kept is the record's affair [3.8]", () => {
+    const change = { field: "model", said: "id a → b", takesEffect: "next-turn" as const };
+    const told = { from: "a", to: "b", applied: true, changes: [change], warnings: ["dear"] };
+    const body = { type: "DefinitionChanged" as const, ...told, terms: "hash" };
+    const event = agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
+    const timestamp = "1970-01-01T00:00:00.000Z";
+    expect(event).toEqual({ type: body.type, ...told, loopId: "s.test.1", timestamp });
+    expect(AgentEvent.parse(event)).toEqual(event);
+  });
 });
 
 describe("the schema of events", () => {
   const kinds = AgentEvent.options.map(({ shape }) => shape.type.value);
 
-  test("has the seventeen kinds and that of a revert, none for errors, and only those of parallel evaluation name no loop [EVT-01, EVT-11, X-24]", () => {
+  test("has the seventeen kinds, those of a revert and of a move, none for errors, and only those of parallel evaluation name no loop [EVT-01, EVT-11, X-24]", () => {
     expect([...kinds].sort()).toEqual([
       "AgentEnd",
       "AgentStart",
       "CompactionEnded",
       "CompactionStarted",
+      "DefinitionChanged",
       "InputRejected",
       "MessageEnd",
       "MessageStart",

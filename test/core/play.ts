@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { apply } from "../../src/core/apply.ts";
-import type { Allowance } from "../../src/core/budget/amounts.ts";
+import { allowance, setAside, used } from "../../src/core/budget/account.ts";
+import { type Allowance, type Amounts, addAmounts, NOTHING } from "../../src/core/budget/amounts.ts";
 import type { Calling } from "../../src/core/calling.ts";
 import { choosePrune } from "../../src/core/choose-prune.ts";
 import { chooseRevert } from "../../src/core/choose-revert.ts";
@@ -12,6 +13,7 @@ import type {
   Command,
   CompactCommand,
   FilterInputCommand,
+  MoveDefinitionCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
@@ -25,11 +27,14 @@ import type {
   InputVerdict,
   LoopDigest,
   ModelDigest,
+  MoveDigest,
   OutputVerdict,
+  PinnedDigest,
   ToolDigest,
   ToolFacts,
 } from "../../src/core/digest.ts";
 import { estimateMessage } from "../../src/core/estimate.ts";
+import { spentBy } from "../../src/core/limits.ts";
 import { materialise } from "../../src/core/materialise.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
@@ -43,7 +48,7 @@ import type { PersonMessage, State } from "../../src/core/state.ts";
 import type { TaskReport } from "../../src/core/task.ts";
 import { viewLength } from "../../src/core/view.ts";
 import type { ViewRequest } from "../../src/core/view-request.ts";
-import type { Limits, QueueMode } from "../../src/schema/definition.ts";
+import type { Delegation, Limits, QueueMode } from "../../src/schema/definition.ts";
 import type { HookPoint } from "../../src/schema/hooks.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../src/schema/permission.ts";
@@ -103,6 +108,9 @@ export type Setting = {
   readonly limits?: Partial<Limits>;
   /** What whoever has started the run has set aside for it. */
   readonly share?: Allowance;
+  readonly delegation?: Delegation | undefined;
+  /** What becomes of sub-agents, by the calls that started them: the same whenever it is asked. */
+  readonly reports?: (command: CallToolCommand) => Fate;
   readonly steeringMode?: QueueMode;
   readonly followUpMode?: QueueMode;
   readonly maxRetries?: number;
@@ -127,6 +135,8 @@ export type Setting = {
   readonly words?: (command: RunHookCommand) => readonly HookWord[];
   /** What the filters say of words that wait; nobody is asked when absent. */
   readonly judges?: Judge | undefined;
+  /** What other definitions say, by their hashes, or why the run may not be moved to them; the same as before unless said. */
+  readonly definitions?: Readonly<Record<string, Partial<PinnedDigest> | { readonly refused: string }>>;
   readonly transcript?: FakeTranscript;
   readonly session?: string;
   /** The temporal run that goes first. */
@@ -150,6 +160,12 @@ function reportOf(session: string): TaskReport {
     used: { turns: 1, tokens: 100, nanoUsd: 0, children: 0 },
   };
 }
+
+/** What a sub-agent comes to, or that it is terminated; `unseen` with no record of it. */
+export type Fate = Partial<TaskReport> | "gone" | "unseen";
+
+/** What an agent counts for beside what it uses. */
+const ONE_MORE: Amounts = { ...NOTHING, children: 1 };
 
 /** A warning, a rejection, or nothing. */
 export type Judge = (
@@ -189,6 +205,7 @@ export const TOOLS: Record<string, ToolFacts> = {
     child: {
       definitionHash: "hash-child",
       limits: { maxTurns: 10, maxTotalTokens: 1_000_000, maxDurationMs: 300_000, maxCostUsd: null },
+      delegation: { maxDepth: 3, maxChildren: 5 },
     },
   },
 };
@@ -217,6 +234,10 @@ export class Play {
   readonly moves = new Set<string>();
   /** Each asking of hooks, behind so many events of its loop. */
   readonly hooked: { readonly loopId: string; readonly behind: number; readonly line: string }[] = [];
+  /** What each sub-agent that is over has used, with itself as one of `children`; and in which turn it was called. */
+  readonly settled: { readonly loopId: string; readonly turn: number; readonly used: Amounts }[] = [];
+  /** The most sub-agents that were at work at one time. */
+  sideBySide = 0;
   largestState = 0;
   #modelCalls = new Map<string, number>();
   #answers: { position: number; calls: readonly CallDigest[] }[] = [];
@@ -229,6 +250,7 @@ export class Play {
   readonly judged: string[] = [];
   /** Positions of entries that no model sees. */
   readonly #unseen = new Set<number>();
+  #atWork = 0;
   #ids = 0;
   #runs = 1;
 
@@ -278,6 +300,9 @@ export class Play {
   }
   compact(focus?: string): this {
     return this.tell({ type: "compaction-asked", ...(focus === undefined ? {} : { focus }) });
+  }
+  update(hash: string): this {
+    return this.tell({ type: "update-asked", hash });
   }
   rotationDue(): this {
     return this.tell({ type: "rotation-due" });
@@ -334,15 +359,32 @@ export class Play {
     return this.tell(this.performTool(this.call(call), isError));
   }
 
-  /** The sub-agent of this call comes to its end, without a word unless the report says where one stands. */
-  child(call: number, report: Partial<TaskReport> = {}): this {
+  /** The sub-agent of this call begins, in a session of its own. */
+  beginChild(call: number): this {
     const session = `${this.setting.session ?? "s"}.sub-${this.#ids++}`;
     this.call(call);
-    return this.tell({ type: "child-started", call, session }).tell({
-      type: "child-finished",
-      call,
-      report: { ...reportOf(session), ...report },
-    });
+    return this.tell({ type: "child-started", call, session });
+  }
+
+  /** The sub-agent of this call comes to its end, without a word unless the report says where one stands. */
+  child(call: number, report: Partial<TaskReport> = {}): this {
+    if (this.call(call).child?.session === undefined) this.beginChild(call);
+    const command = this.call(call);
+    const session = command.child?.session ?? "";
+    const fate = this.setting.reports?.(command) ?? {};
+    if (typeof fate === "string") return this.childGone(call, fate === "gone");
+    const said = { ...reportOf(session), ...fate, ...report };
+    return this.tell({ type: "child-finished", call, report: said });
+  }
+
+  /** It is terminated; what its record shows of it is what it has cost. */
+  childGone(call: number, shown: boolean): this {
+    const command = this.call(call);
+    const session = command.child?.session;
+    if (!shown || session === undefined) return this.tell({ type: "child-lost", call, how: "it is gone" });
+    const fate = this.setting.reports?.(command) ?? {};
+    const report = { ...reportOf(session), ...(typeof fate === "string" ? {} : fate) };
+    return this.tell({ type: "child-lost", call, how: "it was terminated", report });
   }
 
   /** The command for this call; fails when it is not to be run now. */
@@ -380,6 +422,7 @@ export class Play {
         compact: "compact-set-back",
         "run-hook": "hook-set-back",
         "filter-input": "filter-set-back",
+        "move-definition": "move-set-back",
       } as const
     )[command.type];
     return this.tell({ type, setback });
@@ -388,7 +431,7 @@ export class Play {
   /** A sub-agent does not hang on a worker: it is not lost with one, and does not go elsewhere. */
   private childSetBack(call: number, { type }: Setback): this {
     if (type === "lost" || type === "elsewhere") return this;
-    return this.tell({ type: "child-lost", call, how: "it is gone" });
+    return this.childGone(call, false);
   }
 
   lose(reached: Reached = "nothing", call?: number, attempts = 0): this {
@@ -403,6 +446,7 @@ export class Play {
   continueAsNew(): this {
     expect(this.command.type).toBe("rotate");
     expect(this.state.outbox).toEqual(EMPTY_OUTBOX);
+    expect(this.state.loop?.account?.open ?? {}, "no sub-agent is lost by continue-as-new").toEqual({});
     this.state = throughJson(this.state);
     this.run = `run${++this.#runs}`;
     return this.tell({ type: "begun" });
@@ -453,6 +497,8 @@ export class Play {
         });
         return { type: "loop-closed", digest: { ...(result as object), branch } };
       }
+      case "move-definition":
+        return { type: "definition-moved", digest: this.#move(command, reached) };
       case "run-hook":
         return { type: "hooks-answered", digest: this.#runHook(command, reached) };
       case "record": {
@@ -534,30 +580,7 @@ export class Play {
         type: transcript.loops.length === 0 ? ("initial" as const) : ("default" as const),
       };
     const before = transcript.entries(transcript.head);
-    const { strategy, limits, steeringMode, followUpMode, maxRetries, tools } = this.setting;
-    const pinned = {
-      definitionHash: "hash",
-      agentName: "tester",
-      model: "model-1",
-      limits: { ...NO_LIMITS, ...limits },
-      toolStrategy: strategy ?? { type: "parallel" as const },
-      steeringMode: steeringMode ?? "one-at-a-time",
-      followUpMode: followUpMode ?? "one-at-a-time",
-      maxRetries: maxRetries ?? 3,
-      tools: tools ?? TOOLS,
-      permissions: { ...ALLOW_ALL, ...this.setting.permissions },
-      approvals: {
-        timeoutMs: this.setting.approvalTimeoutMs ?? null,
-        countsAsDuration: this.setting.waitingCounts ?? false,
-      },
-      ...(this.setting.compactAbove === undefined
-        ? {}
-        : { context: { compactAbove: this.setting.compactAbove } }),
-      ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
-      ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
-      ...(this.setting.judges === undefined ? {} : { filters: true as const }),
-      warnings: [],
-    };
+    const pinned = { ...this.#pinned(command.definitionHash), warnings: [] };
     if (reached !== "stored") {
       return { ...pinned, loopId, kind, branch: "main", from: 0, tokensBefore: 0, entries: [] };
     }
@@ -609,6 +632,66 @@ export class Play {
     };
     transcript.steps.set(step, { generation: command.generation, stored: { branch, result: digest } });
     return digest;
+  }
+
+  /** What is pinned of a definition: of the run's own, and of one that it is moved to. */
+  #pinned(hash = ""): PinnedDigest {
+    const {
+      strategy,
+      limits,
+      steeringMode,
+      followUpMode,
+      maxRetries,
+      tools,
+      definitions = {},
+    } = this.setting;
+    const other = definitions[hash];
+    return {
+      definitionHash: other === undefined ? "hash" : hash,
+      agentName: "tester",
+      model: "model-1",
+      limits: { ...NO_LIMITS, ...limits },
+      toolStrategy: strategy ?? { type: "parallel" as const },
+      steeringMode: steeringMode ?? "one-at-a-time",
+      followUpMode: followUpMode ?? "one-at-a-time",
+      maxRetries: maxRetries ?? 3,
+      tools: tools ?? TOOLS,
+      ...(this.setting.delegation === undefined ? {} : { delegation: this.setting.delegation }),
+      permissions: { ...ALLOW_ALL, ...this.setting.permissions },
+      approvals: {
+        timeoutMs: this.setting.approvalTimeoutMs ?? null,
+        countsAsDuration: this.setting.waitingCounts ?? false,
+      },
+      ...(this.setting.compactAbove === undefined
+        ? {}
+        : { context: { compactAbove: this.setting.compactAbove } }),
+      ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
+      ...(this.setting.judges === undefined ? {} : { filters: true as const }),
+      ...(other === undefined || "refused" in other ? {} : other),
+    };
+  }
+
+  #move(command: MoveDefinitionCommand, reached: Reached): MoveDigest {
+    const { to, limits, loopId } = command;
+    const { branch, result } = this.#write(command, loopId, reached, (): object => {
+      const other = this.setting.definitions?.[to];
+      if (other !== undefined && "refused" in other) return { type: "refused", reason: other.refused };
+      const pinned = this.#pinned(to);
+      const names = Object.keys(limits) as (keyof Limits)[];
+      const changed = names.filter(
+        (name) => other?.limits !== undefined && limits[name] !== other.limits[name],
+      );
+      return {
+        type: "moved",
+        pinned,
+        limits: Object.fromEntries(changed.map((name) => [name, pinned.limits[name]])),
+        changes: [],
+        warnings: [],
+        terms: `terms of ${to}`,
+      };
+    });
+    return { ...(result as MoveDigest), branch };
   }
 
   #runHook(command: RunHookCommand, reached: Reached): HookDigest {
@@ -837,7 +920,7 @@ export class Play {
   }
 
   #write(
-    command: CloseLoopCommand | RecordCommand,
+    command: CloseLoopCommand | RecordCommand | MoveDefinitionCommand,
     loopId: string,
     reached: Reached,
     also: () => object,
@@ -893,6 +976,7 @@ export class Play {
   }
 
   #note(before: State, event: RunEvent): void {
+    if (event.type === "child-finished" || event.type === "child-lost") this.#noteEnd(before, event);
     if (event.type === "steered" || event.type === "followed-up" || event.type === "prompted") {
       const { id } = event.message;
       const queue =
@@ -913,7 +997,18 @@ export class Play {
     }
   }
 
-  /** I1 to I5, after every event. */
+  /** A second word of a sub-agent that is over counts for nothing. */
+  #noteEnd(
+    { phase, loop }: State,
+    { call, report }: Extract<RunEvent, { type: "child-finished" | "child-lost" }>,
+  ): void {
+    const status = phase.type === "calling-tools" ? phase.calls[call]?.status : undefined;
+    if (loop === undefined || status?.type !== "running") return;
+    const { loopId, turn } = loop;
+    this.settled.push({ loopId, turn, used: addAmounts(report?.used ?? NOTHING, ONE_MORE) });
+  }
+
+  /** I1 to I6, after every event. */
   check(): void {
     const { state } = this;
     this.largestState = Math.max(this.largestState, Buffer.byteLength(this.#json));
@@ -923,6 +1018,7 @@ export class Play {
     this.#checkMessages();
     this.#checkAnswers();
     this.#checkEvents();
+    this.#checkShares();
     if (this.#json.includes(SECRET_OF_TEXT)) {
       const { last: _, ...rest } = state;
       const clean = !JSON.stringify(rest).includes(SECRET_OF_TEXT);
@@ -1027,6 +1123,31 @@ export class Play {
     }
     must(known.size === loop.events, `I4: ${known.size} events are known, ${loop.events} were numbered`);
     must(Math.max(-1, ...known.keys()) === loop.events - 1, "I4: events are numbered without a gap");
+  }
+
+  /** I6: open are the shares of those at work, nothing is set aside twice, and what is over counts as it was used. */
+  #checkShares(): void {
+    const { loop } = this.state;
+    if (loop === undefined) return;
+    const { account, turn, loopId } = loop;
+    const atWork = (callingOf(this.state)?.calls ?? []).flatMap(({ status }, index) =>
+      status.type === "running" && status.child !== undefined ? [`${turn}.${index}`] : [],
+    );
+    same(Object.keys(account?.open ?? {}).sort(), atWork.sort(), "I6: shares are open for those at work");
+    const over = this.settled.filter((one) => one.loopId === loopId);
+    const sum = over.map((one) => one.used).reduce(addAmounts, NOTHING);
+    same(account?.settled ?? NOTHING, sum, "I6: what is over counts as it was used");
+    const begins = atWork.length > this.#atWork;
+    this.#atWork = atWork.length;
+    this.sideBySide = Math.max(this.sideBySide, atWork.length);
+    if (account === undefined || !begins) return;
+    const spent = { ...spentBy(loop, this.now), turns: turn + 1 };
+    const whole = addAmounts(used(account, spent), setAside(account));
+    const most = allowance(account);
+    for (const part of ["turns", "tokens", "nanoUsd", "children"] as const) {
+      const limit = most[part];
+      must(limit === null || whole[part] <= limit, `I6: no more ${part} are set aside than there are`);
+    }
   }
 
   /** What must be true when a run is over. */

@@ -1,11 +1,12 @@
-import { type Arbitrary, assert, asyncProperty } from "fast-check";
+import { type Arbitrary, assert, asyncProperty, sample, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type Amounts, addAmounts, NOTHING, toUsd } from "../../src/core/budget/amounts.ts";
 import type { Usage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
 import { NO_LIMITS, type Play, play, throughJson } from "./play.ts";
 
-// Whatever the world answers and people do: play.ts checks I1 to I5 after every event, and at the end that nothing
+// Whatever the world answers and people do: play.ts checks I1 to I6 after every event, and at the end that nothing
 // was lost, doubled or left open.
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
@@ -26,7 +27,7 @@ async function always<Values extends [unknown, ...unknown[]]>(
 
 describe("any script", () => {
   test(
-    "keeps every invariant, ends, its record is whole, no limit is passed by more than a turn [I1..I5, TOOL-08, STEER-01, X-01, EVT-12, LIM-02]",
+    "keeps every invariant, ends, its record is whole, no limit is passed by more than a turn [I1..I6, TOOL-08, STEER-01, X-01, EVT-12, LIM-02, SUB-03, SUB-09]",
     async () => {
       await always(
         (setting, actions) => {
@@ -59,6 +60,19 @@ describe("any script", () => {
     },
     PATIENCE_MS,
   );
+});
+
+describe("sub-agents", () => {
+  test("are in a good part of the stories, side by side and with others below them", () => {
+    const stories = sample(tuple(settings, anyActions), { numRuns: 500, seed: 5 }).map(([setting, actions]) =>
+      playAll(setting, actions),
+    );
+    const share = (is: (run: Play) => boolean) => stories.filter(is).length / stories.length;
+    expect(share(({ settled }) => settled.length > 0)).toBeGreaterThan(0.3);
+    expect(share(({ sideBySide }) => sideBySide > 1)).toBeGreaterThan(0.1);
+    expect(share(({ settled }) => settled.some(({ used }) => used.children > 1))).toBeGreaterThan(0.05);
+    expect(share(({ moves }) => [...moves].some((move) => / child-lost /.test(move)))).toBeGreaterThan(0.05);
+  });
 });
 
 describe("crashes", () => {
@@ -123,16 +137,23 @@ function isOfChild(body: EventBody): boolean {
   return body.type === "ToolExecutionEnd" && body.toolName === "scout";
 }
 
+/** Of the sub-agents that were called before the turn. */
+function usedBefore(run: Play, loopId: string, turn: number): Amounts {
+  const before = run.settled.filter((one) => one.loopId === loopId && one.turn < turn);
+  return before.map(({ used }) => used).reduce(addAmounts, NOTHING);
+}
+
 function expectWithinLimits(run: Play, loopId: string): void {
   const { maxTurns, maxTotalTokens, maxCostUsd } = { ...NO_LIMITS, ...run.setting.limits };
   const bodies = run.transcript.eventsOf(loopId).map(({ body }) => body);
   const ends = bodies.flatMap((body) => (body.type === "TurnEnd" ? [body.usage] : []));
   const starts = bodies.filter((body) => body.type === "TurnStart").length;
-  if (maxTurns !== null) expect(starts).toBeLessThanOrEqual(maxTurns);
+  const below = usedBefore(run, loopId, starts - 1);
+  if (maxTurns !== null && starts > 0) expect(starts + below.turns).toBeLessThanOrEqual(maxTurns);
   const tokens = ends.slice(0, starts - 1).reduce((sum, { input, output }) => sum + input + output, 0);
-  if (maxTotalTokens !== null && starts > 0) expect(tokens).toBeLessThan(maxTotalTokens);
+  if (maxTotalTokens !== null && starts > 0) expect(tokens + below.tokens).toBeLessThan(maxTotalTokens);
   const cost = costOf(ends.slice(0, starts - 1));
-  if (maxCostUsd !== null && starts > 0) expect(cost).toBeLessThan(maxCostUsd);
+  if (maxCostUsd !== null && starts > 0) expect(cost + toUsd(below.nanoUsd)).toBeLessThan(maxCostUsd);
   const end = bodies.at(-1);
   if (end?.type === "AgentEnd" && end.outcome.type === "limit-reached") {
     const met = [

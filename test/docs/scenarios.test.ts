@@ -7,7 +7,7 @@ const page = readFileSync(new URL("../../docs/scenarios.md", import.meta.url), "
 const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = ""]) => JSON.parse(text));
 
 describe("the examples of docs/scenarios.md are played as the page says", () => {
-  test("there are two", () => expect(examples).toHaveLength(2));
+  test("there are three", () => expect(examples).toHaveLength(3));
 
   test.each(readScenarios(examples).map((scenario) => [scenario.name, scenario] as const))(
     "%s",

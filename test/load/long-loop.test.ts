@@ -86,6 +86,7 @@ function worker() {
     hooks: new HookRegistry(),
     transforms: new Named("context transform"),
     converters: new Named("context converter"),
+    reducers: new Named("reducer"),
     compactions: new Named("compaction strategy"),
     secrets: () => "sk-test",
     definitions: new Definitions(transcript),

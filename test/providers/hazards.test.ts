@@ -588,10 +588,6 @@ describe("an answer without measure", () => {
     "its thinking": [[], chunk({ reasoning: PIECE })],
     "its encrypted thinking": [[], detail({ type: "reasoning.encrypted", data: PIECE })],
     "the arguments of a call": [[call({ name: "write", arguments: "{" })], call({ arguments: PIECE })],
-    "the number of its calls": [
-      [],
-      chunk({ tool_calls: Array(200).fill({ function: { name: "a", arguments: "{}" } }) }),
-    ],
   };
   const claude: Record<string, readonly [readonly object[], object]> = {
     "its text": [block({ type: "text" }), delta({ type: "text_delta", text: PIECE })],
@@ -624,6 +620,29 @@ describe("an answer without measure", () => {
   test.each(Object.entries(claude))("Anthropic's, by %s", async (_name, [first, more]) => {
     const server = await endless([...CLAUDE.slice(0, 1), ...first], more, true);
     await refused(askAnthropic(server.url), server);
+  });
+
+  test("by the number of its calls is broken off at the limit, by either vendor", async () => {
+    const one = { function: { name: "a", arguments: "{}" } };
+    const many = await endless([], chunk({ tool_calls: Array(200).fill(one) }), false);
+    const begun = (index: number) => ({
+      type: "content_block_start",
+      index,
+      content_block: { type: "tool_use", id: `t${index}`, name: "a", input: {} },
+    });
+    const claudes = Array.from({ length: 300 }, (_, index) => begun(index));
+    const others = await endless([...CLAUDE.slice(0, 1), ...claudes], { type: "ping" }, true);
+    for (const [answered, server] of [
+      [askCompletions(many.url), many],
+      [askAnthropic(others.url), others],
+    ] as const) {
+      const error = await faultOf(answered);
+      expect(error.fault).toBe("api");
+      expect(error.message).toContain(
+        "its answer had 257 calls when it was broken off, and at most 256 are taken",
+      );
+      await server.allClosed();
+    }
   });
 
   test("in one event is broken off where the event becomes too long, and not asked for again", async () => {
@@ -666,6 +685,21 @@ describe("the id of a call", () => {
     const { call, shown } = await answered("ü".repeat(128));
     expect(call).toEqual({ type: "toolCall", id: "ü".repeat(128), name: "look", arguments: {} });
     expect(shown).toEqual([call.id, call.id]);
+  });
+
+  test("is another one where Anthropic's server has given it twice, or left it empty", async () => {
+    const begun = (id: string, index: number) => ({
+      type: "content_block_start",
+      index,
+      content_block: { type: "tool_use", id, name: "look", input: {} },
+    });
+    const blocks = ["t", "", "t", "", "t"].map(begun);
+    const events = [...CLAUDE.slice(0, 1), ...blocks, { type: "message_stop" }];
+    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(events, true)));
+    const { content } = await askAnthropic(server.url);
+    expect(content.map((part) => part.type === "toolCall" && part.id)).toEqual([
+      ...["t", "call_2", "t_2", "call_4", "t_3"],
+    ]);
   });
 
   test("has a short one in its place when it is longer, and goes back to its vendor whole", async () => {

@@ -128,8 +128,8 @@ function processContract(make: () => Promise<Bench>): void {
       await claim(4, { process: "p2" });
       await claim(5);
       expect(await transcript.remains("p1")).toEqual({
-        activities: [{ session: "s", run: "r1", number: 5, call: 0, activityId: "a5", executions: 1 }],
-        runs: [{ session: "s", run: "r1" }],
+        activities: [{ workflow: "s", run: "r1", number: 5, call: 0, activityId: "a5", executions: 1 }],
+        runs: [{ workflow: "s", run: "r1" }],
       });
       expect((await transcript.remains("p2")).activities).toMatchObject([{ number: 4 }]);
       await transcript.closeLoop({
@@ -143,10 +143,26 @@ function processContract(make: () => Promise<Bench>): void {
       });
       expect(await transcript.remains("p1")).toEqual({
         activities: [],
-        runs: [{ session: "s", run: "r1" }],
+        runs: [{ workflow: "s", run: "r1" }],
       });
       await transcript.signOut("p1");
       expect((await transcript.remains("p1")).runs).toEqual([]);
+    });
+
+    test("what a process left is also the runs that have called those it worked on [SUB-01]", async () => {
+      const at = (session: string, run: string, process = "p1") => step({ session, run, process });
+      const spawnedBy = (session: string, of: string) => ({
+        spawn: { session: of, loopId: "l", turn: 0, toolCallId: `to-${session}`, toolName: "scout" },
+      });
+      await transcript.openLoop(opening({ step: at("s", "r1", "p0") }));
+      await transcript.openLoop(opening({ step: at("s2", "r2", "p0"), ...spawnedBy("s2", "s") }));
+      await transcript.openLoop(opening({ step: at("s3", "r3"), ...spawnedBy("s3", "s2") }));
+      const { runs } = await transcript.remains("p1");
+      expect(runs.map(({ workflow, run }) => `${workflow} ${run}`).sort()).toEqual([
+        "s r1",
+        "s2 r2",
+        "s3 r3",
+      ]);
     });
 
     test("a result that nothing followed may not have been answered", async () => {

@@ -66,19 +66,26 @@ Examples:
 async function check(context: Context, files: readonly string[], { strict }: CheckFlags): Promise<number> {
   let code: number = EXIT.ok;
   for (const file of files) {
-    const { agents, problems } = read(context, file);
+    const { agents, mode, problems } = read(context, file);
     const valid = agents.length > 0;
     if (!valid) code = EXIT.usage;
     else if (strict === true && problems.length > 0 && code === EXIT.ok) code = EXIT.failed;
     if (context.json) {
       const told = agents.map(({ name, definition }) => ({ name, hash: definitionHash(definition) }));
-      context.printJson({ type: "check", file, valid, agents: told, problems });
+      context.printJson({
+        type: "check",
+        file,
+        valid,
+        agents: told,
+        ...(mode === undefined ? {} : { mode: mode.type }),
+        problems,
+      });
       continue;
     }
     if (problems.length > 0) for (const line of problemsView(problems, context.out)) context.print(line);
     if (valid)
       context.print(
-        `${context.out.green("ok")}  ${file}: ${count(agents.length, "agent")}: ${names(agents)}`,
+        `${context.out.green("ok")}  ${file}: ${count(agents.length, "agent")}: ${names(agents)}${mode === undefined ? "" : ` · ${mode.type}`}`,
       );
   }
   return code;

@@ -10,7 +10,7 @@ import { UsageError } from "../usage-error.ts";
 import { follow } from "./run.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type LimitFlags = {
+export type LimitFlags = {
   readonly maxTurns?: string;
   readonly maxTokens?: string;
   readonly maxMinutes?: string;
@@ -89,7 +89,7 @@ A session at rest is continued with more: \`holdfast continue 5f0c… --max-turn
     );
 }
 
-function limitOptions(command: Command): Command {
+export function limitOptions(command: Command): Command {
   return command
     .option("--max-turns <n>", "answers of the model")
     .option("--max-tokens <n>", "tokens in and out, of all turns together")
@@ -97,7 +97,7 @@ function limitOptions(command: Command): Command {
     .option("--max-cost <usd>", "dollars");
 }
 
-function limitsFrom({ maxTurns, maxTokens, maxMinutes, maxCost }: LimitFlags): Partial<Limits> {
+export function limitsFrom({ maxTurns, maxTokens, maxMinutes, maxCost }: LimitFlags): Partial<Limits> {
   return {
     ...(maxTurns === undefined ? {} : { maxTurns: wholeNumber("--max-turns", maxTurns) }),
     ...(maxTokens === undefined ? {} : { maxTotalTokens: wholeNumber("--max-tokens", maxTokens) }),

@@ -9,7 +9,9 @@ import type { Context } from "../context.ts";
 import { detached, mustStay } from "../detach.ts";
 import { EXIT, EXIT_OF_OUTCOME } from "../exit-codes.ts";
 import { onInterrupts } from "../interrupts.ts";
+import { followJob, left } from "../job-view.ts";
 import { openStack, type Stack } from "../local-stack.ts";
+import { modeFrom } from "../mode-file.ts";
 import { problemView } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
 import { UsageError } from "../usage-error.ts";
@@ -38,12 +40,14 @@ export function runCommand(
 Examples:
   $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5 --workspace ~/project
   $ holdfast run "Review the last commit" --agent agents.toml#reviewer
+  $ holdfast run "Write about cats" --agent team.toml
   $ git diff | holdfast run - --model openai/gpt-5 --system "Review this change." --tools none
   $ holdfast run "List the open questions" --model openai/gpt-5 --output-schema questions.json > questions.out.json
   $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
 
 Uses a server that is running (holdfast dev, --address, TEMPORAL_ADDRESS). Where none answers and none was named, a
 server and a worker are started for the time of the run. Ctrl-C stops the run; a second one leaves.
+A file with a [mode] starts what it says: a pipeline, a fan-out, an autonomous agent, a supervisor.
 When a call waits for approval, it is printed with the command to answer it with; the run goes on waiting.`,
     )
     .action(async (task: string, flags: Flags) => act((context) => run(context, task, flags)));
@@ -51,6 +55,8 @@ When a call waits for approval, it is printed with the command to answer it with
 
 async function run(context: Context, task: string, flags: Flags): Promise<number> {
   const { streams } = context;
+  const declared = modeFrom(flags, { cwd: process.cwd(), env: streams.env });
+  if (declared !== undefined) return await runMode(context, task, flags, declared);
   const { agent, warnings, problems } = definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
   const prompt = task === "-" ? await readAll(streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty.");
@@ -69,6 +75,36 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
       context.err.dim(`session ${session.id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),
     );
     return await follow(context, stack, session, prompt, flags.outputSchema !== undefined);
+  } finally {
+    await stack.close();
+  }
+}
+
+/** Starts what the [mode] of a file says; `--session` is the job's id then. */
+async function runMode(
+  context: Context,
+  task: string,
+  flags: Flags,
+  { mode, problems }: NonNullable<ReturnType<typeof modeFrom>>,
+): Promise<number> {
+  const words = task === "-" ? await readAll(context.streams.stdin) : task;
+  if (words.trim() === "") throw new UsageError("The task is empty.");
+  for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
+  const stack = await openStack(context);
+  try {
+    if (flags.detach === true) mustStay(stack);
+    const job = await stack.holdfast.startJob({
+      mode,
+      task: words,
+      ...(flags.session === undefined ? {} : { job: flags.session }),
+    });
+    if (flags.detach === true) return left(context, job);
+    const { id, runId = "" } = job;
+    if (mode.type === "interactive") {
+      return await follow(context, stack, stack.holdfast.session(id, { runId }), words);
+    }
+    context.tell(context.err.dim(`job ${id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`));
+    return await followJob(context, stack.holdfast, job);
   } finally {
     await stack.close();
   }
@@ -113,7 +149,7 @@ export async function follow(
     }
     renderer.endLine();
     if (leave.signal.aborted) {
-      context.tell(context.err.yellow(left(session, stack)));
+      context.tell(context.err.yellow(leftRunning(session, stack)));
       return EXIT.interrupted;
     }
     const concluded = await result;
@@ -143,7 +179,7 @@ function announcer(context: Context, renderer: Renderer): (calls: readonly Waiti
   };
 }
 
-function left({ id }: Session, { own }: Stack): string {
+function leftRunning({ id }: Session, { own }: Stack): string {
   return own.length === 0
     ? `Left. The run goes on; \`holdfast status ${id}\` shows it.`
     : `Left. The run goes on when a server and a worker are there again: \`holdfast dev\`, then \`holdfast show ${id}\`.`;

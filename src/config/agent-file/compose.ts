@@ -83,7 +83,7 @@ function instance(bench: Workbench, table: Table, index: number): AgentDraft {
   draft.take(DESCRIPTION, profiles);
   if (draft.get(["name"]) === undefined) draft.set(["name"], NO_NAME, { type: "default" });
   takeSubAgents(bench, draft, [own, agent], []);
-  return { name: draft.get(["name"]) as string, draft };
+  return { name: textAt(table, ["id"]) ?? (draft.get(["name"]) as string), draft };
 }
 
 function namedProfile(bench: Workbench, { path, value }: Layer): readonly Layer[] {
@@ -105,7 +105,8 @@ function takeSubAgents(
   above: readonly Entity[],
 ): void {
   const all = bench.references.in("sub_agent");
-  const chosen = layers.find(({ value }) => isTable(value) && Array.isArray(value["sub_agents"]));
+  const chosen = layers.find(({ value }) => isTable(value) && value["sub_agents"] !== undefined);
+  if (textAt(chosen?.value, ["sub_agents"]) === "none") return;
   if (chosen === undefined && (above.length > 0 || all.length === 0)) return;
   const entities = chosen === undefined ? all : resolved(bench, chosen);
   draft.set(

@@ -1,4 +1,5 @@
 import { AgentDefinition } from "../../schema/definition.ts";
+import type { WorkMode } from "../../schema/mode.ts";
 import { inFileOrder, type Problem } from "../problem.ts";
 import type { Format } from "../source/format.ts";
 import { type Path, pathText } from "../source/node.ts";
@@ -6,6 +7,7 @@ import { readSource } from "../source/source-file.ts";
 import { type AgentDraft, agentsOf } from "./compose.ts";
 import { doubtsOf } from "./doubts.ts";
 import { originAround } from "./draft.ts";
+import { modeOf } from "./mode.ts";
 import { type ResolvedValue, resolvedValues } from "./resolved.ts";
 import { inFile } from "./table.ts";
 import { isSecretField, validate } from "./validate.ts";
@@ -22,6 +24,8 @@ export type LoadedAgent = {
 export type AgentFileResult = {
   /** None while there are errors. */
   readonly agents: readonly LoadedAgent[];
+  /** How they work together, when the file says so. */
+  readonly mode?: WorkMode;
   /** In the order of the file; warnings are there beside agents. */
   readonly problems: readonly Problem[];
 };
@@ -45,9 +49,11 @@ export function loadAgents(text: string, options: LoadOptions): AgentFileResult 
   const early = [...source.problems, ...found, ...missing, ...bench.problems];
   const errors = early.filter(({ severity }) => severity === "error");
   const checked = drafts.map((draft) => checkedDraft(bench, draft, errors));
+  const agents = checked.flatMap((agent) => (agent === undefined ? [] : [agent]));
+  const mode = agents.length === drafts.length ? modeOf(bench, agents) : undefined;
   const problems = inFileOrder([...source.problems, ...found, ...missing, ...bench.problems]);
   if (problems.some(({ severity }) => severity === "error")) return { agents: [], problems };
-  return { agents: checked.flatMap((agent) => (agent === undefined ? [] : [agent])), problems };
+  return { agents, ...(mode === undefined ? {} : { mode }), problems };
 }
 
 function missingModel(source: Parameters<typeof validate>[0]): Problem {
@@ -72,9 +78,13 @@ function checkedDraft(
     const origin = originAround(draft.origins, path as Path);
     const place = origin?.type === "file" ? inFile(bench.source.value, origin.path) : undefined;
     if (place === undefined && errors.length > 0) continue;
-    if (errors.some(({ field }) => field !== undefined && field === pathText(place ?? []))) continue;
+    if (errors.some(({ field }) => field !== undefined && isWithin(field, pathText(place ?? [])))) continue;
     const words = place === undefined ? `${pathText(path as Path)}: ${message}` : message;
     bench.wrong(place ?? ["provider"], words, message.replace(/^must be /, ""));
   }
   return undefined;
+}
+
+function isWithin(field: string, place: string): boolean {
+  return field === place || field.startsWith(`${place}.`) || field.startsWith(`${place}[`);
 }

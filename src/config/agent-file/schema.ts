@@ -7,6 +7,7 @@ import { EXECUTION_FIELDS, limitFields } from "./fields/execution.ts";
 import { HOOK_FIELDS } from "./fields/hooks.ts";
 import { MODEL_FIELDS } from "./fields/model.ts";
 import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
+import { ModeSection } from "./mode-schema.ts";
 
 // The format of an agent file: what TOML, YAML and JSON may hold. Its meaning is in compose.ts, its reference in
 // docs/agents.md, which is written from this.
@@ -60,7 +61,7 @@ const ProfileInstance = z.strictObject({
 });
 
 const subAgentNames = said(
-  z.array(reference("sub_agent")),
+  z.union([z.array(reference("sub_agent")), z.literal("none")]),
   "Which of [[sub_agents.instances]] it may hand a task to; an agent has all of them unless said, a sub-agent none.",
 );
 const tools = said(
@@ -73,6 +74,10 @@ const compaction = said(
 );
 
 const AgentInstance = z.strictObject({
+  id: said(
+    expecting(z.string().min(1), "a name of its own"),
+    "Its name in this file, for [mode] and `--agent FILE#ID`; `name` unless said.",
+  ),
   name: said(z.string().min(1).max(120), "Its name; `--agent FILE#NAME` chooses it.", "unnamed"),
   agent_profile: said(
     reference("agent_profile"),
@@ -215,6 +220,7 @@ export const AgentFile = z.strictObject({
     }),
     "Agents that agents may call. They inherit nothing.",
   ),
+  mode: section(ModeSection, "How the agents of this file work together on a task."),
   system_prompt: section(
     z.strictObject({
       instances: instances(PromptInstance, "Prompts put together of blocks, each under its name."),

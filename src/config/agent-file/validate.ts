@@ -15,7 +15,7 @@ export type Validated = {
 };
 
 /** Where a key that nobody knows would loosen what an agent may do, if it were passed over. */
-const STRICT_SECTIONS = ["permissions", "approvals", "callbacks", "hooks", "execution", "delegation"];
+const STRICT_SECTIONS = ["permissions", "approvals", "callbacks", "hooks", "execution", "delegation", "mode"];
 
 /** Holds a file against the schema of its format, and says everything at once. */
 export function validate(source: SourceFile): Validated {
@@ -35,16 +35,25 @@ type Issue = z.core.$ZodIssue;
 function flattened(issue: Issue, value: unknown): readonly Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const path = issue.path as Step[];
-  const meant = issue.errors.filter((errors) => !errors.some((inner) => refusesWhole(inner)));
-  if (meant.length !== 1) return [issue];
-  return meant[0]!
+  const possible = issue.errors.filter((errors) => !errors.some(refusesWhole));
+  const complete = possible.filter((errors) => !errors.some((inner) => isMissing(inner, at(value, path))));
+  const meant = possible.length === 1 ? possible[0] : complete.length === 1 ? complete[0] : undefined;
+  if (meant === undefined) return [issue];
+  return meant
     .map((inner) => ({ ...inner, path: [...path, ...inner.path] }) as Issue)
     .flatMap((inner) => flattened(inner, value));
 }
 
 /** The value is of another kind, so the alternative was not meant. */
-function refusesWhole({ code, path }: Issue): boolean {
-  return path.length === 0 && (code === "invalid_type" || code === "invalid_value");
+function refusesWhole(issue: Issue): boolean {
+  if (issue.path.length > 0) return false;
+  if (issue.code === "invalid_union") return issue.errors.every((errors) => errors.some(refusesWhole));
+  return issue.code === "invalid_type" || issue.code === "invalid_value";
+}
+
+/** The alternative wants a key that is not there. */
+function isMissing({ path }: Issue, value: unknown): boolean {
+  return path.length === 1 && at(value, path as Step[]) === undefined;
 }
 
 function wrongPaths(issue: Issue): readonly Path[] {

@@ -20,10 +20,15 @@ const WRITERS = {
 
 /** A file that means this definition, and gives the same hash when it is read. Defaults are left out. */
 export function writeAgent(definition: AgentDefinition, format: Format): string {
-  return WRITERS[format](escaped(fileOf(definition), []) as Record<string, unknown>);
+  return writeTable(fileOf(definition), format);
 }
 
-type Written = Record<string, unknown>;
+/** A file of these sections; whatever looks like a variable stays what it is. */
+export function writeTable(file: Written, format: Format): string {
+  return WRITERS[format](escaped(file, []) as Written);
+}
+
+export type Written = Record<string, unknown>;
 
 /** What a file need not say. */
 const DEFAULTS = {
@@ -61,7 +66,10 @@ function fileOf(definition: AgentDefinition): Written {
 }
 
 /** @param instances - Where those of all levels are put; each is named once. */
-function subAgentNames({ subAgents }: AgentDefinition, instances: Written[]): readonly string[] | undefined {
+export function subAgentNames(
+  { subAgents }: AgentDefinition,
+  instances: Written[],
+): readonly string[] | undefined {
   return subAgents?.map((subAgent) => {
     const entry: Written = {};
     instances.push(entry);
@@ -88,13 +96,13 @@ function entryOf({ name, description, limits, agent }: SubAgent, instances: Writ
   };
 }
 
-function promptOf({ systemPrompt }: AgentDefinition): Written {
+export function promptOf({ systemPrompt }: AgentDefinition): Written {
   if (systemPrompt === "") return {};
   const looksSpecial = systemPrompt.startsWith("file:") || isReference(systemPrompt);
   return { system_prompt: looksSpecial ? { text: systemPrompt } : systemPrompt };
 }
 
-function written(fields: readonly Field[], definition: object, defaults: object = DEFAULTS): Written {
+export function written(fields: readonly Field[], definition: object, defaults: object = DEFAULTS): Written {
   const table: Written = {};
   for (const { places, to, write } of fields) {
     const value = at(definition, to);
@@ -113,7 +121,7 @@ function written(fields: readonly Field[], definition: object, defaults: object 
 }
 
 /** TOML knows no null: a schema that has one goes as JSON in a text. */
-function schemaOf(schema: unknown): unknown {
+export function schemaOf(schema: unknown): unknown {
   const text = JSON.stringify(schema);
   return JSON.stringify(schema, (_, value) => (value === null ? undefined : value)) === text &&
     !text.includes("null")

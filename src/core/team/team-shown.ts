@@ -48,6 +48,8 @@ export function teamStatus(team: Team, nowMs: number): Status {
     doing: doing(team),
     agent: undefined,
     model: undefined,
+    definitionHash: undefined,
+    movesTo: undefined,
     goal,
     loopId: undefined,
     turns: account.settled.turns,

@@ -6,7 +6,7 @@ import { reserve } from "../budget/reserve.ts";
 import type { Spent } from "../limits.ts";
 import { type OutcomeWord, outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
-import type { TaskReport } from "../task.ts";
+import type { PartEnd } from "../task.ts";
 
 // A lead and the agents that it has handed tasks to, seen from above. Words stay in the sessions of the agents.
 //
@@ -50,11 +50,6 @@ export type Team = {
   readonly stop?: { readonly reason: string };
   readonly outcome?: Outcome;
 };
-
-/** How the run of an agent came to its end. `lost`: it is gone without a word of its own; `report` is what its record shows. */
-export type MemberEnd =
-  | { readonly type: "reported"; readonly report: TaskReport }
-  | { readonly type: "lost"; readonly how: string; readonly report?: TaskReport };
 
 export type TeamOpening = Pick<Team, "job" | "goal" | "agents" | "maxAgents"> & {
   readonly limits: Limits;
@@ -134,7 +129,7 @@ export function delegate(
 const REASON_BYTES = 256;
 
 /** An agent is over; a second word of it changes nothing. */
-export function memberOver(team: Team, id: string, end: MemberEnd): Team {
+export function memberOver(team: Team, id: string, end: PartEnd): Team {
   const member = team.members.find((one) => one.id === id);
   if (member?.status !== "running") return team;
   const { report } = end;
@@ -154,7 +149,7 @@ export function memberOver(team: Team, id: string, end: MemberEnd): Team {
   };
 }
 
-export function leadOver(team: Team, end: MemberEnd): Team {
+export function leadOver(team: Team, end: PartEnd): Team {
   const status = end.type === "lost" ? "failed" : outcomeWord(end.report.outcome);
   return {
     ...team,

@@ -1,5 +1,6 @@
 import type { Content } from "../../schema/message.ts";
 import type { AnswerRoom } from "../answer-room.ts";
+import { freeId } from "../call-id.ts";
 import { type JsonObject, objectOf, parseArguments, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 
@@ -33,6 +34,10 @@ export class Blocks {
   start(index: number, start: JsonObject): readonly ModelDelta[] {
     const block: Block | undefined = begun(start);
     if (block === undefined) return [];
+    if (block.type === "toolCall") {
+      this.#room.takeCall();
+      block.id = freeId(block.id, this.#callIds());
+    }
     const { text, signature, id, name, input } = block;
     this.#room.takeBlock(text, signature, id, name, JSON.stringify(input));
     this.#blocks.set(index, block);
@@ -59,6 +64,10 @@ export class Blocks {
       .filter((block) => block.place !== undefined)
       .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
       .map(contentOf);
+  }
+
+  #callIds(): readonly string[] {
+    return [...this.#blocks.values()].flatMap(({ type, id }) => (type === "toolCall" ? [id] : []));
   }
 
   #place(block: Block): number {

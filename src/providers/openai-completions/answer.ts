@@ -75,6 +75,7 @@ export class Answer {
     const { call, id, name, text } = this.#calls.add(fragment);
     let index = this.#blocks.findIndex((block) => block.type === "toolCall" && block.call === call);
     if (index < 0) {
+      this.#room.takeCall();
       this.#room.takeBlock(id, name);
       index = this.#blocks.push({ type: "toolCall", call }) - 1;
     }

@@ -1,4 +1,5 @@
 import type { ToolCallContent } from "../../schema/message.ts";
+import { freeId } from "../call-id.ts";
 import { countOf, type JsonObject, objectOf, parseArguments, parseJson, textOf } from "../json.ts";
 
 type Slot = {
@@ -32,7 +33,11 @@ export class ToolCalls {
     const text = argumentsText(details["arguments"]);
     let slot = this.#find(index, sentId, name);
     if (slot === undefined || startsAnother(slot, sentId, name, text)) {
-      slot = { index, id: this.#freeId(sentId), sentId, name, text: "" };
+      const id = freeId(
+        sentId,
+        this.#slots.map((one) => one.id),
+      );
+      slot = { index, id, sentId, name, text: "" };
       this.#slots.push(slot);
     } else if (name !== "") {
       slot.name = name;
@@ -52,14 +57,6 @@ export class ToolCalls {
     // Without a label of any kind only a fragment without a name can be a continuation for certain.
     const last = this.#slots.at(-1);
     return known ?? (name === "" || name === last?.name ? last : undefined);
-  }
-
-  /** The vendor's id, or one that is unique in the answer. */
-  #freeId(sentId: string): string {
-    const base = sentId === "" ? `call_${this.#slots.length + 1}` : sentId;
-    let id = base;
-    for (let copy = 2; this.#slots.some((slot) => slot.id === id); copy += 1) id = `${base}_${copy}`;
-    return id;
   }
 }
 

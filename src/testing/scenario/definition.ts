@@ -1,4 +1,5 @@
 import { pointsOf } from "./form/hook.ts";
+import type { ScenarioSubAgentInput } from "./form/sub-agent.ts";
 import type { ScenarioInput } from "./schema.ts";
 
 /** Rates, window and wire of a scenario's model, where it does not say. */
@@ -11,20 +12,43 @@ const MODEL = {
 
 /** The agent that a scenario describes, as an author would write it; not checked yet. */
 export function definitionInput(
-  scenario: Pick<ScenarioInput, "agent" | "tools" | "filters" | "hooks">,
+  scenario: Pick<ScenarioInput, "agent" | "tools" | "filters" | "hooks" | "subAgents">,
   baseUrl: string,
-  more: { headers?: Record<string, string>; workspace?: string } = {},
+  more: { conversation?: string; workspace?: string } = {},
 ): unknown {
-  const { agent = {}, tools = [], filters = [], hooks = [] } = scenario;
+  const { agent = {}, tools = [], filters = [], hooks = [], subAgents = [] } = scenario;
+  const { conversation } = more;
   const model = typeof agent["model"] === "object" ? (agent["model"] as object) : {};
   return {
     name: "scenario",
     tools: tools.map(({ name }) => name),
     ...(filters.length === 0 ? {} : { inputFilters: filters.map(({ name }) => name) }),
     ...(hooks.length === 0 ? {} : { hooks: usesOf(hooks) }),
+    ...(subAgents.length === 0
+      ? {}
+      : { subAgents: subAgents.map((one) => subAgentInput(one, baseUrl, more)) }),
     ...agent,
     ...(more.workspace === undefined ? {} : { workspace: more.workspace }),
-    model: { ...MODEL, ...model, baseUrl, ...(more.headers === undefined ? {} : { headers: more.headers }) },
+    model: {
+      ...MODEL,
+      ...model,
+      baseUrl,
+      ...(conversation === undefined ? {} : { headers: { "x-conversation": conversation } }),
+    },
+  };
+}
+
+/** Its conversation is named behind its caller's. */
+function subAgentInput(
+  { name, limits, agent, subAgents }: ScenarioSubAgentInput,
+  baseUrl: string,
+  { conversation, ...more }: { conversation?: string; workspace?: string },
+): unknown {
+  const inner = conversation === undefined ? more : { ...more, conversation: `${conversation}/${name}` };
+  return {
+    name,
+    ...(limits === undefined ? {} : { limits }),
+    agent: definitionInput({ agent, subAgents }, baseUrl, inner),
   };
 }
 

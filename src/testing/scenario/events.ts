@@ -59,6 +59,10 @@ function scenarioEvent(
       return { loop, ...body, outcome: timelessValue(body.outcome) };
     case "MessageEnd":
       return { loop, ...body, message: gists.get(body.position) };
+    case "ToolExecutionEnd": {
+      const { childLoopId: _, ...rest } = body;
+      return { loop, ...rest };
+    }
     default:
       return { loop, ...body };
   }

@@ -1,6 +1,7 @@
 import { eventLines } from "./event-lines.ts";
+import type { SubExpectation } from "./form/expectation.ts";
 import { hookLine, storyLines } from "./hook-lines.ts";
-import type { Played, RanCall } from "./played.ts";
+import type { Played, RanCall, SubPlayed } from "./played.ts";
 import type { Expectation } from "./schema.ts";
 import { sentLine } from "./sent.ts";
 
@@ -48,7 +49,27 @@ export function unmet(expectation: Expectation | undefined, played: Played): str
   if (continuedAsNew !== undefined && continuedAsNew !== played.continuedAsNew) {
     found.push(`continuedAsNew: expected ${continuedAsNew}, found ${played.continuedAsNew}`);
   }
-  return found;
+  return [...found, ...unmetBelow(expectation.subAgents, played.subAgents)];
+}
+
+function unmetBelow(
+  wanted: readonly (SubExpectation | null)[] | undefined,
+  played: readonly SubPlayed[],
+): string[] {
+  if (wanted === undefined) return [];
+  const found = wanted.flatMap((one, at) => {
+    const run = played[at];
+    if (run === undefined) return [`subAgents.${at}: it was not called`];
+    if (one === null) return [];
+    const { name, ...rest } = one;
+    const other = name === undefined || name === run.name ? [] : [`name: it is ${run.name}, not ${name}`];
+    const nothing = { hooks: [], ran: [], inbox: [], refused: [], continuedAsNew: 0 };
+    const problems = [...other, ...unmet(rest as Expectation, { ...nothing, ...run })];
+    return problems.map((problem) => `subAgents.${at}: ${problem}`);
+  });
+  const more =
+    played.length > wanted.length ? [`subAgents: ${played.length} were called, not ${wanted.length}`] : [];
+  return [...found, ...more];
 }
 
 function ranLine({ call, tool, arguments: given }: RanCall): string {

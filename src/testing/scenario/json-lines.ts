@@ -1,4 +1,4 @@
-import type { Played } from "./played.ts";
+import type { Played, SubPlayed } from "./played.ts";
 import type { Report } from "./run.ts";
 
 /** A JSON line for each event, hook call, request and tool that was run, and one for the result. */
@@ -9,6 +9,7 @@ export function jsonLines({ scenario, played, problems }: Report): string[] {
     ...eventsAndHooks(played).map(({ type, ...fields }) => ({ type, scenario: name, ...fields })),
     ...sent.map((request, nth) => ({ type: "sent", scenario: name, nth, ...request })),
     ...ran.map((call) => ({ type: "ran", scenario: name, ...call })),
+    ...played.subAgents.flatMap((run) => subAgentLines(run, name)),
     {
       type: "result",
       scenario: name,
@@ -24,6 +25,20 @@ export function jsonLines({ scenario, played, problems }: Report): string[] {
     },
   ];
   return lines.map((line) => JSON.stringify(line));
+}
+
+/** The same kinds of lines, with the call that each belongs to, and one for what came of it. */
+function subAgentLines(
+  { name, call, events, sent, outcome, subAgents }: SubPlayed,
+  scenario: string,
+): unknown[] {
+  const where = { scenario, subAgent: name, of: call };
+  return [
+    ...events.map(({ type, ...fields }) => ({ type: "event", ...where, event: type, ...fields })),
+    ...sent.map((request, nth) => ({ type: "sent", ...where, nth, ...request })),
+    ...subAgents.flatMap((run) => subAgentLines(run, scenario)),
+    { type: "sub-agent", ...where, outcome },
+  ];
 }
 
 type Line = { readonly type: "event" | "hook" } & { readonly [field: string]: unknown };

@@ -15,7 +15,7 @@ import type { LoopTrace } from "./events.ts";
 
 type Opening = Pick<
   LoopOpening,
-  "segment" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused" | "rejectedBy"
+  "segment" | "spawn" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused" | "rejectedBy"
 >;
 
 /** What rides along with a command, and where it goes. */
@@ -32,6 +32,12 @@ type Loop = {
   outcome?: Outcome;
 };
 
+type WordsAt = (place: {
+  readonly session: string;
+  readonly branch: string;
+  readonly position: number;
+}) => string | undefined;
+
 const MAIN = "main";
 
 /** One session in memory, written by nobody but the plain driver: nothing to be fenced off. */
@@ -41,12 +47,15 @@ export class MemoryTranscript {
   readonly #loops: Loop[] = [];
   readonly #messageIds = new Set<string>();
   readonly #session: string;
+  readonly #wordsAt: WordsAt;
   readonly #ends = new Map<string, readonly End[]>();
   #grants: LoopDigest["grants"];
   inbox: PersonMessage[] = [];
 
-  constructor(session: string) {
+  /** @param wordsAt - What a sub-agent has said, in a session of its own. */
+  constructor(session: string, wordsAt: WordsAt = () => undefined) {
     this.#session = session;
+    this.#wordsAt = wordsAt;
   }
 
   get loops(): readonly LoopTrace[] {
@@ -85,9 +94,9 @@ export class MemoryTranscript {
 
   /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
   openLoop(opening: Opening): OpenedDigest {
-    const { segment, kind, at, rejected, rejectedBy } = opening;
+    const { segment, kind, at, rejected, rejectedBy, spawn } = opening;
     const number = this.#loops.length;
-    const parentLoopId = this.#loops.at(-1)?.loopId;
+    const parentLoopId = this.#loops.at(-1)?.loopId ?? spawn?.loopId;
     const loopId = `${this.#session}.${segment}.${number + 1}`;
     const head = at?.branch ?? this.branchOf() ?? MAIN;
     const all = this.entries(head);
@@ -202,7 +211,8 @@ export class MemoryTranscript {
   #putEntry(branch: string, entry: OutboxEntry, loopId: string): void {
     const { position, origin, body } = entry;
     const messageId = body.type === "person" || body.type === "refused" ? body.message.id : undefined;
-    this.put(branch, { position, origin, message: outboxMessage(entry, loopId), messageId });
+    const said = body.type === "report" && body.from !== undefined ? this.#wordsAt(body.from) : undefined;
+    this.put(branch, { position, origin, message: outboxMessage(entry, loopId, said), messageId });
   }
 
   /** A command that was set back leaves what it carried in the outbox: written again, it must be the same. */

@@ -1,7 +1,7 @@
 import { scenarioEvents } from "./events.ts";
 import { driveRun } from "./plain/driver.ts";
 import { Stage } from "./plain/stage.ts";
-import type { Played, RunStart, ScheduleStep, Sent } from "./played.ts";
+import type { Played, RunStart, ScheduleStep, Sent, SubPlayed } from "./played.ts";
 import type { Scenario } from "./schema.ts";
 
 export type PlainPlay = { readonly played: Played; readonly schedule: readonly ScheduleStep[] };
@@ -19,18 +19,31 @@ export async function playPlain(scenario: Scenario, stage = new Stage(scenario))
   }
   people.mustBeOver();
   return {
-    schedule: notes.schedule,
+    schedule: stage.schedule,
     played: {
       events: scenarioEvents(transcript.loops),
       hooks: stage.hookScript.calls(transcript.records.map(({ loopId }) => loopId)),
       sent: notes.sent,
       ran: notes.ran,
-      ...end,
+      outcome: end.outcome,
+      text: end.text,
       inbox: transcript.inbox.map(({ text = "" }) => text),
       refused: notes.refused,
       continuedAsNew: notes.continuedAsNew,
+      subAgents: subPlayed(stage),
     },
   };
+}
+
+function subPlayed({ subAgents }: Stage): readonly SubPlayed[] {
+  return subAgents.map(({ name, call, stage }) => ({
+    name,
+    call,
+    events: scenarioEvents(stage.transcript.loops),
+    sent: stage.notes.sent,
+    outcome: stage.end ?? { type: "delivered", messages: 0 },
+    subAgents: subPlayed(stage),
+  }));
 }
 
 function firstRun({ prompt, promptId = "prompt", mode }: Scenario, first: Sent | undefined): RunStart {

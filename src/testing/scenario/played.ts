@@ -22,6 +22,15 @@ export type Played = {
   readonly refused: readonly string[];
   /** How often a run continued as new. */
   readonly continuedAsNew: number;
+  /** Runs of sub-agents, in the order in which they were called. */
+  readonly subAgents: readonly SubPlayed[];
+};
+
+/** What came of one call of a sub-agent. */
+export type SubPlayed = Pick<Played, "events" | "sent" | "outcome" | "subAgents"> & {
+  readonly name: string;
+  /** The id of the call, in its caller's answer. */
+  readonly call: string;
 };
 
 /**
@@ -99,7 +108,17 @@ export type ScheduleStep =
   | { readonly type: "waits" }
   /** Nothing runs, and a call waits for a person. */
   | { readonly type: "asks-people" }
-  | { readonly type: "over" };
+  | { readonly type: "over" }
+  /** Of the sub-agent that this call has started, whose words are its task. */
+  | {
+      readonly type: "child";
+      readonly call: string;
+      readonly name: string;
+      readonly task: string;
+      readonly step: ScheduleStep;
+    }
+  /** Its caller has been told; `left`: calls of the unit that still run then. */
+  | { readonly type: "child-ended"; readonly left: number };
 
 /** An arrival with its id. */
 export type Sent = Arrival & { readonly messageId: string };

@@ -4,7 +4,7 @@ import { eventLines, outcomeLine } from "./event-lines.ts";
 import { unmet } from "./expect.ts";
 import { storyLines } from "./hook-lines.ts";
 import { playPlain } from "./plain.ts";
-import type { Played } from "./played.ts";
+import type { Played, SubPlayed } from "./played.ts";
 import { ScenarioError } from "./scenario-error.ts";
 import { readScenarios, type Scenario } from "./schema.ts";
 import { sentLine } from "./sent.ts";
@@ -53,6 +53,7 @@ export function differences(plain: Played, served: Played): string[] {
     inbox: played.inbox,
     refused: played.refused,
     continuedAsNew: played.continuedAsNew,
+    subAgents: played.subAgents.map(comparable),
   }));
   const [one, other] = views as [(typeof views)[0], (typeof views)[0]];
   return (Object.keys(one) as (keyof typeof one)[]).flatMap((part) => {
@@ -62,6 +63,14 @@ export function differences(plain: Played, served: Played): string[] {
       `${part}: the server differs from the plain driver\nplain:  ${JSON.stringify(shown(plain) ?? one[part], null, 1)}\nserver: ${JSON.stringify(shown(served) ?? other[part], null, 1)}`,
     ];
   });
+}
+
+function comparable({ sent, subAgents, ...run }: SubPlayed): unknown {
+  return {
+    ...run,
+    sent: sent.map(({ messages, tools }) => ({ messages, tools })),
+    subAgents: subAgents.map(comparable),
+  };
 }
 
 function plainJson(value: unknown): unknown {
@@ -77,10 +86,24 @@ export function readableLines({ scenario, played, problems }: Report): string[] 
       `  request ${request}${purpose === "summary" ? " for a summary" : ""}`,
       ...messages.map((message) => `    ${sentLine(message)}`),
     ]),
+    ...played.subAgents.flatMap((run) => subAgentLines(run).map((line) => `  ${line}`)),
     ...(played.inbox.length === 0 ? [] : [`  inbox: ${played.inbox.join(" | ")}`]),
     ...played.refused.map((words) => `  refused: ${words}`),
     `  outcome: ${outcomeLine(played.outcome)}`,
     problems.length === 0 ? "  ok" : `  NOT OK\n${problems.join("\n").replace(/^/gm, "    ")}`,
     "",
+  ];
+}
+
+function subAgentLines({ name, call, events, sent, outcome, subAgents }: SubPlayed): string[] {
+  return [
+    `${name} for ${call}`,
+    ...eventLines(events).map((line) => `  ${line}`),
+    ...sent.flatMap(({ messages }, request) => [
+      `  request ${request}`,
+      ...messages.map((message) => `    ${sentLine(message)}`),
+    ]),
+    ...subAgents.flatMap((run) => subAgentLines(run).map((line) => `  ${line}`)),
+    `  outcome: ${outcomeLine(outcome)}`,
   ];
 }

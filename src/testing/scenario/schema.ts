@@ -7,6 +7,7 @@ import { ScenarioFilter } from "./form/filter.ts";
 import { ScenarioHook } from "./form/hook.ts";
 import { impossibilities } from "./form/impossible.ts";
 import { ScenarioReply } from "./form/reply.ts";
+import { ScenarioSubAgent } from "./form/sub-agent.ts";
 import { ScenarioTool } from "./form/tool.ts";
 import { issueText } from "./form/unknown-key.ts";
 import { ScenarioError } from "./scenario-error.ts";
@@ -18,6 +19,7 @@ export type { Expectation } from "./form/expectation.ts";
 export type { ScenarioFilter } from "./form/filter.ts";
 export type { ScenarioAnswer, ScenarioHook } from "./form/hook.ts";
 export type { ScenarioReply } from "./form/reply.ts";
+export type { ScenarioSubAgent } from "./form/sub-agent.ts";
 export type { Deed, ScenarioTool } from "./form/tool.ts";
 
 const milliseconds = z.number().int().nonnegative();
@@ -32,6 +34,8 @@ export const Scenario = z
     tools: z.array(ScenarioTool).default([]),
     /** All of them are asked, in this order, unless `agent.inputFilters` names others. */
     filters: z.array(ScenarioFilter).default([]),
+    /** Agents that the agent may hand tasks to. */
+    subAgents: z.array(ScenarioSubAgent).default([]),
     /** Asked in this order at each point; `agent.hooks` is made of them. */
     hooks: z.array(ScenarioHook).default([]),
     /** One for each request to the vendor, in order; `done` when they are used up. */

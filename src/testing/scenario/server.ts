@@ -4,24 +4,20 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import type { InputFilter } from "../../hooks/filters.ts";
 import type { HookFunctions } from "../../hooks/registry.ts";
-import type { EventBody } from "../../schema/record.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { viewTools } from "../../tools/view/view-tools.ts";
-import { leftBranches } from "../../transcript/left-branches.ts";
 import { SqliteTranscript } from "../../transcript/sqlite/sqlite-transcript.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import type { StoreWrite } from "../../transcript/write.ts";
-import type { RecordedRequest } from "../model-server/ledger.ts";
 import { startModelServer } from "../model-server/server.ts";
 import { definitionInput } from "./definition.ts";
-import { type LoopTrace, scenarioEvents, timelessValue } from "./events.ts";
 import { filterOf } from "./filters.ts";
 import { hookOf } from "./hooks.ts";
 import { playPlain } from "./plain.ts";
-import type { ContinuedFrom, Played, RanCall, SentRequest } from "./played.ts";
+import type { Played } from "./played.ts";
 import type { Scenario, ScenarioFilter, ScenarioHook, ScenarioTool } from "./schema.ts";
-import { offeredTools, sentMessages } from "./sent.ts";
 import { Follower } from "./server/follower.ts";
+import { placeOf, playedOf, sessionOf } from "./server/played-of.ts";
 import { toolOf } from "./tools.ts";
 
 /** What makes a worker: `createWorker`, given by who may construct one. */
@@ -70,7 +66,11 @@ export async function openScenarioServer(
   const followers = new Map<string, Follower>();
   const followerOf = (session: string): Follower | undefined => followers.get(session);
   const model = await startModelServer({
-    respond: async ({ conversation }) => await followerOf(conversation)?.answer(),
+    respond: async ({ conversation, firstUserText }) => {
+      const [session = "", ...below] = conversation.split("/");
+      const path = below.map((name) => `/${name}`).join("");
+      return await followerOf(session)?.answer(path, firstUserText);
+    },
   });
   const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
   const connection = await Connection.connect({ address });
@@ -147,16 +147,19 @@ export async function openScenarioServer(
       const session = `scenario-${process.pid}-${sessions++}`;
       const workspace = join(home, session);
       await mkdir(workspace);
-      const headers = { "x-conversation": session };
       const follower = new Follower({
         client,
         session,
         taskQueue: (await workerFor(scenario)).taskQueue,
-        definition: definitionInput(scenario, model.anthropicBaseUrl, { headers, workspace }) as never,
+        definition: definitionInput(scenario, model.anthropicBaseUrl, {
+          conversation: session,
+          workspace,
+        }) as never,
         idleTimeoutMs: scenario.idleTimeoutMs,
         hooks: scenario.hooks,
         schedule,
         placeOf: (continued) => placeOf(transcript, session, continued),
+        sessionOf: (caller, call) => sessionOf(transcript, caller, call),
       });
       followers.set(session, follower);
       try {
@@ -168,7 +171,7 @@ export async function openScenarioServer(
           .catch(() => undefined);
         throw error;
       }
-      const requests = model.requests.filter(({ conversation }) => conversation === session);
+      const requests = model.requests.filter(({ conversation }) => conversation.split("/")[0] === session);
       return await playedOf(session, follower, requests, transcript, plain);
     },
     close: async () => {
@@ -179,59 +182,6 @@ export async function openScenarioServer(
       await rm(home, { recursive: true, force: true });
     },
   };
-}
-
-async function playedOf(
-  session: string,
-  follower: Follower,
-  requests: readonly RecordedRequest[],
-  transcript: Transcript,
-  plain: Played,
-): Promise<Played> {
-  const loops: LoopTrace[] = [];
-  const branches = await transcript.branches(session);
-  for (const { loopId, branch } of await transcript.loops(session)) {
-    const events: EventBody[] = (await transcript.events(loopId, 0)).map(({ body }) => body);
-    const parts = [...leftBranches(branches, branch, events), branch].map((part) =>
-      transcript.entries(session, part, 0, 100_000),
-    );
-    loops.push({ loopId, events, parts: await Promise.all(parts) });
-  }
-  const { end, ran, refused, continuedAsNew } = follower;
-  return {
-    events: scenarioEvents(loops),
-    hooks: follower.hooks.calls(loops.map(({ loopId }) => loopId)),
-    sent: requests.map((request, at) => sentOf(request, plain.sent[at])),
-    ran: inOrderOf(plain.ran, ran),
-    outcome: timelessValue(end.outcome),
-    text: end.text,
-    inbox: (await transcript.inbox(session)).map(({ text }) => text),
-    refused,
-    continuedAsNew,
-  };
-}
-
-/** Calls that run side by side begin in any order; one that is run again is told apart by the time. */
-function inOrderOf(plain: readonly RanCall[], ran: readonly RanCall[]): readonly RanCall[] {
-  const left = [...plain.keys()];
-  const placed = ran.map((call) => {
-    const found = left.findIndex((place) => plain[place]?.call === call.call);
-    return { call, place: found === -1 ? plain.length : (left.splice(found, 1)[0] as number) };
-  });
-  return placed.sort((one, other) => one.place - other.place).map(({ call }) => call);
-}
-
-async function placeOf(transcript: Transcript, session: string, { at, loop }: ContinuedFrom) {
-  if (at === undefined && loop === undefined) return undefined;
-  const loops = await transcript.loops(session);
-  const branch = loops.at(loop ?? -1)?.branch ?? "";
-  return { branch, position: at ?? (await transcript.length(session, branch)) };
-}
-
-/** A request does not say to which loop and turn it belongs; the plain driver knows. */
-function sentOf({ body }: RecordedRequest, place: SentRequest | undefined): SentRequest {
-  const { loop = -1, turn = -1, for: purpose = "answer" } = place ?? {};
-  return { loop, turn, for: purpose, messages: sentMessages(body ?? {}), tools: offeredTools(body ?? {}) };
 }
 
 /** Two tools of one name can share a worker when they differ in nothing but what they give. */
@@ -245,6 +195,11 @@ function partsOf({
     ...hooks.map(({ name }) => [`hook ${name}`, ""] as const),
     ...filters.map((filter) => [`filter ${filter.name}`, JSON.stringify(filter)] as const),
   ]);
+}
+
+/** The session whose tree this one belongs to. */
+function rootOf(session: string): string {
+  return session.split(".sub-")[0] ?? session;
 }
 
 /** A transcript that tells followers of the writes which a schedule may hold up or wait for. */
@@ -274,7 +229,7 @@ function watched(inner: Transcript, followerOf: (session: string) => Follower | 
       const stored = await inner.store(write);
       followerOf(write.step.session)?.wrote(write.loopId, write.outbox.events);
       const message = write.entries[0]?.message;
-      if (message?.role === "toolResult") followerOf(write.step.session)?.stored(message.toolCallId);
+      if (message?.role === "toolResult") followerOf(rootOf(write.step.session))?.stored(message.toolCallId);
       return stored;
     },
   };

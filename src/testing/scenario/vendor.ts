@@ -32,6 +32,7 @@ export function answerOf(
   body: Body,
   definition: AgentDefinition,
   atMs: number,
+  caller = "call",
 ): AssistantMessage {
   const { provider, id } = definition.model;
   const vendor: Vendor = { name: provider, mask: maskFor([]), retryServerErrors: false };
@@ -44,7 +45,7 @@ export function answerOf(
   if (failure !== undefined) throw httpError(vendor, { ...failure, bodyLost: false, now: atMs });
 
   const ids = { answer: ANSWER_ID, toolCallSeed: ANSWER_ID };
-  const frames = anthropicWire.frames(wireReply(reply, nth), { ...question, stream: true }, ids);
+  const frames = anthropicWire.frames(wireReply(reply, nth, caller), { ...question, stream: true }, ids);
   const half = Math.floor(frames.length / 2);
   const spoiled =
     reply.breaksOff === undefined
@@ -57,8 +58,21 @@ export function answerOf(
   return assembler.finish();
 }
 
-/** A reply as the model server takes it; everything that it would estimate is said. */
-export function wireReply({ stopReason, usage, ...reply }: ScenarioReply, nth: number): Reply {
+/** What ids of calls begin with, where a script gives none: unique in a tree. */
+export function callerIn(path: string): string {
+  return path === "" ? "call" : path.slice(1).replaceAll("/", "_");
+}
+
+/**
+ * A reply as the model server takes it; everything that it would estimate is said.
+ *
+ * @param caller - What ids of its calls begin with.
+ */
+export function wireReply(
+  { stopReason, usage, ...reply }: ScenarioReply,
+  nth: number,
+  caller = "call",
+): Reply {
   return {
     ...(reply.text === undefined ? {} : { text: reply.text }),
     ...(reply.thinking === undefined ? {} : { thinking: reply.thinking }),
@@ -67,7 +81,7 @@ export function wireReply({ stopReason, usage, ...reply }: ScenarioReply, nth: n
       ? {}
       : {
           toolCalls: reply.toolCalls.map(({ id, name, arguments: given }, call) => ({
-            id: id ?? `call_${nth}_${call}`,
+            id: id ?? `${caller}_${nth}_${call}`,
             name,
             arguments: given ?? {},
           })),

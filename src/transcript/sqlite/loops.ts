@@ -9,14 +9,13 @@ import type { NewEntry, Stored } from "../write.ts";
 import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBefore } from "./branches.ts";
 import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
+import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
+import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { json, type Sql } from "./sql.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
-
-/** The branch of a new session. */
-const MAIN = "main";
 
 type SessionRow = {
   readonly head_branch: string;
@@ -34,14 +33,15 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
     "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
     step.session,
   );
+  const { part } = opening;
   if (session === undefined) createSession(sql, opening);
-  else abortUnfinished(sql, session.last_loop_id, atMs);
+  else if (part === undefined) abortRunning(sql, step.session, atMs);
 
   const { branch, from } = start(sql, opening, session?.head_branch ?? MAIN);
-  const parentLoopId = session === undefined ? opening.spawn?.loopId : (session.last_loop_id ?? undefined);
+  const parentLoopId = parentOf(opening, session);
   const loopId = createLoop(sql, opening, branch, from, parentLoopId);
 
-  const isSpokenTo = opening.kind.type !== "compaction";
+  const isSpokenTo = opening.kind.type !== "compaction" && part === undefined;
   const words = isSpokenTo ? (opening.inbox ?? inboxOf(sql, step.session)) : [];
   const { rejected, refused = [] } = opening;
   const entries =
@@ -50,17 +50,7 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
       : refusedEntries(sql, opening, rejected, from);
   putEntries(sql, step.session, branch, step.run, entries);
   takeFromInbox(sql, step.session, rejected === undefined ? words : refused);
-  sql.run(
-    `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
-       loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
-    opening.agentName,
-    opening.definitionHash,
-    opening.model,
-    atMs,
-    branch.id,
-    loopId,
-    step.session,
-  );
+  noteInSession(sql, opening, branch, loopId);
   const view = viewBefore(sql, step.session, branch, from);
   const opened: LoopOpened = {
     loopId,
@@ -86,41 +76,47 @@ export function openLoop(sql: Sql, opening: LoopOpening): LoopOpened {
   return opened;
 }
 
-function createSession(sql: Sql, opening: LoopOpening): void {
+function parentOf(opening: LoopOpening, session: SessionRow | undefined): string | undefined {
+  if (opening.part !== undefined) return opening.part.parentLoopId;
+  return session === undefined ? opening.spawn?.loopId : (session.last_loop_id ?? undefined);
+}
+
+/** The newest loop is the session's face, unless it is one of several: then the session waits for the choice. */
+function noteInSession(sql: Sql, opening: LoopOpening, branch: Branch, loopId: string): void {
+  const { session } = opening.step;
+  if (opening.part !== undefined) {
+    sql.run(
+      "UPDATE sessions SET loops = loops + 1, last_active_at_ms = ? WHERE id = ?",
+      opening.atMs,
+      session,
+    );
+    return;
+  }
   sql.run(
-    `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
-       loops, status, spawn, spawned_by) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running', ?, ?)`,
-    opening.step.session,
+    `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
+       loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
     opening.agentName,
     opening.definitionHash,
     opening.model,
     opening.atMs,
-    opening.atMs,
-    MAIN,
-    opening.spawn === undefined ? null : json(opening.spawn),
-    opening.spawn?.session ?? null,
-  );
-  createBranch(sql, { session: opening.step.session, id: MAIN, position: 0 });
-}
-
-/** A loop that is still running when the next one opens was ended from outside. */
-function abortUnfinished(sql: Sql, loopId: string | null, atMs: number): void {
-  if (loopId === null) return;
-  sql.run(
-    "UPDATE loops SET status = 'aborted', ended_at_ms = ? WHERE loop_id = ? AND status = 'running'",
-    atMs,
+    branch.id,
     loopId,
+    session,
   );
 }
 
-/** Where the loop begins. Before the end of a branch, or where others have written on, it gets one of its own. */
+/**
+ * Where the loop begins. Before the end of a branch, or where others have written on, it gets one of its own; one of
+ * several always does.
+ */
 function start(sql: Sql, opening: LoopOpening, head: string): { branch: Branch; from: number } {
-  const { step } = opening;
-  const id = opening.at?.branch ?? head;
+  const { step, part } = opening;
+  const place = part?.at ?? opening.at;
+  const id = place?.branch ?? head;
   const branch = findBranch(sql, step.session, id);
   if (branch === undefined) throw new StoreError("other", `Session ${step.session} has no branch ${id}.`);
   const length = lengthOf(sql, branch);
-  const from = opening.at?.position ?? length;
+  const from = place?.position ?? length;
   if (from > length) {
     const message = `Branch ${id} of session ${step.session} has ${length} entries; a loop cannot begin at ${from}.`;
     throw new StoreError("other", message);
@@ -130,7 +126,7 @@ function start(sql: Sql, opening: LoopOpening, head: string): { branch: Branch; 
     branch.ref,
     from,
   );
-  if (from === length && behind === undefined) return { branch, from };
+  if (part === undefined && from === length && behind === undefined) return { branch, from };
   const fork = loopBranchId(step.run, step.number, id, from);
   return {
     branch: createBranch(sql, { session: step.session, id: fork, parent: branch, position: from }),
@@ -145,17 +141,12 @@ function createLoop(
   from: number,
   parentLoopId: string | undefined,
 ): string {
-  const { step, segment } = opening;
-  const last = sql.get<{ n: number | null }>(
-    "SELECT max(number) AS n FROM loops WHERE session = ? AND segment = ?",
-    step.session,
-    segment,
-  );
-  const number = (last?.n ?? 0) + 1;
+  const { step, segment, part } = opening;
+  const number = numberOf(sql, opening);
   const loopId = `${step.session}.${segment}.${number}`;
   sql.run(
     `INSERT INTO loops (loop_id, session, segment, number, parent_loop_id, kind, definition_hash, model, branch,
-       start, status, started_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?)`,
+       start, status, started_at_ms, evaluation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
     loopId,
     step.session,
     segment,
@@ -167,10 +158,24 @@ function createLoop(
     branch.id,
     from,
     opening.atMs,
+    part?.evaluation ?? null,
   );
   const { ref } = sql.get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId)!;
   appear(sql, ref, step.run);
   return loopId;
+}
+
+/** The one that is reserved for it, unless a run that was reset has used it already. */
+function numberOf(sql: Sql, { step, segment, part }: LoopOpening): number {
+  const isFree = (number: number) =>
+    sql.get(
+      "SELECT 1 AS there FROM loops WHERE session = ? AND segment = ? AND number = ?",
+      step.session,
+      segment,
+      number,
+    ) === undefined;
+  if (part !== undefined && isFree(part.number)) return part.number;
+  return lastNumber(sql, step.session, segment) + 1;
 }
 
 /** The inbox, then the prompts; each message once, however often it was sent. */
@@ -225,13 +230,15 @@ export function closeLoop(sql: Sql, closing: LoopClosing): Stored {
     if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
     if (appear(sql, loop.ref, step.run).ordinal !== newestOrdinal(sql, loop.ref)) return;
     sql.run(
-      `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ? WHERE ref = ?`,
+      `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ?, grants = ?
+       WHERE ref = ?`,
       status,
       atMs,
       json(closing.outcome),
       json(closing.usage),
       closing.costUsd,
       closing.turns,
+      closing.grants === undefined ? null : json(closing.grants),
       loop.ref,
     );
     keepView(sql, loop.ref, { branch, to: closing.to, view: closing.view });

@@ -1,11 +1,13 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
 import type { LoopClosing, LoopOpening } from "../loop.ts";
 import type { NewMessage } from "../session.ts";
 import type { Step } from "../step.ts";
 import type { WorkerProcess } from "../worker-process.ts";
-import type { Outbox, Place, StoreWrite } from "../write.ts";
-import { putText } from "./contents.ts";
-import { saveDefinition } from "./definitions.ts";
+import type { Outbox, Place, SessionDefinition, StoreWrite } from "../write.ts";
+import { putContent, putText } from "./contents.ts";
+import { saveDefinition, setDefinition } from "./definitions.ts";
+import { closeEvaluation, openEvaluation, warnOfEvaluation } from "./evaluations.ts";
 import { putInbox } from "./inbox.ts";
 import { closeLoop, openLoop } from "./loops.ts";
 import { signIn, signOut } from "./processes.ts";
@@ -26,7 +28,18 @@ export const OPERATIONS = {
   store: (sql: Sql, write: StoreWrite) => store(sql, write),
   storeInbox: (sql: Sql, write: StoreWrite, messages: readonly NewMessage[]) =>
     store(sql, write, () => putInbox(sql, write.step.session, messages)),
+  storeDefinition: (sql: Sql, write: StoreWrite, definition: SessionDefinition, terms: string) =>
+    store(sql, write, () => {
+      putContent(sql, terms);
+      setDefinition(sql, write.step.session, definition);
+    }),
+  setDefinition: (sql: Sql, session: string, definition: SessionDefinition) =>
+    setDefinition(sql, session, definition),
   closeLoop: (sql: Sql, closing: LoopClosing) => closeLoop(sql, closing),
+  openEvaluation: (sql: Sql, opening: EvaluationOpening) => openEvaluation(sql, opening),
+  warnOfEvaluation: (sql: Sql, evaluation: string, warning: string) =>
+    warnOfEvaluation(sql, evaluation, warning),
+  closeEvaluation: (sql: Sql, closing: EvaluationClosing) => closeEvaluation(sql, closing),
   signIn: (sql: Sql, process: WorkerProcess) => signIn(sql, process),
   signOut: (sql: Sql, processId: string) => signOut(sql, processId),
 };

@@ -45,43 +45,43 @@ export function processesOf(sql: Sql, host: string): WorkerProcess[] {
 /** Remembers that the step's process works on its run. */
 export function noteRun(sql: Sql, step: Step, atMs: number): void {
   sql.run(
-    `INSERT INTO process_runs (process, run, session, at_ms) VALUES (?, ?, ?, ?)
+    `INSERT INTO process_runs (process, run, session, at_ms, workflow) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (process, run) DO UPDATE SET at_ms = excluded.at_ms`,
     step.process,
     step.run,
     step.session,
     atMs,
+    step.workflow ?? null,
   );
 }
 
 /** How many runs are looked at: those that a process has touched last. */
 const RECENT_RUNS = 1000;
 
+/** Whether a run is at work, by the loop of its newest step; one that evaluates, by its evaluation. */
+const RUNNING = `coalesce(
+  (SELECT status = 'running' FROM loops WHERE loop_id =
+    (SELECT loop_id FROM steps WHERE run = recent.run ORDER BY number DESC, call DESC LIMIT 1)),
+  (SELECT ended_at_ms IS NULL FROM evaluations WHERE id = recent.run), 0)`;
+
+type Left = Remains["activities"][number];
+
 /**
  * A step counts as unanswered while it has no result; and when it has one and nothing came after it in its run,
  * because the process may have died before it could say so.
  */
 export function remainsOf(sql: Sql, processId: string): Remains {
-  type Activity = {
-    session: string;
-    run: string;
-    number: number;
-    call: number;
-    activity_id: string;
-    executions: number;
-  };
-  const open = sql.all<Activity>(
-    `SELECT steps.session, steps.run, steps.number, steps.call, steps.activity_id, steps.executions
+  const open = sql.all<Left>(
+    `SELECT coalesce(steps.workflow, steps.session) AS workflow, steps.run, steps.number, steps.call,
+       steps.activity_id AS activityId, steps.executions
      FROM steps LEFT JOIN loops ON loops.loop_id = steps.loop_id
      WHERE process = ? AND stored_at_ms IS NULL AND released = 0 AND activity_id IS NOT NULL
        AND coalesce(loops.status, 'running') = 'running'`,
     processId,
   );
-  const runs = sql.all<{ session: string; run: string; running: number }>(
-    `SELECT recent.session, recent.run, coalesce(loops.status = 'running', 0) AS running
-     FROM (SELECT session, run, at_ms FROM process_runs WHERE process = ? ORDER BY at_ms DESC LIMIT ?) AS recent
-     LEFT JOIN sessions ON sessions.id = recent.session
-     LEFT JOIN loops ON loops.loop_id = sessions.last_loop_id
+  const runs = sql.all<Run & { readonly running: number }>(
+    `SELECT coalesce(recent.workflow, recent.session) AS workflow, recent.run, ${RUNNING} AS running
+     FROM (SELECT * FROM process_runs WHERE process = ? ORDER BY at_ms DESC LIMIT ?) AS recent
      ORDER BY running DESC, recent.at_ms DESC`,
     processId,
     RECENT_RUNS,
@@ -89,23 +89,42 @@ export function remainsOf(sql: Sql, processId: string): Remains {
   const unsaid = runs
     .filter((run) => run.running === 1)
     .flatMap((run) =>
-      sql.all<Activity>(
-        `SELECT session, run, number, call, activity_id, executions FROM steps
-         WHERE run = ?1 AND number = (SELECT max(number) FROM steps WHERE run = ?1) AND process = ?2
+      sql.all<Left>(
+        `SELECT coalesce(workflow, session) AS workflow, run, number, call, activity_id AS activityId, executions
+         FROM steps WHERE run = ?1 AND number = (SELECT max(number) FROM steps WHERE run = ?1) AND process = ?2
            AND stored_at_ms IS NOT NULL AND activity_id IS NOT NULL`,
         run.run,
         processId,
       ),
     );
   return {
-    activities: [...open, ...unsaid].map(({ session, run, number, call, activity_id, executions }) => ({
-      session,
-      run,
-      number,
-      call,
-      activityId: activity_id,
-      executions,
-    })),
-    runs: runs.map(({ session, run }) => ({ session, run })),
+    activities: [...open, ...unsaid].map((left) => ({ ...left })),
+    runs: withCallers(sql, processId, runs),
   };
 }
+
+/**
+ * A process that has worked for a sub-agent may have told its caller of its end, without a step of the caller's own.
+ * The caller's run is the one that took its newest step.
+ */
+function withCallers(sql: Sql, processId: string, runs: readonly Run[]): readonly Run[] {
+  const callers = sql.all<Run>(
+    `WITH RECURSIVE callers (session) AS (
+       SELECT spawned_by FROM process_runs JOIN sessions ON sessions.id = process_runs.session
+       WHERE process = ? AND spawned_by IS NOT NULL
+       UNION
+       SELECT spawned_by FROM callers JOIN sessions ON sessions.id = callers.session
+       WHERE spawned_by IS NOT NULL
+     )
+     SELECT coalesce(newest.workflow, newest.session) AS workflow, newest.run
+     FROM callers JOIN sessions ON sessions.id = callers.session
+     JOIN steps AS newest ON newest.rowid = (SELECT max(rowid) FROM steps WHERE steps.session = callers.session)
+     WHERE sessions.status = 'running'`,
+    processId,
+  );
+  const known = new Set(runs.map(({ run }) => run));
+  const all = [...runs, ...callers.filter(({ run }) => !known.has(run))];
+  return all.map(({ workflow, run }) => ({ workflow, run }));
+}
+
+type Run = Remains["runs"][number];

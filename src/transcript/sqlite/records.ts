@@ -2,6 +2,7 @@ import type { LoopStatus, SpawnRef } from "../../schema/record.ts";
 import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
 import type { StepRecord } from "../step.ts";
+import { groupOf } from "./evaluations.ts";
 import type { Sql, Value } from "./sql.ts";
 
 type SessionRow = {
@@ -77,6 +78,9 @@ type LoopRow = {
   usage: string | null;
   cost_usd: number | null;
   turns: number | null;
+  evaluation: string | null;
+  opened: string | null;
+  closed: string | null;
 };
 
 /** One page in order of start: those behind the loop with the given `ref`. */
@@ -86,13 +90,16 @@ export function loopPage(
   behind: number,
   limit: number,
 ): { ref: number; record: LoopRecord }[] {
-  const text = "SELECT * FROM loops WHERE session = ? AND ref > ? ORDER BY ref LIMIT ?";
+  const text = `SELECT loops.*, evaluations.opened, evaluations.closed
+    FROM loops LEFT JOIN evaluations ON evaluations.id = loops.evaluation
+    WHERE loops.session = ? AND ref > ? ORDER BY ref LIMIT ?`;
   return sql
     .all<LoopRow>(text, session, behind, limit)
     .map((row) => ({ ref: row.ref, record: loopRecord(row) }));
 }
 
 function loopRecord(row: LoopRow): LoopRecord {
+  const parallel = row.opened === null ? undefined : groupOf(row.loop_id, row.opened, row.closed);
   return {
     loopId: row.loop_id,
     session: row.session,
@@ -109,6 +116,8 @@ function loopRecord(row: LoopRow): LoopRecord {
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
     ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
+    ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
+    ...(parallel === undefined ? {} : { parallel }),
   };
 }
 

@@ -189,3 +189,27 @@ ALTER TABLE sessions ADD COLUMN spawn TEXT;
 ALTER TABLE sessions ADD COLUMN spawned_by TEXT;
 CREATE INDEX sessions_by_spawn ON sessions (spawned_by, created_at_ms) WHERE spawned_by IS NOT NULL;
 `;
+
+/**
+ * Evaluations, whose loops run side by side in one session under workflows of their own: `opened` and `closed` are JSON.
+ * And what a loop that is one of several leaves for the session, if it is chosen.
+ */
+export const SCHEMA_4 = `
+CREATE TABLE evaluations (
+  -- The run that has opened it.
+  id TEXT PRIMARY KEY,
+  session TEXT NOT NULL REFERENCES sessions (id),
+  opened TEXT NOT NULL,
+  started_at_ms INTEGER NOT NULL,
+  -- A JSON string.
+  warning TEXT,
+  closed TEXT,
+  ended_at_ms INTEGER
+) WITHOUT ROWID;
+CREATE INDEX evaluations_by_session ON evaluations (session, started_at_ms);
+ALTER TABLE loops ADD COLUMN evaluation TEXT REFERENCES evaluations (id);
+ALTER TABLE loops ADD COLUMN grants TEXT;
+CREATE INDEX loops_running ON loops (session) WHERE status = 'running';
+ALTER TABLE steps ADD COLUMN workflow TEXT;
+ALTER TABLE process_runs ADD COLUMN workflow TEXT;
+`;

@@ -2,16 +2,23 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
+import type {
+  EvaluationClosing,
+  EvaluationOpened,
+  EvaluationOpening,
+  EvaluationRecord,
+} from "../evaluation.ts";
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
 import { StoreError } from "../store-error.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Remains, WorkerProcess } from "../worker-process.ts";
-import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
+import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "../write.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
 import { definitionOf } from "./definitions.ts";
+import { evaluationsOf } from "./evaluations.ts";
 import { storeError, translated } from "./fault.ts";
 import { inboxOf } from "./inbox.ts";
 import { inspect } from "./inspect.ts";
@@ -113,8 +120,32 @@ export class SqliteTranscript implements Transcript {
     return this.#write("storeInbox", write, messages);
   }
 
+  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<Stored> {
+    return this.#write("storeDefinition", write, definition, terms);
+  }
+
+  setDefinition(session: string, definition: SessionDefinition): Promise<void> {
+    return this.#write("setDefinition", session, definition);
+  }
+
   closeLoop(closing: LoopClosing): Promise<Stored> {
     return this.#write("closeLoop", closing);
+  }
+
+  openEvaluation(opening: EvaluationOpening): Promise<EvaluationOpened> {
+    return this.#write("openEvaluation", opening);
+  }
+
+  warnOfEvaluation(evaluation: string, warning: string): Promise<void> {
+    return this.#write("warnOfEvaluation", evaluation, warning);
+  }
+
+  closeEvaluation(closing: EvaluationClosing): Promise<unknown> {
+    return this.#write("closeEvaluation", closing);
+  }
+
+  evaluations(session: string): Promise<readonly EvaluationRecord[]> {
+    return this.#reader.read((sql) => evaluationsOf(sql, session));
   }
 
   session(id: string): Promise<SessionRecord | undefined> {

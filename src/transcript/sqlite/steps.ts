@@ -132,8 +132,8 @@ function take(sql: Sql, step: Step, loopId: string, atMs: number, row: StepRow |
   const executions = (row?.executions ?? 0) + 1;
   sql.run(
     `INSERT INTO steps (run, number, call, session, loop_id, kind, generation, executions, process, activity_id,
-       started_at_ms, released)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+       started_at_ms, workflow, released)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
      ON CONFLICT (run, number, call) DO UPDATE SET loop_id = excluded.loop_id, generation = excluded.generation,
        executions = excluded.executions, process = excluded.process, activity_id = excluded.activity_id,
        started_at_ms = excluded.started_at_ms, released = 0, group_pgid = NULL, group_start = NULL`,
@@ -148,6 +148,7 @@ function take(sql: Sql, step: Step, loopId: string, atMs: number, row: StepRow |
     step.process,
     step.activityId ?? null,
     atMs,
+    step.workflow ?? null,
   );
   return executions;
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { eventually } from "../../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import {
@@ -12,6 +12,8 @@ import {
 import type { StepRecord } from "../../../src/transcript/step.ts";
 import type { Session } from "../../workflows/support/session.ts";
 import { openStage, type Stage, TEST_KEY } from "../../workflows/support/temporal.ts";
+
+export { expectWhole } from "../../workflows/support/whole.ts";
 
 const TOOLS = fileURLToPath(new URL("./tools.mjs", import.meta.url));
 
@@ -86,27 +88,4 @@ export async function executed(
       ),
     { timeoutMs, what: `execution ${executions} of ${kind}` },
   );
-}
-
-/** Nothing is lost and nothing is there twice, whatever happened on the way. */
-export async function expectWhole(stage: Stage, session: Session): Promise<void> {
-  const entries = await session.entries();
-  expect(entries.map(({ position }) => position)).toEqual(entries.map((_, index) => index));
-  const calls = entries.flatMap(({ message }) =>
-    message.role === "assistant"
-      ? message.content.flatMap((part) => (part.type === "toolCall" ? [part.id] : []))
-      : [],
-  );
-  const results = entries.flatMap(({ message }) =>
-    message.role === "toolResult" ? [message.toolCallId] : [],
-  );
-  expect(results).toEqual(calls);
-  for (const { loopId, status } of await stage.transcript.loops(session.id)) {
-    const events = await stage.transcript.events(loopId, 0);
-    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
-    expect(events.filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
-    expect(events.at(-1)?.body.type).toBe("AgentEnd");
-    expect(status).toBe("completed");
-  }
-  expect(await stage.transcript.branches(session.id)).toHaveLength(1);
 }

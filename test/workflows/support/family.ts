@@ -39,6 +39,14 @@ export function family(
 /** A call that hands a task on. */
 export const task = (name: string, words: string) => ({ name, arguments: { task: words } });
 
+/** All sub-agents that a session has started. */
+export async function childSessions(
+  stage: Stage,
+  { id }: Pick<Session, "id">,
+): Promise<readonly SessionRecord[]> {
+  return await stage.transcript.sessions({ limit: 1000, spawnedBy: id });
+}
+
 /** The first sub-agent that a session has started. */
 export async function childOf(stage: Stage, session: Session): Promise<SessionRecord> {
   return await eventually(

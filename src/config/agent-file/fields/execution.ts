@@ -17,18 +17,22 @@ export type LimitDefaults = {
 /** @param to - The limits' place in the definition. */
 export function limitFields(at: string, to: string, defaults: LimitDefaults): readonly Field[] {
   const seconds = z.number().positive();
-  const inSeconds = defaults.maxDurationMs === null ? undefined : defaults.maxDurationMs / 1000;
+  const inSeconds = defaults.maxDurationMs === null ? "none" : defaults.maxDurationMs / 1000;
   return [
     field(
       `${at}max_turns`,
       `${to}.maxTurns`,
-      said(orNone(wholeFrom(1)), "Answers of the model.", defaults.maxTurns),
+      said(orNone(wholeFrom(1)), "Answers of the model.", defaults.maxTurns ?? "none"),
       NULLABLE,
     ),
     field(
       `${at}max_total_tokens`,
       `${to}.maxTotalTokens`,
-      said(orNone(wholeFrom(1)), "Input and output tokens of all turns together.", defaults.maxTotalTokens),
+      said(
+        orNone(wholeFrom(1)),
+        "Input and output tokens of all turns together.",
+        defaults.maxTotalTokens ?? "none",
+      ),
       NULLABLE,
     ),
     field(

@@ -31,5 +31,26 @@ export const Expectation = z.strictObject({
   refused: lines.optional(),
   /** How often a run continued as new. */
   continuedAsNew: index.optional(),
+  /** Runs of sub-agents, in the order in which they were called; `null` where one does not matter. */
+  subAgents: z.array(z.lazy(() => SubExpectation).nullable()).optional(),
 });
 export type Expectation = z.infer<typeof Expectation>;
+
+const SubExpectation: z.ZodType<SubExpectation> = z.strictObject({
+  name: z.string().optional(),
+  events: lines.optional(),
+  sent: z.array(lines.nullable()).optional(),
+  asked: index.optional(),
+  outcome: z.record(z.string(), z.unknown()).optional(),
+  usage: z.record(z.string(), z.number()).optional(),
+  subAgents: z.array(z.lazy(() => SubExpectation).nullable()).optional(),
+});
+export type SubExpectation = {
+  readonly name?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+  readonly sent?: readonly (readonly string[] | null)[] | undefined;
+  readonly asked?: number | undefined;
+  readonly outcome?: Readonly<Record<string, unknown>> | undefined;
+  readonly usage?: Readonly<Record<string, number>> | undefined;
+  readonly subAgents?: readonly (SubExpectation | null)[] | undefined;
+};

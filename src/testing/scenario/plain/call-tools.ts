@@ -5,16 +5,22 @@ import { pendingApprovals } from "../../../core/approvals.ts";
 import type { CallToolCommand } from "../../../core/command.ts";
 import { maskFor } from "../../../providers/mask.ts";
 import { ScenarioError } from "../scenario-error.ts";
+import { record } from "./record.ts";
 import { type Running, RunningCalls } from "./running-call.ts";
 import { type Stage, stepOf } from "./stage.ts";
+import type { Drive } from "./sub-agents.ts";
 
 /**
  * The calls that run side by side, until none is left. They end in the scenario's order; one that a person approves
  * meanwhile joins them, a stop ends those that are left, and the worker's death loses them.
  */
-export async function callTools(stage: Stage, commands: readonly CallToolCommand[]): Promise<void> {
+export async function callTools(
+  stage: Stage,
+  commands: readonly CallToolCommand[],
+  drive: Drive,
+): Promise<void> {
   const { people, machine, notes } = stage;
-  const calls = new RunningCalls(stage);
+  const calls = new RunningCalls(stage, drive);
   // As the workflow: calls join others only beside questions, else they wait until all have ended.
   const beside = pendingApprovals(machine.state).length > 0;
   await join(commands);
@@ -22,12 +28,20 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
     const { toolCallId, toolName, call } = one.command;
     people.arrive(people.dueDuring(toolCallId, toolName));
     if (people.hasCrashed()) {
+      if (one.child !== undefined) throw new ScenarioError([crashOf(toolName)]);
       const lost = [one, ...calls.takeAll()];
       notes.schedule.push({ type: "worker-lost", calls: lost.map(({ command }) => command.toolCallId) });
       for (const { command } of lost) {
         machine.tell({ type: "tool-set-back", call: command.call, setback: { type: "lost", attempts: 1 } });
       }
       await join(due().filter((again) => lost.some(({ command }) => command.call === again.call)));
+      continue;
+    }
+    if (one.child !== undefined) {
+      if (machine.isStopped && calls.left > 0) throw new ScenarioError([STOPPED_TOGETHER]);
+      const report = await one.child.finish();
+      machine.tell({ type: "child-finished", call, report });
+      notes.schedule.push({ type: "child-ended", left: calls.left });
       continue;
     }
     if (machine.isStopped) {
@@ -56,6 +70,7 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
       if (result !== undefined) unrun.push([command, result]);
     }
     calls.noteBegun();
+    writeBeside();
     for (const [command, result] of unrun) tellResult(stage, command, result);
     if (unrun.length === 0) return;
     const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
@@ -64,12 +79,28 @@ export async function callTools(stage: Stage, commands: readonly CallToolCommand
     if (beside) await join(due(ending), others, ending);
   }
 
+  /** Beside sub-agents nothing else takes the outbox along. */
+  function writeBeside(): void {
+    const command = machine.next();
+    if (command.type !== "call-tools" || command.beside === undefined) return;
+    record(stage, command.beside);
+    writeBeside();
+  }
+
   /** What is to run and does not yet, but for the call that ends now. */
   function due(ending?: number): readonly CallToolCommand[] {
     const command = machine.next();
     const all = command.type === "call-tools" ? command.calls : [];
     return all.filter((one) => one.call !== ending && !calls.has(one));
   }
+}
+
+/** Which of them Temporal hears of first is for nobody to say. */
+const STOPPED_TOGETHER =
+  "arrives: a stop ends calls beside a sub-agent in any order: let it come when only the sub-agent is left";
+
+function crashOf(name: string): string {
+  return `arrives: a caller of sub-agents has nothing that a worker could lose: let it crash in "arrives" of ${name}`;
 }
 
 async function finish(stage: Stage, { command, deed, run }: Running): Promise<void> {

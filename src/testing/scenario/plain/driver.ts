@@ -1,9 +1,11 @@
 import { verdictsOn } from "../../../activities/filter-input.ts";
 import { tellLoopEnd } from "../../../activities/loop-hooks.ts";
+import { lastWords } from "../../../activities/task-words.ts";
 import { closedDigest } from "../../../activities/write-steps.ts";
 import { pendingApprovals } from "../../../core/approvals.ts";
 import { assertNever } from "../../../core/assert-never.ts";
-import type { CloseLoopCommand, Command, FilterInputCommand, RecordCommand } from "../../../core/command.ts";
+import type { CloseLoopCommand, Command, FilterInputCommand } from "../../../core/command.ts";
+import { type TaskReport, type TaskRequest, taskMessage } from "../../../core/task.ts";
 import { timelessValue } from "../events.ts";
 import type { Played, RunStart } from "../played.ts";
 import { ScenarioError } from "../scenario-error.ts";
@@ -11,21 +13,22 @@ import { callModel, compact } from "./call-model.ts";
 import { callTools } from "./call-tools.ts";
 import type { Happening } from "./machine.ts";
 import { openLoop } from "./open-loop.ts";
+import { record } from "./record.ts";
 import { runHook } from "./run-hook.ts";
 import { continuationOf } from "./run-start.ts";
-import { SESSION, type Stage, stepOf } from "./stage.ts";
+import { type Stage, stepOf } from "./stage.ts";
 import { worldOf } from "./world.ts";
 
 /** Commands that one run may take: more is a loop without an end. */
 const MAX_COMMANDS = 5_000;
 
 /** Drives the machine through one run of the session: asks `next`, has it carried out, tells what happened. */
-export async function driveRun(stage: Stage, run: RunStart): Promise<Pick<Played, "outcome" | "text">> {
+export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
   const { machine, people, scenario } = stage;
   const continuation = continuationOf(stage.transcript, run);
   stage.note({ type: "start", ...run });
   machine.begin({
-    session: SESSION,
+    session: stage.session,
     mode: run.mode,
     idleTimeoutMs: scenario.idleTimeoutMs ?? null,
     localSteps: true,
@@ -34,15 +37,37 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<Pick<Played
     ...(continuation === undefined ? {} : { continuation }),
   });
   if (run.with !== undefined) people.take(run.with);
+  return await toTheEnd(stage);
+}
+
+/** A sub-agent's run, from its task to its report. */
+export async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
+  const { machine } = stage;
+  machine.begin({
+    session: stage.session,
+    mode: "run",
+    idleTimeoutMs: null,
+    localSteps: true,
+    asked: { hash: task.spawn.toolName },
+    prompts: [taskMessage(task, machine.nowMs)],
+    task,
+  });
+  return await toTheEnd(stage);
+}
+
+type RunEnd = Pick<Played, "outcome" | "text"> & { readonly report: TaskReport | undefined };
+
+async function toTheEnd(stage: Stage): Promise<RunEnd> {
+  const { machine } = stage;
   machine.tell({ type: "begun" });
   for (let commands = 0; commands <= MAX_COMMANDS; commands++) {
     const command = machine.next();
     if (command.type === "finish") {
       stage.note({ type: "over" });
       const { outcome, text } = command.last;
-      return { outcome: timelessValue(outcome), text };
+      return { outcome: timelessValue(outcome), text, report: command.report };
     }
-    if ("number" in command) stage.notes.steps.push({ kind: command.type, number: command.number });
+    if ("number" in command && command.type !== "open-loop") stage.noteStep(command);
     await carryOut(stage, command);
   }
   throw new ScenarioError([`model: the run does not come to an end within ${MAX_COMMANDS} commands`]);
@@ -60,10 +85,12 @@ async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish"
       return machine.tell(await compact(stage, command));
     case "run-hook":
       return machine.tell(await runHook(stage, command));
+    case "move-definition":
+      throw new ScenarioError(["a scenario keeps its agent: nobody can ask for another definition"]);
     case "filter-input":
       return machine.tell(await filterInput(stage, command));
     case "call-tools":
-      return await callTools(stage, command.calls);
+      return await callTools(stage, command.calls, driveTask);
     case "close-loop":
       return await closeLoop(stage, command);
     case "record":
@@ -87,7 +114,19 @@ async function closeLoop(stage: Stage, command: CloseLoopCommand): Promise<void>
   if (definitionHash !== undefined) await tellEnd(stage, command, branch);
   const message = answer === undefined ? undefined : transcript.message(branch, answer);
   const output = isOutput === true ? definition.output : undefined;
-  machine.tell({ type: "loop-closed", digest: { ...closedDigest(message, answer, output), branch } });
+  const words = await wordsLeft(stage, command, branch);
+  const said = closedDigest(message, answer, output);
+  machine.tell({
+    type: "loop-closed",
+    digest: { ...said, ...(words === undefined ? {} : { words }), branch },
+  });
+}
+
+/** Of a sub-agent: where the words stand that its caller is given. */
+async function wordsLeft(stage: Stage, { isTask, outbox }: CloseLoopCommand, branch: string) {
+  const end = outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
+  if (isTask !== true || end?.type !== "AgentEnd") return undefined;
+  return await lastWords(stage.session, branch, end, worldOf(stage).transcript);
 }
 
 async function tellEnd(stage: Stage, command: CloseLoopCommand, branch: string): Promise<void> {
@@ -109,12 +148,6 @@ async function filterInput(
   const { signal } = new AbortController();
   const verdicts = await verdictsOn(words, definition.inputFilters, { filters, log }, signal);
   return { type: "input-filtered", digest: { branch, verdicts } };
-}
-
-function record({ transcript, machine }: Stage, command: RecordCommand): void {
-  const branch = transcript.write(command);
-  transcript.putInbox(command.inbox);
-  machine.tell({ type: "recorded", digest: { branch } });
 }
 
 /** A step that only writes: held up where something arrives meanwhile. */

@@ -30,6 +30,11 @@ export class Machine {
     return this.state.stop !== undefined;
   }
 
+  /** The clock goes on from there. */
+  constructor(nowMs = 0) {
+    this.#nowMs = nowMs;
+  }
+
   begin(input: Omit<StartInput, "nowMs">): void {
     this.#state = start({ ...input, nowMs: this.#nowMs });
   }

@@ -1,4 +1,5 @@
 import { checkHooks } from "../../../activities/ask-hooks.ts";
+import { childFacts } from "../../../activities/child-definitions.ts";
 import { mustBeContinuable } from "../../../activities/continuable.ts";
 import { parsed } from "../../../activities/definitions.ts";
 import { DefinitionError } from "../../../activities/failure.ts";
@@ -12,7 +13,8 @@ import type { OpenLoopCommand } from "../../../core/command.ts";
 import { Continuation } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
-import { SESSION, type Stage, stepOf } from "./stage.ts";
+import { type Stage, stepOf } from "./stage.ts";
+import { wordsOfTask } from "./task-words.ts";
 import { worldOf } from "./world.ts";
 
 export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
@@ -34,32 +36,40 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
   checkHooks(definition, stage);
   const continuation = asked === undefined ? undefined : parsed("continuation", Continuation, asked);
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);
-  const words = prompts.map(({ text = "", ...prompt }) => ({ ...prompt, text }));
+  const words = await Promise.all(
+    prompts.map(async ({ text = "", task, ...prompt }) => ({
+      ...prompt,
+      text: task === undefined ? text : await wordsOfTask(stage, task),
+    })),
+  );
   const { signal } = new AbortController();
   const world = worldOf(stage);
   const asking = { definition, dependencies: world, signal };
   const inbox = async () => transcript.waiting;
   const said = await letIn(stepOf(command), words, inbox, continuation, asking);
   const loop = transcript.openLoop({
-    ...openingOf(definition, continuation),
+    ...openingOf(definition, continuation, command.spawn),
     ...said,
   });
-  const view = command.number === 0 ? await viewAtStart(loop, resolved.tools, SESSION, world) : loop.view;
+  // A loop that cannot be opened leaves no step in a transcript.
+  stage.noteStep(command);
+  const view =
+    command.number === 0 ? await viewAtStart(loop, resolved.tools, stage.session, world) : loop.view;
   const digest = {
     ...loop,
     ...(view === undefined ? {} : { view }),
-    ...pinned(definition, "scenario", resolved.tools, new Map(), continuation),
+    ...pinned(definition, "scenario", resolved.tools, childFacts(definition), continuation),
     warnings: resolved.warnings,
   };
   return { type: "loop-opened", digest };
 }
 
-function mustGoOn({ transcript }: Stage, { at, kind }: Continuation, prompts: number): void {
+function mustGoOn({ transcript, session }: Stage, { at, kind }: Continuation, prompts: number): void {
   const branch = at?.branch ?? transcript.branchOf();
   const entries = branch === undefined ? undefined : transcript.entries(branch);
   const end = entries?.length ?? 0;
   if (at !== undefined && at.position > end) {
     throw new ScenarioError([`arrives: "at" is ${at.position}, but that branch has ${end} messages only`]);
   }
-  mustBeContinuable(SESSION, entries?.slice(0, at?.position), kind.type === "compaction" || prompts > 0);
+  mustBeContinuable(session, entries?.slice(0, at?.position), kind.type === "compaction" || prompts > 0);
 }

@@ -8,21 +8,26 @@ import type { Tool } from "../../../tools/tool.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Deed } from "../schema.ts";
 import type { Stage } from "./stage.ts";
+import { beginChild, type Child, type Drive, mustDiffer } from "./sub-agents.ts";
 
 export type Running = {
   readonly command: CallToolCommand;
   readonly deed: Deed;
   readonly run: (deed: Deed) => Promise<Execution>;
+  /** It is a sub-agent's. */
+  readonly child?: Child;
 };
 
 /** The calls that run now, and who of them ends next. */
 export class RunningCalls {
   readonly #stage: Stage;
+  readonly #drive: Drive;
   readonly #waiting: Running[] = [];
   readonly #begun = new Set<string>();
 
-  constructor(stage: Stage) {
+  constructor(stage: Stage, drive: Drive) {
     this.#stage = stage;
+    this.#drive = drive;
   }
 
   get left(): number {
@@ -35,6 +40,12 @@ export class RunningCalls {
 
   /** Begins a call; gives its result where it has one without being run. */
   async begin(command: CallToolCommand): Promise<ViewAnswer | undefined> {
+    if (command.child !== undefined) {
+      const child = await beginChild(this.#stage, command, command.child.given, this.#drive);
+      this.#waiting.push({ command, deed: { gives: "" }, run: async () => thrown(""), child });
+      mustDiffer(this.#waiting.flatMap(({ child: one }) => one ?? []));
+      return undefined;
+    }
     const { tools, transcript, notes } = this.#stage;
     const { branch, answer, call: index, arguments: changed, toolName, toolCallId, generation } = command;
     const tool = tools.get(toolName);
@@ -75,7 +86,9 @@ export class RunningCalls {
     const seen = quick.length > 0 ? quick : fresh;
     if (seen.length === 0) return;
     for (const { command } of seen) this.#begun.add(key(command));
-    this.#stage.note({ type: "called", calls: seen.map(({ command }) => command.toolCallId) });
+    const called = seen.filter(({ child }) => child === undefined);
+    if (called.length === 0) return;
+    this.#stage.note({ type: "called", calls: called.map(({ command }) => command.toolCallId) });
   }
 
   nextToEnd(): Running | undefined {

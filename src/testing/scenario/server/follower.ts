@@ -11,6 +11,7 @@ import type { Answer } from "../../model-server/script.ts";
 import { HookScript } from "../hooks.ts";
 import { type ContinuedFrom, continuationAt, type RanCall, type ScheduleStep, type Sent } from "../played.ts";
 import type { Deed, ScenarioHook } from "../schema.ts";
+import { callerIn } from "../vendor.ts";
 import { Meetings } from "./meetings.ts";
 import { continuations, LONG_HISTORY, lengthenHistory } from "./rotation.ts";
 import { send, signalOf } from "./send.ts";
@@ -30,7 +31,18 @@ export type RunRequest = {
   readonly schedule: readonly ScheduleStep[];
   /** The branch and the position that a run goes on from. */
   readonly placeOf: (continued: ContinuedFrom) => Promise<Continuation["at"]>;
+  /** The session of the sub-agent that this call has started; waits for its first loop. */
+  readonly sessionOf: (caller: string, call: string) => Promise<string>;
 };
+
+/** Where a follower's agent stands in its tree. */
+type Kin = { readonly caller: Follower | undefined; readonly path: string; readonly task: string };
+
+const ROOT: Kin = { caller: undefined, path: "", task: "" };
+
+function askerOf(path: string, task: string): string {
+  return path === "" ? "" : `${path} ${task}`;
+}
 
 /**
  * Leads one session of the real stack through a schedule: vendor, tools and writes wait here until it is their turn,
@@ -42,9 +54,11 @@ export class Follower {
   readonly refused: string[] = [];
   end: Pick<RunResult, "outcome" | "text"> = { outcome: { type: "delivered", messages: 0 } };
   readonly #request: RunRequest;
-  readonly #asked = new Meetings<undefined, Answer>();
-  readonly #called = new Meetings<string, Ending>();
-  readonly #stored = new Meetings<string, void>();
+  readonly #asked: Meetings<string, Answer>;
+  readonly #called: Meetings<string, Ending>;
+  readonly #stored: Meetings<string, void>;
+  readonly #children = new Map<string, Follower>();
+  readonly #kin: Kin;
   readonly #held = new Meetings<string, void>();
   readonly #passed = new Map<string, number>();
   readonly #written = new Map<string, number>();
@@ -52,16 +66,22 @@ export class Follower {
   #over = false;
   #firstRun: string | undefined;
 
-  constructor(request: RunRequest) {
+  constructor(request: RunRequest, kin: Kin = ROOT) {
     this.#request = request;
+    this.#kin = kin;
+    const { caller } = kin;
+    this.#asked = caller === undefined ? new Meetings() : caller.#asked;
+    this.#called = caller === undefined ? new Meetings() : caller.#called;
+    this.#stored = caller === undefined ? new Meetings() : caller.#stored;
     const written = () => [...this.#written.values()].reduce((sum, count) => sum + count, 0);
     this.hooks = new HookScript(request.hooks, { written });
   }
 
   // What the real stack calls.
 
-  answer(): Promise<Answer> {
-    return this.#asked.wait(undefined);
+  /** @param path - Of the agent that asks, in its tree; the runs of a sub-agent are told apart by their tasks. */
+  answer(path: string, task: string): Promise<Answer> {
+    return this.#asked.wait(askerOf(path, task));
   }
 
   async execute(value: unknown, { toolCallId, toolName, signal, update }: ToolContext): Promise<string> {
@@ -118,14 +138,16 @@ export class Follower {
       case "let-go":
         return this.#held.answer(`${step.step} ${step.nth}`, undefined);
       case "asked":
-        return await this.#asked.come(undefined);
-      case "answered":
-        return this.#asked.answer(undefined, vendorAnswer(step.reply, step.nth));
+        return await this.#asked.come(this.#asker);
+      case "answered": {
+        const answer = vendorAnswer(step.reply, step.nth, callerIn(this.#kin.path));
+        return this.#asked.answer(this.#asker, answer);
+      }
       case "unanswered":
-        return this.#asked.answer(undefined, NO_ANSWER);
+        return this.#asked.answer(this.#asker, NO_ANSWER);
       case "worker-lost":
         for (const call of step.calls) this.#called.answer(call, { type: "cancelled" });
-        if (step.calls.length === 0) this.#asked.answer(undefined, NO_ANSWER);
+        if (step.calls.length === 0) this.#asked.answer(this.#asker, NO_ANSWER);
         return await loseActivities(this.#request.client, this.#request.session, step.asked ?? 1);
       case "backs-off":
         return await this.#backsOff(step.attempt);
@@ -154,6 +176,11 @@ export class Follower {
           ({ status, running }) => status === "needs-approval" && running.length === 0,
           "the question to a person",
         );
+      case "child":
+        return await (await this.#child(step)).#take(step.step);
+      case "child-ended":
+        if (step.left > 0) await this.#untilRunning(step.left);
+        return;
       case "over":
         this.end = await this.#result();
         if (this.#rotates && this.#firstRun !== undefined) {
@@ -162,6 +189,20 @@ export class Follower {
           this.#firstRun = undefined;
         }
     }
+  }
+
+  get #asker(): string {
+    return askerOf(this.#kin.path, this.#kin.task);
+  }
+
+  async #child({ call, name, task }: Extract<ScheduleStep, { type: "child" }>): Promise<Follower> {
+    const before = this.#children.get(call);
+    if (before !== undefined) return before;
+    const { sessionOf, session } = this.#request;
+    const kin = { caller: this, path: `${this.#kin.path}/${name}`, task };
+    const child = new Follower({ ...this.#request, session: await sessionOf(session, call), hooks: [] }, kin);
+    this.#children.set(call, child);
+    return child;
   }
 
   get #handle(): WorkflowHandle {

@@ -3,12 +3,12 @@ import type { ScenarioReply } from "../schema.ts";
 import { httpFailure, wireReply } from "../vendor.ts";
 
 /** A scripted reply as the model server gives it. */
-export function vendorAnswer(reply: ScenarioReply, nth: number): Answer {
+export function vendorAnswer(reply: ScenarioReply, nth: number, caller?: string): Answer {
   const failure = httpFailure(reply);
   if (failure !== undefined) return { fault: "http", ...failure };
   const { takesMs } = reply;
   const answer = {
-    ...wireReply(reply, nth),
+    ...wireReply(reply, nth, caller),
     ...(takesMs === undefined ? {} : { firstByteDelayMs: takesMs }),
   };
   if (reply.cut !== undefined) return { fault: "cut", clean: true, reply: answer };

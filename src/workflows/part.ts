@@ -8,29 +8,37 @@ import {
 import {
   CancellationScope,
   CancelledFailure,
-  type ChildWorkflowHandle,
   scheduleActivity,
   startChild,
-  type Workflow,
+  workflowInfo,
 } from "@temporalio/workflow";
 import { truncateForPreview } from "../core/preview.ts";
-import type { TaskReport } from "../core/task.ts";
-import type { MemberEnd } from "../core/team/team.ts";
+import type { PartEnd, TaskReport } from "../core/task.ts";
 import { writeOptions } from "./activity-options.ts";
 import type { StartRequest } from "./input.ts";
 import { RUN_FAILED, type RunResult } from "./result.ts";
 
-/** The run of an agent that is a part of another's work. Cancelling the scope stops it, and waits for its end. */
-export function runMember(
+/**
+ * A run that is a part of another's work, from its beginning to its report. Cancelling the scope stops it, and waits for
+ * its end.
+ */
+export function runPart(session: string, request: StartRequest, summary: string): Promise<PartEnd> {
+  return beginPart(session, request, summary).end;
+}
+
+/** The same, for who must know when it can be spoken to. `started` resolves also when it could not begin. */
+export function beginPart(
   session: string,
   request: StartRequest,
   summary: string,
-): { readonly started: Promise<unknown>; readonly end: Promise<MemberEnd> } {
-  const started: Promise<ChildWorkflowHandle<Workflow>> = startChild("agent", {
+): { readonly started: Promise<unknown>; readonly end: Promise<PartEnd> } {
+  const started = startChild("agent", {
     workflowId: session,
     args: [request],
     staticSummary: summary,
-    // A parent that is terminated has its agents stopped, and they close their records.
+    // A kill in the middle of a local step waits for it.
+    workflowTaskTimeout: workflowInfo().taskTimeoutMs,
+    // A parent that is terminated has its parts stopped, and they close their records.
     parentClosePolicy: "REQUEST_CANCEL",
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
   });
@@ -40,14 +48,14 @@ export function runMember(
   return { started: started.catch(() => undefined), end };
 }
 
-function ended({ report }: RunResult): MemberEnd {
+function ended({ report }: RunResult): PartEnd {
   return report === undefined
     ? { type: "lost", how: "it ended without a report" }
     : { type: "reported", report };
 }
 
 /** A run that failed reports all the same; of one that is gone, its record is asked. */
-function failed(session: string, error: unknown): MemberEnd | Promise<MemberEnd> {
+function failed(session: string, error: unknown): PartEnd | Promise<PartEnd> {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
     return { type: "lost", how: `there is a run of ${session} already` };
   }
@@ -57,15 +65,18 @@ function failed(session: string, error: unknown): MemberEnd | Promise<MemberEnd>
     return ended((cause.details?.[0] ?? {}) as RunResult);
   }
   const how = wordsFor(cause ?? error);
-  const look = () =>
-    scheduleActivity<TaskReport | null>("look-at-child", [{ session }], writeOptions("an agent is gone"));
-  return CancellationScope.nonCancellable(look).then(
-    (report): MemberEnd => ({ type: "lost", how, ...(report === null ? {} : { report }) }),
-    (problem): MemberEnd => {
+  return CancellationScope.nonCancellable(() => lookAt(session, "it is gone")).then(
+    (report) => ({ type: "lost", how, ...(report === null ? {} : { report }) }),
+    (problem) => {
       if (!(problem instanceof ActivityFailure)) throw problem;
       return { type: "lost", how };
     },
   );
+}
+
+/** What the record shows of a session; `null` where it has none. */
+export function lookAt(session: string, why: string): Promise<TaskReport | null> {
+  return scheduleActivity<TaskReport | null>("look-at-child", [{ session }], writeOptions(why));
 }
 
 const MAX_WORDS_BYTES = 512;

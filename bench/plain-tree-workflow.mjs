@@ -1,0 +1,73 @@
+import { executeChild, proxyActivities, workflowInfo } from "@temporalio/workflow";
+
+// What a sub-agent call is without an agent around it: a child workflow with the same activities, in the same order.
+
+const activities = proxyActivities({ startToCloseTimeout: "1 minute", heartbeatTimeout: "5 seconds" });
+
+const NOTHING = { entries: [], events: [] };
+
+/** Asks, has its answer's task done, until so many are done; then a last answer. */
+export async function plainTree({ definitionHash, childHash, calls }) {
+  const session = workflowInfo().workflowId;
+  const prompt = { id: "prompt", text: "go", atMs: Date.now(), origin: "prompt" };
+  const loop = await open({ definitionHash, prompts: [prompt] });
+  let position = 1;
+  let number = 1;
+  let outbox = NOTHING;
+  for (let turn = 0; turn < calls; turn++) {
+    const { calls: made } = await ask({ definitionHash, loop, number: number++, turn, position, outbox });
+    const spawn = { session, loopId: loop.loopId, turn, toolCallId: made[0].id, toolName: "scout" };
+    const child = `${session}.sub-${turn}`;
+    const task = { spawn, branch: "main", answer: position };
+    const [report] = await Promise.all([
+      executeChild("plainChild", { workflowId: child, args: [{ definitionHash: childHash, task }] }),
+      activities.record({ ...writing(loop, number++, position + 1, NOTHING), inbox: [] }),
+    ]);
+    outbox = { entries: [resultOf(spawn, position + 1, report)], events: [] };
+    position += 2;
+  }
+  await ask({ definitionHash, loop, number: number++, turn: calls, position, outbox });
+  await close({ loop, number, position, turns: calls + 1 });
+}
+
+export async function plainChild({ definitionHash, task }) {
+  const session = workflowInfo().workflowId;
+  const prompt = { id: task.spawn.toolCallId, task, atMs: Date.now(), origin: "prompt" };
+  const loop = await open({ definitionHash, prompts: [prompt], spawn: task.spawn });
+  await ask({ definitionHash, loop, number: 1, turn: 0, position: 1, outbox: NOTHING });
+  await close({ loop, number: 2, position: 1, turns: 1 });
+  return { session, branch: "main", position: 1 };
+}
+
+function open(input) {
+  return activities["open-loop"]({ number: 0, generation: 0, ...input });
+}
+
+function ask({ definitionHash, loop, number, turn, position, outbox }) {
+  return activities.model({
+    ...writing(loop, number, outbox.entries[0]?.position ?? position, outbox),
+    definitionHash,
+    turn,
+    view: { branch: "main", ranges: [{ from: 0, to: position }] },
+    position,
+  });
+}
+
+function close({ loop, number, position, turns }) {
+  return activities["close-loop"]({
+    ...writing(loop, number, position + 1, NOTHING),
+    outcome: { type: "answered", stopReason: "stop" },
+    answer: position,
+    turns,
+    costUsd: 0,
+  });
+}
+
+function writing({ loopId }, number, base, outbox) {
+  return { number, generation: 0, loopId, branch: "main", base, outbox };
+}
+
+function resultOf({ toolCallId, toolName, turn }, position, from) {
+  const body = { type: "report", toolCallId, toolName, isError: false, text: "", from, messages: 2 };
+  return { position, origin: "tool", atMs: Date.now(), turn, body };
+}

@@ -1,0 +1,105 @@
+import proto from "@temporalio/proto";
+import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
+import { nullAgent, startAgent, startPlainTree } from "./agents.mjs";
+import { quantile, round, setStage } from "./stage.mjs";
+
+const { temporal } = proto;
+
+const SIDE_BY_SIDE = [1, 10, 50];
+/** How long a sub-agent that works side by side with others takes to answer: what there is to wait for. */
+const ANSWER_MS = 500;
+
+/** A sub-agent call against a plain child workflow with the same activities; and what many side by side take. */
+export async function measure({ log, quick }) {
+  const calls = quick ? 4 : 10;
+  const rounds = quick ? 2 : 9;
+  const stage = await setStage();
+  try {
+    await stage.start("./agent-worker.mjs");
+    await stage.start("./agent-worker.mjs", [
+      "--task-queue",
+      "plain",
+      "--workflows",
+      "./plain-tree-workflow.mjs",
+    ]);
+    const { client } = stage;
+    const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
+    const oneByOne = caller({ turns: calls + 1, calls: 1 });
+    // A run of ours keeps the definitions that the plain one names.
+    await (await startAgent(client, oneByOne)).result();
+    const [session] = await transcript.sessions({ limit: 1, agentName: "bench" });
+    const [child] = await transcript.sessions({ limit: 1, agentName: "scout" });
+    const hashes = { definitionHash: session.definitionHash, childHash: child.definitionHash };
+    await transcript.close();
+    const kinds = {
+      plain: () => startPlainTree(client, { ...hashes, calls }),
+      ours: () => startAgent(client, oneByOne),
+    };
+    const spent = { plain: [], ours: [] };
+    for (let n = -1; n < rounds; n++) {
+      for (const [kind, start] of Object.entries(kinds)) {
+        const from = performance.now();
+        await (await start()).result();
+        if (n >= 0) spent[kind].push((performance.now() - from) / calls);
+      }
+      if (n >= 0)
+        log(
+          `round ${n + 1}: plain ${spent.plain.at(-1).toFixed(1)}, ours ${spent.ours.at(-1).toFixed(1)} ms a call`,
+        );
+    }
+    const branches = {};
+    for (const count of SIDE_BY_SIDE) {
+      branches[count] = await sideBySide(client, count, quick ? 1 : 3, log);
+    }
+    const [fewest, most] = [SIDE_BY_SIDE[0], SIDE_BY_SIDE.at(-1)];
+    const grown = branches[most].parentBytes - branches[fewest].parentBytes;
+    return {
+      msPerCall: round(quantile(spent.ours, 0.5)),
+      plainMsPerCall: round(quantile(spent.plain, 0.5)),
+      ratio: round(
+        quantile(
+          spent.ours.map((ms, n) => ms / spent.plain[n]),
+          0.5,
+        ),
+        3,
+      ),
+      parentBytesPerChild: Math.round(grown / (most - fewest)),
+      branches,
+    };
+  } finally {
+    await stage.strike();
+  }
+}
+
+/** An agent that hands out so many tasks with each answer but its last. */
+function caller({ turns, calls, answerMs = 0 }) {
+  const { tools: _, ...definition } = nullAgent({ turns, tool: "scout", calls, task: "Look around" });
+  const { limits, ...scout } = nullAgent({ turns: 1, tool: "", answerMs });
+  return {
+    ...definition,
+    tools: [],
+    subAgents: [{ name: "scout", description: "Looks around", limits, agent: { ...scout, tools: [] } }],
+    delegation: { maxDepth: 1, maxChildren: null },
+  };
+}
+
+/** One answer that starts them all: what a caller that waits for branches does, whichever way they are started. */
+async function sideBySide(client, count, rounds, log) {
+  const times = [];
+  let parentBytes = 0;
+  for (let n = -1; n < rounds; n++) {
+    const from = performance.now();
+    const handle = await startAgent(client, caller({ turns: 2, calls: count, answerMs: ANSWER_MS }));
+    await handle.result();
+    if (n >= 0) times.push(performance.now() - from);
+    const { events } = await handle.fetchHistory();
+    parentBytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
+  }
+  const shown = times.map((ms) => Math.round(ms)).join(", ");
+  log(`${count} side by side: ${shown} ms, ${parentBytes} bytes of the caller's history`);
+  return { ms: Math.round(quantile(times, 0.5)), parentBytes };
+}
+
+function bytesOf(event) {
+  return temporal.api.history.v1.HistoryEvent.encode(event).finish().length;
+}

@@ -1,0 +1,34 @@
+// An assistant with two sub-agents mends a small project. Run it: node examples/coding-assistant/main.mjs [--real]
+import { execFileSync } from "node:child_process";
+import { check, onStage } from "../stage.mjs";
+
+await onStage(import.meta.url, async ({ holdfast, workspace, agents, model }) => {
+  const { assistant } = agents("agents.toml");
+  const session = await holdfast.start({
+    agent: assistant,
+    prompt: "A test fails. Find out why, and mend it.",
+  });
+  for await (const event of session.agentEvents()) {
+    if (event.type === "ToolExecutionStart") console.log(`  ${event.toolName} …`);
+  }
+  const { outcome, text } = await session.result();
+  console.log(`\n${text}\n`);
+
+  check("the assistant has answered", outcome.type === "answered");
+  check("the project's tests pass", testsPass(workspace));
+  const children = (await holdfast.list()).filter(({ session: id }) => id.startsWith(`${session.id}.sub-`));
+  check("sub-agents have sessions of their own, which stay to be read", children.length >= 2);
+  if (model !== undefined) {
+    check("three tasks were handed on", children.length === 3);
+    check("no answer was paid for twice", model.answersRepaid() === 0);
+  }
+});
+
+function testsPass(folder) {
+  try {
+    execFileSync(process.execPath, ["--test"], { cwd: folder, stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,85 @@
+import { stat } from "node:fs/promises";
+import { shownBriefly } from "../core/redact.ts";
+import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
+import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import type { AgentDefinition, Limits } from "../schema/definition.ts";
+import { type Tool, toolDefinition } from "../tools/tool.ts";
+import type { LoopTerms } from "../transcript/loop.ts";
+import { checkHooks } from "./ask-hooks.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { DefinitionError } from "./failure.ts";
+import { checkNames } from "./known-names.ts";
+import { offeredTools } from "./opening.ts";
+import { checkContextFunctions } from "./shape-context.ts";
+import { checkOutput, outputPlan } from "./structured-output.ts";
+
+/** Of what a loop is warned of: a definition may name as many tools as it likes. */
+const MAX_WARNINGS = 16;
+const WARNING_BYTES = 253;
+
+export type Checked = { readonly tools: readonly Tool[]; readonly warnings: readonly string[] };
+
+/** What this worker offers an agent. All that can be known to be wrong before a model is paid is found here. */
+export async function checkDefinition(
+  definition: AgentDefinition,
+  dependencies: Dependencies,
+): Promise<Checked> {
+  const { tools, warnings } = offered(definition, dependencies);
+  const { inputFilters } = definition;
+  checkModel(definition, dependencies);
+  checkOutput(definition, dependencies.providers, tools);
+  checkNames("input filter", inputFilters, dependencies.filters.names);
+  checkContextFunctions(definition, dependencies);
+  checkCompaction(definition, dependencies);
+  checkHooks(definition, dependencies);
+  await checkWorkspace(definition.workspace);
+  return { tools, warnings };
+}
+
+/** What a loop runs with, and its definition does not say. */
+export function termsOf(
+  definition: AgentDefinition,
+  limits: Limits,
+  tools: readonly Tool[],
+  { providers }: Pick<Dependencies, "providers">,
+): LoopTerms {
+  const plan = outputPlan(definition, providers);
+  return {
+    tools: tools.map(toolDefinition),
+    limits,
+    ...(plan === undefined ? {} : { output: plan.road }),
+  };
+}
+
+function offered(definition: AgentDefinition, { tools, log }: Dependencies): Checked {
+  const resolved = offeredTools(definition, tools);
+  const warnings = resolved.warnings.slice(0, MAX_WARNINGS).map((one) => shownBriefly(one, WARNING_BYTES));
+  for (const warning of warnings) log.warn({ agent: definition.name }, warning);
+  return { ...resolved, warnings };
+}
+
+function checkCompaction({ context }: AgentDefinition, { compactions }: Dependencies): void {
+  const asked = context === null ? [] : [context.compaction.strategy];
+  checkNames(compactions.what, asked, [...BUILT_IN_STRATEGIES, ...compactions.names]);
+}
+
+function checkModel({ model }: AgentDefinition, { providers, secrets }: Dependencies): void {
+  if (!providers.has(model.api)) {
+    throw new DefinitionError(
+      `This worker does not speak ${model.api}; it speaks ${providers.protocols().join(", ")}`,
+    );
+  }
+  if (model.apiKey !== undefined) resolveSecrets(model.apiKey, secrets);
+  resolveHeaders(model.headers, secrets);
+}
+
+async function checkWorkspace(workspace: string | undefined): Promise<void> {
+  if (workspace === undefined) return;
+  const found = await stat(workspace).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) {
+    throw new DefinitionError(
+      `The workspace ${workspace} cannot be used on this worker's host: ${found.code ?? found.message}`,
+    );
+  }
+  if (!found.isDirectory()) throw new DefinitionError(`The workspace ${workspace} is not a folder`);
+}

@@ -1,0 +1,95 @@
+// How one value has become another, in a few words. Texts are counted, not shown.
+
+/** Longer texts are words for a model. */
+const SHOWN_CHARS = 48;
+
+/** The same as JSON; a field that is `undefined` is no field. */
+export function isAlike(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((member, index) => isAlike(member, other[index]));
+  }
+  if (!isObject(one) || !isObject(other)) return false;
+  return keysOf(one, other).every((key) => isAlike(one[key], other[key]));
+}
+
+export function describeChange(from: unknown, to: unknown): string {
+  if (isNames(from ?? []) && isNames(to ?? []) && (Array.isArray(from) || Array.isArray(to))) {
+    return listChange((from ?? []) as readonly string[], (to ?? []) as readonly string[]);
+  }
+  if (isObject(from) && isObject(to)) return objectChange(from, to);
+  if (isShort(from) && isShort(to)) return `${shown(from)} → ${shown(to)}`;
+  if (typeof from === "string" && typeof to === "string") return textChange(from, to);
+  if (from === undefined || from === null) return "added";
+  return to === undefined || to === null ? "taken out" : "changed";
+}
+
+/** Of things that have a name. */
+export function namesChanged(
+  from: readonly { readonly name: string }[],
+  to: readonly { readonly name: string }[],
+): string {
+  const names = listChange(
+    from.map(({ name }) => name),
+    to.map(({ name }) => name),
+  );
+  const others = to.filter((one) => {
+    const before = from.find(({ name }) => name === one.name);
+    return before !== undefined && !isAlike(before, one);
+  });
+  const changed = others.length === 0 ? [] : [`changed ${others.map(({ name }) => name).join(", ")}`];
+  return [...(names === REORDERED && changed.length > 0 ? [] : [names]), ...changed].join("; ");
+}
+
+const REORDERED = "in another order";
+
+function listChange(from: readonly string[], to: readonly string[]): string {
+  const added = to.filter((name) => !from.includes(name));
+  const gone = from.filter((name) => !to.includes(name));
+  const parts = [
+    ...(added.length === 0 ? [] : [`added ${added.join(", ")}`]),
+    ...(gone.length === 0 ? [] : [`taken out ${gone.join(", ")}`]),
+  ];
+  return parts.length === 0 ? REORDERED : parts.join("; ");
+}
+
+function objectChange(
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>,
+): string {
+  return keysOf(from, to)
+    .filter((key) => !isAlike(from[key], to[key]))
+    .map((key) =>
+      isShort(from[key]) && isShort(to[key])
+        ? `${key} ${shown(from[key])} → ${shown(to[key])}`
+        : `${key} changed`,
+    )
+    .join(", ");
+}
+
+function textChange(from: string, to: string): string {
+  return `${from.length} → ${to.length} characters`;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return "not set";
+  if (value === null) return "none";
+  return value === "" ? '""' : String(value);
+}
+
+function isShort(value: unknown): boolean {
+  if (typeof value === "string") return value.length <= SHOWN_CHARS && !value.includes("\n");
+  return value === undefined || value === null || typeof value === "number" || typeof value === "boolean";
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((member) => typeof member === "string");
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function keysOf(one: object, other: object): readonly string[] {
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])];
+}

@@ -1,0 +1,73 @@
+import type { Outcome } from "../../schema/record.ts";
+import { toUsd } from "../budget/amounts.ts";
+import { type JobMode, type JobPart, type JobState, usedByJob } from "./job.ts";
+
+/** What a part has come to. Its words stay in its session, in the entry at `position`. */
+export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome"> &
+  NonNullable<JobPart["report"] | Record<never, never>> & {
+    readonly turns: number;
+    readonly costUsd: number;
+  };
+
+/** What a job gives back. */
+export type JobResult = {
+  readonly job: string;
+  readonly mode: JobMode;
+  readonly outcome: Outcome;
+  /** The part at which it ended, where it did not come to its end. */
+  readonly at?: string;
+  /** At most 32 KiB; whole in the transcript, under the hash `ref`. */
+  readonly text?: string;
+  readonly ref?: string;
+  readonly bytes?: number;
+  readonly parts: readonly PartResult[];
+  /** Rounds of an autonomous agent. */
+  readonly rounds?: number;
+  readonly turns: number;
+  readonly tokens: number;
+  readonly costUsd: number;
+};
+
+type More = Pick<JobResult, "at" | "text" | "ref" | "bytes" | "rounds">;
+
+export function jobResult(state: JobState, outcome: Outcome, more: More = {}): JobResult {
+  const { turns, tokens, nanoUsd } = usedByJob(state);
+  return {
+    job: state.job,
+    mode: state.mode,
+    outcome,
+    ...more,
+    parts: state.parts.map(partResult),
+    turns,
+    tokens,
+    costUsd: toUsd(nanoUsd),
+  };
+}
+
+function partResult({ name, agent, session, outcome, report, used }: JobPart): PartResult {
+  return {
+    name,
+    agent,
+    session,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...report,
+    turns: used.turns,
+    costUsd: toUsd(used.nanoUsd),
+  };
+}
+
+/** The same outcome, told with where it came about. */
+export function outcomeAt(place: string, outcome: Outcome): Outcome {
+  switch (outcome.type) {
+    case "failed":
+      return { ...outcome, message: `${place}: ${outcome.message}` };
+    case "limit-reached":
+    case "stopped":
+    case "rejected":
+    case "ended":
+      return { ...outcome, reason: `${place}: ${outcome.reason}` };
+    case "answered":
+    case "delivered":
+      return outcome;
+  }
+}

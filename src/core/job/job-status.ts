@@ -1,0 +1,114 @@
+import { toUsd } from "../budget/amounts.ts";
+import { dollars } from "../limits.ts";
+import { outcomeWord } from "../outcome-word.ts";
+import { truncateForPreview } from "../preview.ts";
+import type { Status, StatusWord } from "../status.ts";
+import { type JobMode, type JobPart, type JobState, usedByJob } from "./job.ts";
+
+/** Where one part stands. */
+export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> & {
+  readonly status: StatusWord | "waiting";
+  readonly turns: number;
+  readonly costUsd: number;
+};
+
+/** What a person wants to know of a job: what they want to know of any run, and its parts. */
+export type JobStatus = Status & {
+  readonly job: {
+    readonly mode: JobMode;
+    readonly parts: readonly PartStatus[];
+    /** Rounds that an autonomous agent has begun. */
+    readonly rounds?: number;
+    /** When it wakes by itself. */
+    readonly sleepsUntilMs?: number;
+  };
+};
+
+/** Of an autonomous agent. */
+export type Rounds = { readonly rounds: number; readonly sleepsUntilMs?: number };
+
+/** Of the names of all agents, in bytes: a search attribute is short. */
+const AGENTS_BYTES = 117;
+
+export function jobStatus(state: JobState, rounds?: Rounds): JobStatus {
+  const { turns, nanoUsd } = usedByJob(state);
+  return {
+    session: state.job,
+    status: statusWord(state, rounds),
+    doing: doing(state),
+    agent: truncateForPreview([...new Set(state.parts.map(({ agent }) => agent))].join(", "), AGENTS_BYTES),
+    model: undefined,
+    definitionHash: undefined,
+    movesTo: undefined,
+    goal: state.goal,
+    loopId: undefined,
+    turns,
+    costUsd: toUsd(nanoUsd),
+    budget: undefined,
+    children: undefined,
+    contextTokens: 0,
+    queued: { steering: 0, followUps: 0 },
+    approvals: [],
+    running: [],
+    lastText: undefined,
+    outcome: state.outcome,
+    job: { mode: state.mode, parts: state.parts.map(partStatus), ...rounds },
+  };
+}
+
+function partStatus({ name, agent, session, state, outcome, used }: JobPart): PartStatus {
+  const status = state === "done" ? outcomeWord(outcome) : state;
+  return { name, agent, session, state, status, turns: used.turns, costUsd: toUsd(used.nanoUsd) };
+}
+
+function statusWord(state: JobState, rounds: Rounds | undefined): StatusWord {
+  if (state.outcome !== undefined) return outcomeWord(state.outcome);
+  if (state.stop !== undefined) return "stopping";
+  return rounds?.sleepsUntilMs === undefined ? "running" : "waiting";
+}
+
+function doing({ outcome, doing, parts }: JobState): string {
+  if (outcome !== undefined) return "nothing: the job has ended";
+  const running = parts.filter(({ state }) => state === "running").map(({ name }) => name);
+  return running.length === 0 ? doing || "deciding what comes next" : `at work: ${running.join(", ")}`;
+}
+
+/** Rows of parts that are shown. */
+const MOST_ROWS = 20;
+const ROW_BYTES = 350;
+
+/** The job as an operator reads it in the Temporal UI: Markdown, under 10 KiB (the server's bound is 20,000 bytes). */
+export function jobDashboard(state: JobState, rounds?: Rounds): string {
+  const { status, doing: now, goal, turns, costUsd, job } = jobStatus(state, rounds);
+  const rows = [
+    ["Status", `**${status}** · ${now}`],
+    ["Mode", state.mode],
+    ["Goal", goal || "none yet"],
+    ...(rounds === undefined ? [] : [["Rounds", `${rounds.rounds}`]]),
+    ["Turns", `${turns}`],
+    ["Cost", dollars(costUsd)],
+  ];
+  const over = job.parts.length - MOST_ROWS;
+  const parts = job.parts.slice(0, MOST_ROWS).map((part) => {
+    return `| ${cell(part.name)} | ${cell(part.agent)} | ${part.status} | ${part.turns} | ${dollars(part.costUsd)} |`;
+  });
+  return [
+    ...rows.map(([name, value]) => `- **${name}**: ${oneLine(value ?? "")}`),
+    "",
+    "| part | agent | status | turns | cost |",
+    "| --- | --- | --- | --- | --- |",
+    ...parts,
+    ...(over > 0 ? ["", `and ${over} more`] : []),
+  ].join("\n");
+}
+
+function oneLine(text: string): string {
+  return truncateForPreview(text.replace(/\s+/g, " "), ROW_BYTES);
+}
+
+/** Of a name in a table. */
+const CELL_BYTES = 64;
+
+function cell(text: string): string {
+  return truncateForPreview(text.replace(/\s+/g, " "), CELL_BYTES).replaceAll("|", "\\|");
+}

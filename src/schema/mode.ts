@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { AgentDefinition, Limits } from "./definition.ts";
+
+// How agents work together on a task. One description for code, files and the command line; each mode is a workflow.
+
+/** What all runs of a job may use together. `null`, the default, is without limit: each agent has its own all the same. */
+export const JobLimits = z.strictObject({
+  maxTurns: Limits.shape.maxTurns.unwrap().default(null),
+  maxTotalTokens: Limits.shape.maxTotalTokens.unwrap().default(null),
+  /** From the start; nothing new begins behind it. */
+  maxDurationMs: Limits.shape.maxDurationMs.unwrap().default(null),
+  maxCostUsd: Limits.shape.maxCostUsd.unwrap().default(null),
+});
+export type JobLimits = z.infer<typeof JobLimits>;
+
+const limits = JobLimits.default(() => JobLimits.parse({}));
+
+/** Of a part: it is in the ids of sessions. */
+export const PartName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - or _");
+
+/** Of one stage's prompt: it travels in the start of the job. */
+export const MAX_TEMPLATE_CHARS = 8 * 1024;
+/** Of one stage's schema as JSON, for the same reason. */
+export const MAX_INPUT_SCHEMA_CHARS = 8 * 1024;
+
+const InputSchema = z
+  .record(z.string(), z.unknown())
+  .refine((schema) => JSON.stringify(schema).length <= MAX_INPUT_SCHEMA_CHARS, {
+    message: `must have at most ${MAX_INPUT_SCHEMA_CHARS} characters as JSON`,
+  });
+
+/** One agent of a pipeline. */
+export const Stage = z.strictObject({
+  name: PartName,
+  agent: AgentDefinition,
+  /** `{{input}}` is what the stage before has said, `{{task}}` what the job was asked. The input alone unless said. */
+  prompt: z.string().min(1).max(MAX_TEMPLATE_CHARS).optional(),
+  /** A JSON Schema that the input must fit. */
+  input: InputSchema.optional(),
+});
+export type Stage = z.infer<typeof Stage>;
+
+const unique = (names: readonly string[]) => new Set(names).size === names.length;
+const UNIQUE = { message: "must have names of their own" };
+
+export const InteractiveMode = z.strictObject({
+  type: z.literal("interactive"),
+  agent: AgentDefinition,
+  /** How long it waits for a prompt before it ends; `null`, the default, waits for ever. */
+  idleTimeoutMs: z.number().int().positive().nullable().default(null),
+});
+
+/** An agent that works in rounds until it says that it is done, its budget is spent, or somebody stops it. */
+export const AutonomousMode = z.strictObject({
+  type: z.literal("autonomous"),
+  agent: AgentDefinition,
+  /** Rounds in a row that may end without a word on whether the work is done. */
+  maxIdleRounds: z.number().int().min(1).max(1000).default(3),
+  maxRounds: z.number().int().positive().nullable().default(null),
+  limits,
+});
+
+/** Agents one after the other: what one says is the prompt of the next. */
+export const PipelineMode = z.strictObject({
+  type: z.literal("pipeline"),
+  stages: z
+    .array(Stage)
+    .min(1)
+    .max(32)
+    .refine((stages) => unique(stages.map(({ name }) => name)), UNIQUE),
+  limits,
+});
+
+/** One task to many agents, or many tasks to one; what they say is put together by a reducer. */
+export const FanOutMode = z.strictObject({
+  type: z.literal("fan-out"),
+  agents: z.array(AgentDefinition).min(1).max(64),
+  /** Each agent gets each of them, with the job's task in place of `{{task}}`; the job's task alone unless said. */
+  tasks: z.array(z.string().min(1)).min(1).max(500).optional(),
+  /** Parts at work side by side. */
+  concurrency: z.number().int().min(1).max(100).default(10),
+  /** `list`, `first`, `longest`, `vote`, or the name of one that the worker has registered. */
+  reducer: z.string().min(1).max(120).default("list"),
+  limits,
+});
+
+/** An agent that hands tasks to named agents, and may steer and stop them. */
+export const SupervisorMode = z.strictObject({
+  type: z.literal("supervisor"),
+  lead: AgentDefinition,
+  /** Each is known to the lead by its name and its definition's `description`. */
+  agents: z
+    .array(z.strictObject({ name: PartName, agent: AgentDefinition }))
+    .min(1)
+    .max(64)
+    .refine((agents) => unique(agents.map(({ name }) => name)), UNIQUE),
+  limits,
+});
+
+export const WorkMode = z.discriminatedUnion("type", [
+  InteractiveMode,
+  AutonomousMode,
+  PipelineMode,
+  FanOutMode,
+  SupervisorMode,
+]);
+export type WorkMode = z.infer<typeof WorkMode>;
+/** What an author writes: everything with a default may be left out. */
+export type WorkModeInput = z.input<typeof WorkMode>;

@@ -1,0 +1,198 @@
+import { loopNumbers } from "../../core/evaluation/loop-numbers.ts";
+import type {
+  EvaluationClosed,
+  EvaluationClosing,
+  EvaluationOpened,
+  EvaluationOpening,
+  EvaluationRecord,
+  ParallelGroup,
+  PlannedLoop,
+} from "../evaluation.ts";
+import { findBranch, lengthOf } from "./branches.ts";
+import { abortRunning, createSession } from "./sessions.ts";
+import { json, type Sql } from "./sql.ts";
+import { resultOf, takeAndFinish } from "./steps.ts";
+
+/** What `opened` of the table holds. */
+type Opened = EvaluationOpened & {
+  readonly strategy: string;
+  readonly planned: readonly PlannedLoop[];
+  readonly plannedJudge?: PlannedLoop | undefined;
+};
+
+/**
+ * Begins an evaluation: the session if it is new, its place, and numbers for its loops. The step's stored answer makes
+ * a second asking give the same.
+ */
+export function openEvaluation(sql: Sql, opening: EvaluationOpening): EvaluationOpened {
+  const { step, atMs, strategy, branches, judge } = opening;
+  const before = resultOf(sql, step);
+  if (before !== undefined) return before.result as EvaluationOpened;
+  const first = branches[0]!;
+  const row = sql.get<{ head_branch: string; last_loop_id: string | null }>(
+    "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
+    step.session,
+  );
+  if (row === undefined) createSession(sql, { ...first, step, atMs });
+  else abortRunning(sql, step.session, atMs);
+  sql.run("UPDATE sessions SET status = 'running', last_active_at_ms = ? WHERE id = ?", atMs, step.session);
+  const head = findBranch(sql, step.session, row?.head_branch ?? "main")!;
+  const loops = [...branches, ...(judge === undefined ? [] : [judge])];
+  const numbers = loopNumbers(
+    loops.map(({ segment }) => segment),
+    (segment) => lastNumber(sql, step.session, segment),
+  );
+  const named = loops.map(({ segment }, index) => {
+    const number = numbers[index]!;
+    return { loopId: `${step.session}.${segment}.${number}`, number };
+  });
+  const opened: EvaluationOpened = {
+    evaluation: step.run,
+    at: { branch: head.id, position: lengthOf(sql, head) },
+    ...(row === undefined || row.last_loop_id === null ? {} : { parentLoopId: row.last_loop_id }),
+    branches: named.slice(0, branches.length),
+    ...(judge === undefined ? {} : { judge: named[branches.length] }),
+  };
+  const kept: Opened = { ...opened, strategy, planned: branches, plannedJudge: judge };
+  sql.run(
+    "INSERT INTO evaluations (id, session, opened, started_at_ms) VALUES (?, ?, ?, ?)",
+    step.run,
+    step.session,
+    json(kept),
+    atMs,
+  );
+  takeAndFinish(sql, step, { loopId: "", branch: head.id }, opened, atMs);
+  return opened;
+}
+
+/** The highest number that a segment has had in a session, or that an evaluation has taken for a loop never opened. */
+export function lastNumber(sql: Sql, session: string, segment: string): number {
+  const last = sql.get<{ n: number | null }>(
+    "SELECT max(number) AS n FROM loops WHERE session = ? AND segment = ?",
+    session,
+    segment,
+  );
+  const rows = sql.all<{ opened: string }>("SELECT opened FROM evaluations WHERE session = ?", session);
+  return rows.reduce((highest, row) => {
+    const { planned, plannedJudge, branches, judge } = JSON.parse(row.opened) as Opened;
+    const segments = [...planned, ...(plannedJudge === undefined ? [] : [plannedJudge])];
+    const taken = [...branches, ...(judge === undefined ? [] : [judge])];
+    const own = taken.filter((_, index) => segments[index]?.segment === segment).map(({ number }) => number);
+    return Math.max(highest, ...own);
+  }, last?.n ?? 0);
+}
+
+/** Keeps the first warning, for whoever watches. */
+export function warnOfEvaluation(sql: Sql, evaluation: string, warning: string): void {
+  sql.run("UPDATE evaluations SET warning = coalesce(warning, ?) WHERE id = ?", json(warning), evaluation);
+}
+
+/** Ends an evaluation, and takes the session's head to the chosen branch; loops that never ended are over. */
+export function closeEvaluation(sql: Sql, closing: EvaluationClosing): unknown {
+  const { step, evaluation, atMs, decision, selectedLoopId, evaluationUsage } = closing;
+  const before = resultOf(sql, step);
+  if (before !== undefined) return before.result;
+  const closed: EvaluationClosed = {
+    decision,
+    evaluationUsage,
+    ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
+  };
+  sql.run("UPDATE evaluations SET closed = ?, ended_at_ms = ? WHERE id = ?", json(closed), atMs, evaluation);
+  sql.run(
+    "UPDATE loops SET status = 'aborted', ended_at_ms = ? WHERE evaluation = ? AND session = ? AND status = 'running'",
+    atMs,
+    evaluation,
+    step.session,
+  );
+  sql.run(
+    "UPDATE sessions SET status = ?, last_active_at_ms = ? WHERE id = ?",
+    closing.status,
+    atMs,
+    step.session,
+  );
+  const head = selectedLoopId === undefined ? undefined : takeHead(sql, step.session, selectedLoopId);
+  takeAndFinish(sql, step, { loopId: "", branch: head ?? "" }, closing.result, atMs);
+  return closing.result;
+}
+
+type Chosen = {
+  branch: string;
+  definition_hash: string;
+  model: string;
+  grants: string | null;
+  opened: string;
+};
+
+function takeHead(sql: Sql, session: string, loopId: string): string | undefined {
+  const chosen = sql.get<Chosen>(
+    `SELECT loops.branch, loops.definition_hash, loops.model, loops.grants, evaluations.opened
+     FROM loops JOIN evaluations ON evaluations.id = loops.evaluation WHERE loop_id = ?`,
+    loopId,
+  );
+  if (chosen === undefined) return undefined;
+  const { branches, planned } = JSON.parse(chosen.opened) as Opened;
+  const agentName = planned[branches.findIndex((branch) => branch.loopId === loopId)]?.agentName;
+  sql.run(
+    `UPDATE sessions SET head_branch = ?, last_loop_id = ?, agent_name = coalesce(?, agent_name), definition_hash = ?,
+       model = ?, grants = coalesce(?, grants) WHERE id = ?`,
+    chosen.branch,
+    loopId,
+    agentName ?? null,
+    chosen.definition_hash,
+    chosen.model,
+    chosen.grants,
+    session,
+  );
+  return chosen.branch;
+}
+
+type Row = {
+  id: string;
+  session: string;
+  opened: string;
+  started_at_ms: number;
+  warning: string | null;
+  closed: string | null;
+  ended_at_ms: number | null;
+};
+
+/** In order of start. */
+export function evaluationsOf(sql: Sql, session: string): EvaluationRecord[] {
+  const rows = sql.all<Row>(
+    "SELECT * FROM evaluations WHERE session = ? ORDER BY started_at_ms, id",
+    session,
+  );
+  return rows.map((row) => {
+    const { planned, branches, judge, strategy, at } = JSON.parse(row.opened) as Opened;
+    return {
+      id: row.id,
+      session: row.session,
+      strategy,
+      startedAtMs: row.started_at_ms,
+      at,
+      branches: branches.map(({ loopId }, index) => {
+        const { segment: _, ...plan } = planned[index]!;
+        return { loopId, ...plan };
+      }),
+      ...(judge === undefined ? {} : { judgeLoopId: judge.loopId }),
+      ...(row.warning === null ? {} : { warning: JSON.parse(row.warning) as string }),
+      ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
+      ...(row.closed === null ? {} : { closed: JSON.parse(row.closed) as EvaluationClosed }),
+    };
+  });
+}
+
+/** The group that a loop belongs to, as it says of itself; nothing of a judge, and before the group is over. */
+export function groupOf(loopId: string, opened: string, closed: string | null): ParallelGroup | undefined {
+  if (closed === null) return undefined;
+  const { branches } = JSON.parse(opened) as Opened;
+  if (!branches.some((branch) => branch.loopId === loopId)) return undefined;
+  const { decision, selectedLoopId, evaluationUsage } = JSON.parse(closed) as EvaluationClosed;
+  return {
+    allLoopIds: branches.map((branch) => branch.loopId),
+    ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
+    selectedConfigIndex: decision.selected,
+    evaluationUsage,
+    isSelected: loopId === selectedLoopId,
+  };
+}

@@ -1,0 +1,158 @@
+import { condition, continueAsNew, scheduleActivity, setHandler, workflowInfo } from "@temporalio/workflow";
+import type { Activities, HandOverInput } from "../activities/activities.ts";
+import { type JobState, outcomeOf, restOf } from "../core/job/job.ts";
+import type { JobResult } from "../core/job/job-result.ts";
+import { afterRound, ROUND_WORDS, type RoundCause, type RoundLimits } from "../core/job/rounds.ts";
+import type { Outcome } from "../schema/record.ts";
+import { writeOptions } from "./activity-options.ts";
+import { isWords, settingsFrom } from "./input.ts";
+import { asJob, JobRun, mustBe, mustHaveTask, opened } from "./job.ts";
+import type { AutonomousRequest } from "./job-input.ts";
+import { isLong } from "./loop.ts";
+import { type Words, wakeSignal } from "./messages.ts";
+
+/** Where it stands between two rounds; what it continues as new with. */
+type Carried = {
+  readonly job: JobState;
+  readonly rounds: number;
+  readonly idle: number;
+  readonly cause: RoundCause;
+  /** Words that wait for their round, oldest first. */
+  readonly wakes: readonly Words[];
+};
+
+type Input = AutonomousRequest & { readonly carried?: Carried };
+
+const DEFAULT_IDLE_ROUNDS = 3;
+
+/** An agent that works in rounds, in one session, until it is done, its budget is spent, or somebody stops it. */
+export function autonomous(input: Input): Promise<JobResult> {
+  return asJob(async (outside) => {
+    mustBe(typeof input?.definitionHash === "string", "`definitionHash` must name a definition");
+    mustHaveTask(input.task);
+    const { agent, carried } = input;
+    const parts = [{ name: "work", agent, session: `${workflowInfo().workflowId}.work` }];
+    const initial = carried?.job ?? opened("autonomous", input, parts);
+    const job = new JobRun(initial, settingsFrom(input), outside);
+    const limits = {
+      maxIdleRounds: input.maxIdleRounds ?? DEFAULT_IDLE_ROUNDS,
+      maxRounds: input.maxRounds ?? null,
+    };
+    return await new Work(job, input, limits).drive();
+  });
+}
+
+class Work {
+  readonly #job: JobRun;
+  readonly #input: Input;
+  readonly #limits: RoundLimits;
+  #rounds: number;
+  #idle: number;
+  #cause: RoundCause;
+  #wakes: Words[];
+  #woken = false;
+
+  constructor(job: JobRun, input: Input, limits: RoundLimits) {
+    const { rounds = 0, idle = 0, cause = "task", wakes = [] } = input.carried ?? {};
+    this.#job = job;
+    this.#input = input;
+    this.#limits = limits;
+    this.#rounds = rounds;
+    this.#idle = idle;
+    this.#cause = cause;
+    this.#wakes = [...wakes];
+    setHandler(
+      wakeSignal,
+      (words) => {
+        if (isWords(words)) this.#wakes.push(words);
+        this.#woken = true;
+      },
+      { description: "Ends a sleep; words become the next round's prompt" },
+    );
+    this.#show();
+  }
+
+  async drive(): Promise<JobResult> {
+    const job = this.#job;
+    for (;;) {
+      if (job.stopped !== undefined) return await this.#end(job.stopped);
+      if (isLong(job.settings)) return await this.#rotate();
+      const prompt = this.#nextPrompt();
+      this.#rounds += 1;
+      this.#show();
+      const { definitionHash } = this.#input;
+      const end = await job.part(0, { definitionHash, prompt });
+      if (job.stopped !== undefined) return await this.#end(job.stopped);
+      if (end.type === "refused") {
+        this.#rounds -= 1;
+        return await this.#end(end.outcome);
+      }
+      const after = afterRound(
+        outcomeOf(end),
+        restOf(end),
+        { idle: this.#idle, rounds: this.#rounds, waiting: this.#wakes.length > 0 },
+        this.#limits,
+      );
+      if (after.type === "end")
+        return await (after.done ? this.#done(after.outcome) : this.#end(after.outcome));
+      this.#idle = after.type === "round" ? after.idle : 0;
+      this.#cause = after.type === "round" ? "go-on" : await this.#sleep(after.seconds, after.reason);
+      this.#woken = false;
+    }
+  }
+
+  /** The first round has the task; words that somebody has sent come before ours. */
+  #nextPrompt(): Words {
+    const cause = this.#cause;
+    if (cause === "task") return this.#input.task;
+    return this.#wakes.shift() ?? ROUND_WORDS[cause];
+  }
+
+  /** Until its time, the job's end of time, or until somebody wakes it. A wake-up that came during the round counts. */
+  async #sleep(seconds: number, reason: string): Promise<RoundCause> {
+    const job = this.#job;
+    const { deadlineMs } = job.state.account.own;
+    const wanted = Date.now() + seconds * 1000;
+    const untilMs = deadlineMs === null ? wanted : Math.min(wanted, deadlineMs);
+    job.change({ doing: `sleeping until ${new Date(untilMs).toISOString()}: ${reason}` });
+    this.#show(untilMs);
+    const isUp = () => this.#woken || job.stopped !== undefined;
+    const woken = await condition(isUp, Math.max(1, untilMs - Date.now()));
+    job.change({ doing: "" });
+    this.#show();
+    return woken ? "woken" : "slept";
+  }
+
+  #show(sleepsUntilMs?: number): void {
+    const sleeping = sleepsUntilMs === undefined ? {} : { sleepsUntilMs };
+    this.#job.rounds = { rounds: this.#rounds, ...sleeping };
+    this.#job.show();
+  }
+
+  #end(outcome: Outcome): Promise<JobResult> {
+    return this.#job.end(outcome, { rounds: this.#rounds });
+  }
+
+  async #done(outcome: Outcome): Promise<JobResult> {
+    const { task, definitionHash } = this.#input;
+    const { name, session, report } = this.#job.state.parts[0]!;
+    const input: HandOverInput = { task, from: { name, session, definitionHash, ...report, finished: true } };
+    const said = await scheduleActivity<Awaited<ReturnType<Activities["hand-over"]>>>(
+      "hand-over",
+      [input],
+      writeOptions("the result"),
+    );
+    return await this.#job.end(outcome, { ...said, rounds: this.#rounds });
+  }
+
+  #rotate(): Promise<never> {
+    const carried: Carried = {
+      job: this.#job.state,
+      rounds: this.#rounds,
+      idle: this.#idle,
+      cause: this.#cause,
+      wakes: this.#wakes,
+    };
+    return continueAsNew<typeof autonomous>({ ...this.#input, carried });
+  }
+}

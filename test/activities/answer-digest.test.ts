@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { withinRoom } from "../../src/activities/answer-digest.ts";
+
+test("calls of one answer that would not fit into a payload are given back, each by itself [TOOL-04]", () => {
+  const facts = { paths: Array.from({ length: 8 }, () => ({ path: "/x".repeat(500), inside: false })) };
+  const calls = Array.from({ length: 256 }, (_, index) => ({
+    id: `c${index}`,
+    name: "look",
+    summary: "s",
+    facts,
+  }));
+  const kept = withinRoom(calls);
+  expect(Buffer.byteLength(JSON.stringify(kept))).toBeLessThan(1.2 * 1024 * 1024);
+  expect(kept.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
+  const first = kept.findIndex((call) => "invalid" in call);
+  expect(first).toBeGreaterThan(100);
+  expect(kept.slice(0, first)).toEqual(calls.slice(0, first));
+  expect(kept.slice(first).every((call) => call.invalid?.startsWith("there is too much") === true)).toBe(
+    true,
+  );
+  expect(withinRoom(calls.slice(0, 20))).toEqual(calls.slice(0, 20));
+});

@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { writeMode } from "../../src/config/agent-file/write-mode.ts";
+import { problemLine } from "../../src/config/problem.ts";
+import { FORMATS } from "../../src/config/source/format.ts";
+import { WorkMode as Mode, type WorkMode, type WorkModeInput } from "../../src/schema/mode.ts";
+import { anyDefinition } from "./definitions.ts";
+import { load, PROVIDER, problemsOf } from "./files.ts";
+
+const TEAM = `${PROVIDER}
+[[agent.instances]]
+name = "writer"
+[[agent.instances]]
+name = "editor"
+`;
+
+function modeOf(text: string): WorkMode | undefined {
+  const { mode, problems } = load(TEAM + text);
+  expect(problems.map(problemLine)).toEqual([]);
+  return mode;
+}
+
+describe("[mode] of a file [ORC-02, CFG-01]", () => {
+  test("a pipeline of agents of the file, with prompts, schemas and limits", () => {
+    const mode = modeOf(`
+[mode]
+type = "pipeline"
+max_turns = 20
+max_cost = 1.5
+max_duration_secs = 60
+[[mode.stages]]
+agent = "writer"
+[[mode.stages]]
+name = "edit"
+agent = "editor"
+prompt = "Mend: {{input}}"
+input = { type = "object" }
+`);
+    expect(mode).toMatchObject({
+      type: "pipeline",
+      stages: [
+        { name: "writer", agent: { name: "writer" } },
+        { name: "edit", agent: { name: "editor" }, prompt: "Mend: {{input}}", input: { type: "object" } },
+      ],
+      limits: { maxTurns: 20, maxCostUsd: 1.5, maxDurationMs: 60_000, maxTotalTokens: null },
+    });
+  });
+
+  test("a fan-out and a supervisor have all agents of the file, unless said", () => {
+    expect(modeOf('[mode]\ntype = "fan-out"')).toMatchObject({
+      agents: [{ name: "writer" }, { name: "editor" }],
+      concurrency: 10,
+      reducer: "list",
+    });
+    expect(
+      modeOf('[mode]\ntype = "fan-out"\nagents = ["editor"]\ntasks = ["a", "b"]\nreducer = "vote"'),
+    ).toMatchObject({
+      agents: [{ name: "editor" }],
+      tasks: ["a", "b"],
+      reducer: "vote",
+    });
+    expect(modeOf('[mode]\ntype = "supervisor"\nagent = "editor"')).toMatchObject({
+      lead: { name: "editor" },
+      agents: [{ name: "writer", agent: { name: "writer" } }],
+    });
+  });
+
+  test("an autonomous and an interactive agent", () => {
+    expect(
+      modeOf('[mode]\ntype = "autonomous"\nagent = "writer"\nmax_rounds = 9\nmax_idle_rounds = 2'),
+    ).toMatchObject({
+      agent: { name: "writer" },
+      maxRounds: 9,
+      maxIdleRounds: 2,
+    });
+    expect(modeOf('[mode]\ntype = "interactive"\nagent = "writer"\nidle_timeout_secs = 1.5')).toMatchObject({
+      idleTimeoutMs: 1500,
+    });
+  });
+
+  test("one agent alone need not be named, and an id goes before a name", () => {
+    expect(load(`${PROVIDER}[mode]\ntype = "autonomous"`).mode).toMatchObject({ agent: { name: "agent" } });
+    const two = `${PROVIDER}[[agent.instances]]\nid = "a"\nname = "same"\n[[agent.instances]]\nid = "b"\nname = "same"\n`;
+    const { agents, mode } = load(`${two}[mode]\ntype = "interactive"\nagent = "b"`);
+    expect(agents.map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(mode).toMatchObject({ agent: { name: "same" } });
+  });
+
+  test.each([
+    ['[mode]\ntype = "pipe"', "mode.type", /did you mean "pipeline"|expected "interactive"/],
+    ['[mode]\ntype = "autonomous"\nagent = "wirter"', "mode.agent", /did you mean "writer"/],
+    ['[mode]\ntype = "autonomous"', "mode", /agent is missing: this file has writer, editor/],
+    [
+      '[mode]\ntype = "pipeline"\nreducer = "vote"\n[[mode.stages]]\nagent = "writer"',
+      "mode.reducer",
+      /nothing that a mode of type "pipeline" has/,
+    ],
+    ['[mode]\ntype = "pipeline"', "mode", /stages/],
+    [
+      '[mode]\ntype = "pipeline"\n[[mode.stages]]\nname = "a b"\nagent = "writer"',
+      "mode.stages[0].name",
+      /letters, digits/,
+    ],
+    [
+      '[mode]\ntype = "pipeline"\n[[mode.stages]]\nagent = "writer"\ninput = "{"',
+      "mode.stages[0].input",
+      /not a JSON Schema/,
+    ],
+    [
+      '[mode]\ntype = "pipeline"\n[[mode.stages]]\nagent = "writer"\n[[mode.stages]]\nagent = "writer"',
+      "mode",
+      /names of their own/,
+    ],
+    ['[mode]\ntype = "fan-out"\nmax_turn = 3', "mode.max_turn", /did you mean "max_turns"/],
+  ])("%s is an error with its place", (text, field, message) => {
+    const problems = problemsOf(TEAM + text).filter(({ severity }) => severity === "error");
+    expect(problems.map((problem) => problem.field)).toContain(field);
+    expect(problems.map((problem) => problem.message).join("\n")).toMatch(message);
+  });
+});
+
+const orNull = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const whole = fc.integer({ min: 1, max: 10_000_000 });
+const partName = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
+const text = fc.oneof(
+  fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }),
+  fc.constantFrom("${HOME}", "$${HOME}", "{{input}}", "file:x", "none", "a\n'b\"", "- x", "true", "12"),
+);
+const limits = fc.record({
+  maxTurns: orNull(whole),
+  maxTotalTokens: orNull(whole),
+  maxDurationMs: orNull(whole),
+  maxCostUsd: orNull(fc.double({ min: 0.01, max: 99, noNaN: true })),
+});
+const schema = fc.dictionary(partName, fc.oneof(text, fc.constant(null), fc.boolean()), { maxKeys: 3 });
+
+const anyMode: fc.Arbitrary<WorkMode> = fc
+  .oneof(
+    fc.record({
+      type: fc.constant("interactive"),
+      agent: anyDefinition,
+      idleTimeoutMs: orNull(whole),
+    }),
+    fc.record({
+      type: fc.constant("autonomous"),
+      agent: anyDefinition,
+      maxIdleRounds: fc.integer({ min: 1, max: 1000 }),
+      maxRounds: orNull(whole),
+      limits,
+    }),
+    fc.record({
+      type: fc.constant("pipeline"),
+      stages: fc.uniqueArray(
+        fc.record({ name: partName, agent: anyDefinition, prompt: maybe(text), input: maybe(schema) }),
+        { minLength: 1, maxLength: 3, selector: ({ name }) => name },
+      ),
+      limits,
+    }),
+    fc.record({
+      type: fc.constant("fan-out"),
+      agents: fc.array(anyDefinition, { minLength: 1, maxLength: 3 }),
+      tasks: maybe(fc.array(text, { minLength: 1, maxLength: 3 })),
+      concurrency: fc.integer({ min: 1, max: 100 }),
+      reducer: text,
+      limits,
+    }),
+    fc.record({
+      type: fc.constant("supervisor"),
+      lead: anyDefinition,
+      agents: fc.uniqueArray(fc.record({ name: partName, agent: anyDefinition }), {
+        minLength: 1,
+        maxLength: 3,
+        selector: ({ name }) => name,
+      }),
+      limits,
+    }),
+  )
+  .map((input) => Mode.parse(JSON.parse(JSON.stringify(input)) as WorkModeInput));
+
+describe.each(FORMATS)("%s", (format) => {
+  test("a random mode, written and read back, is the same: its agents too [CFG-01, CFG-29]", () => {
+    fc.assert(
+      fc.property(anyMode, (mode) => {
+        const written = writeMode(mode, format);
+        const read = load(written, { format, env: { HOME: "/home/x", A: "a", B_1: "b" } });
+        const said = read.problems.filter(({ severity }) => severity === "error").map(problemLine);
+        expect(said, written).toEqual([]);
+        expect(read.mode, written).toEqual(mode);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

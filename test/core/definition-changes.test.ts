@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import {
+  changedLimits,
+  definitionChanges,
+  missingTools,
+  TAKES_EFFECT,
+  toolNamesOf,
+} from "../../src/core/definition-changes.ts";
+import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/definition.ts";
+
+const MODEL = {
+  id: "small",
+  api: "anthropic_messages" as const,
+  provider: "anthropic",
+  baseUrl: "http://127.0.0.1:1",
+  contextWindow: 1000,
+  headers: { "x-team": "blue" },
+};
+const definition = (rest: Partial<AgentDefinitionInput> = {}) =>
+  AgentDefinition.parse({ model: MODEL, ...rest });
+const between = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitionInput>) =>
+  definitionChanges(definition(from), definition(to));
+const said = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitionInput>) =>
+  between(from, to).changes.map((change) => `${change.field}: ${change.said}`);
+
+describe("what another definition changes [3.8]", () => {
+  test("is said field by field, in a few words", () => {
+    expect(said({}, {})).toEqual([]);
+    expect(said({ tools: ["a", "b"] }, { tools: ["b", "c"] })).toEqual(["tools: added c; taken out a"]);
+    expect(said({ tools: ["a", "b"] }, { tools: ["b", "a"] })).toEqual(["tools: in another order"]);
+    expect(said({}, { model: { ...MODEL, id: "large", headers: { "x-team": "red" } } })).toEqual([
+      "model: id small → large, headers changed",
+    ]);
+    expect(said({ limits: { maxTurns: 5 } }, { limits: { maxTurns: 9, maxCostUsd: 1 } })).toEqual([
+      "limits: maxTurns 5 → 9, maxCostUsd none → 1",
+    ]);
+    expect(said({ temperature: 1 }, { thinking: "low" })).toEqual([
+      "thinking: off → low",
+      "temperature: 1 → not set",
+    ]);
+    expect(said({}, { output: { type: "json" } })).toEqual(["output: added"]);
+    expect(said({}, { hooks: { "before-turn": ["x"] } })).toEqual(["hooks: before-turn changed"]);
+  });
+
+  test("shows no prompt, and nothing that looks like a key", () => {
+    const prompt = "Never tell the word CANDLE to anybody who asks for it, whatever they say.";
+    expect(said({ systemPrompt: prompt }, { systemPrompt: `${prompt}!` })).toEqual([
+      `systemPrompt: ${prompt.length} → ${prompt.length + 1} characters`,
+    ]);
+    expect(said({}, { description: "sk-abcdefghijklmnopqrstuvwx" })).toEqual(["description: not set → ***"]);
+    const many = Array.from({ length: 100 }, (_, index) => `tool-${index}`);
+    expect(Buffer.byteLength(said({}, { tools: many })[0] ?? "")).toBeLessThan(180);
+  });
+
+  test("says of a prompt, a model, tools and agents that the vendor's cache is broken, where one is used", () => {
+    const [warning, ...others] = between(
+      {},
+      { systemPrompt: "x", tools: ["a"], limits: { maxTurns: 1 } },
+    ).warnings;
+    expect(warning).toMatch(/^systemPrompt, tools: breaks the vendor's prompt cache/);
+    expect(others).toEqual([]);
+    expect(between({}, { limits: { maxTurns: 1 } }).warnings).toEqual([]);
+    const off = { cache: { enabled: false } };
+    expect(between(off, { ...off, systemPrompt: "x" }).warnings).toEqual([]);
+  });
+
+  test("is refused where it would remove the permission policy, and warned of where it is laxer", () => {
+    const rules = [{ tool: "bash", outcome: "deny" as const }];
+    const strict = { permissions: { rules } };
+    expect(between(strict, {}).refusals[0]).toMatch(
+      /would remove the permission policy \(1 rule, otherwise ask-unsafe\)/,
+    );
+    expect(between({ permissions: { otherwise: "ask" } }, {}).refusals).toHaveLength(1);
+    expect(between(strict, { permissions: { rules: [], otherwise: "deny" } }).refusals).toEqual([]);
+    expect(between({}, strict).refusals).toEqual([]);
+    const laxer = between(strict, { permissions: { rules, otherwise: "allow" } });
+    expect([laxer.refusals, laxer.warnings]).toEqual([
+      [],
+      [expect.stringMatching(/was decided by "ask-unsafe", and is by "allow" now/)],
+    ]);
+  });
+
+  test("names sub-agents that are others, and those that came and went", () => {
+    const scout = { name: "scout", agent: { model: MODEL } };
+    const other = { name: "scout", agent: { model: MODEL, systemPrompt: "x" } };
+    expect(said({ subAgents: [scout] }, { subAgents: [other] })).toEqual(["subAgents: changed scout"]);
+    expect(said({ subAgents: [scout] }, { subAgents: [{ ...other, name: "judge" }] })).toEqual([
+      "subAgents: added judge; taken out scout",
+    ]);
+  });
+
+  test("limits that say the same as before are none of it", () => {
+    const from = definition({ limits: { maxTurns: 5, maxCostUsd: 1 } }).limits;
+    const to = definition({ limits: { maxTurns: 5, maxCostUsd: null } }).limits;
+    expect(changedLimits(from, to)).toEqual({ maxCostUsd: null });
+  });
+
+  test("waits for the person who is asked about a tool that would go", () => {
+    const names = toolNamesOf({ tools: ["file_read"] });
+    expect(missingTools([{ tool: "read_file", toolCallId: "1" }], names)).toEqual([]);
+    expect(missingTools([{ tool: "bash", toolCallId: "1" }], names)).toEqual([
+      expect.stringContaining("The call 1 of bash waits for a person"),
+    ]);
+  });
+
+  test("stands in docs/updating.md, field by field [3.8]", () => {
+    const page = readFileSync(new URL("../../docs/updating.md", import.meta.url), "utf8");
+    const rows = [...page.matchAll(/^\| `(\w+)` +\| (next turn|next loop) +\| (breaks it)?/gm)];
+    const written = rows.map(([, field, when, cache]) => [field, when, cache === "breaks it"]);
+    const coded = Object.entries(TAKES_EFFECT).map(([field, row]) => [
+      field,
+      row.takesEffect.replace("-", " "),
+      "breaksCache" in row,
+    ]);
+    expect(written).toEqual(coded);
+    expect(Object.keys(TAKES_EFFECT).sort()).toEqual(Object.keys(AgentDefinition.shape).sort());
+  });
+});

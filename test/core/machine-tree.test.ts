@@ -1,0 +1,87 @@
+import {
+  array,
+  assert,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  option,
+  property,
+  record,
+  sample,
+} from "fast-check";
+import { expect, test } from "vitest";
+import type { Allowance } from "../../src/core/budget/amounts.ts";
+import { answer, MachineTree, type Move } from "./machine-tree.ts";
+
+/** A tree is a score of runs of the other properties. */
+const RUNS = Math.ceil(Number(process.env["FC_RUNS"] ?? 2000) / 20);
+
+const limits = record({
+  turns: option(integer({ min: 1, max: 60 }), { nil: null }),
+  tokens: option(integer({ min: 1, max: 4000 }), { nil: null }),
+  nanoUsd: constantFrom(null),
+  children: option(integer({ min: 3, max: 12 }), { nil: null }),
+  deadlineMs: constantFrom(null),
+  depth: integer({ min: 1, max: 3 }),
+});
+
+const reply = record({
+  tokens: nat(100),
+  names: array(constantFrom("scout", "scout", "scout", "read", "bash"), {
+    minLength: 1,
+    maxLength: 3,
+    size: "max",
+  }),
+}).map(({ tokens, names }) => answer(tokens, names));
+
+const scripts = array(array(reply, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 });
+
+const who = nat(30);
+const move = (type: Move["type"]) => record({ type: constantFrom(type), who });
+const moves = array(
+  oneof(
+    { weight: 30, arbitrary: move("step") },
+    { weight: 2, arbitrary: move("lose") },
+    { weight: 2, arbitrary: move("rotation") },
+    { weight: 1, arbitrary: move("kill") },
+    {
+      weight: 1,
+      arbitrary: record({ type: constantFrom<"stop">("stop"), who: integer({ min: 2, max: 30 }) }),
+    },
+  ),
+  { maxLength: 80, size: "max" },
+);
+const story = record({ limits, scripts, moves });
+
+type Story = {
+  readonly limits: Allowance;
+  readonly scripts: ConstructorParameters<typeof MachineTree>[1];
+  readonly moves: readonly Move[];
+};
+
+function played(told: Story): MachineTree {
+  const tree = new MachineTree(told.limits, told.scripts);
+  for (const each of told.moves) tree.move(each);
+  tree.finish();
+  tree.check(told.limits);
+  return tree;
+}
+
+test(
+  "any tree of agents in any order: one result a call, what was spent adds up, no limit is passed by more than the steps in flight [SUB-03, SUB-09, TOOL-08, LIM-02]",
+  () =>
+    assert(
+      property(story, (told) => void played(told)),
+      { numRuns: RUNS },
+    ),
+  60_000 + RUNS * 100,
+);
+
+test("a good part of the trees is deep and wide", () => {
+  const trees = sample(story, { numRuns: 60, seed: 3 }).map(played);
+  const share = (is: (tree: MachineTree) => boolean) => trees.filter(is).length / trees.length;
+  expect(share(({ all }) => all.length > 3)).toBeGreaterThan(0.3);
+  expect(share(({ all }) => all.some(({ depth }) => depth > 1))).toBeGreaterThan(0.2);
+  expect(share(({ sideBySide }) => sideBySide > 2)).toBeGreaterThan(0.2);
+});

@@ -1,0 +1,90 @@
+import { temporal } from "@temporalio/proto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { childSessions, family, task } from "../workflows/support/family.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { expectWhole } from "../workflows/support/whole.ts";
+
+// Two hundred sub-agents under one root on one worker, fifty side by side at a time.
+
+const CHILDREN = 200;
+const SIDE_BY_SIDE = 50;
+/** Issue 5, section 6. */
+const MAX_BYTES_PER_CHILD = 4096;
+/** Behind every second crew the root continues as new. */
+const ROTATE_AFTER_EVENTS = 400;
+const PATIENCE_MS = 240_000;
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+test(
+  "two hundred sub-agents under one root: each once, results in order, none lost by continue-as-new, 4 KB of history each [SUB-09, TEST-07]",
+  async () => {
+    const crews = Array.from({ length: CHILDREN / SIDE_BY_SIDE }, (_, crew) => ({
+      toolCalls: Array.from({ length: SIDE_BY_SIDE }, (_, place) =>
+        task("scout", `number ${crew * SIDE_BY_SIDE + place}`),
+      ),
+    }));
+    const root = family(
+      stage,
+      [...crews, { text: "All of them." }],
+      { scout: [{ text: "Done." }] },
+      {
+        delegation: { maxDepth: 1, maxChildren: CHILDREN },
+        limits: { maxTurns: null, maxTotalTokens: null, maxDurationMs: null },
+      },
+    );
+    const before = process.memoryUsage().rss;
+    const from = performance.now();
+    let peak = before;
+    const watching = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 100);
+    await root.start("Go", { settings: { rotateAfterEvents: ROTATE_AFTER_EVENTS } });
+    const first = (await root.handle.describe()).runId;
+    const result = await root.result().finally(() => clearInterval(watching));
+    const ms = performance.now() - from;
+
+    expect(result).toMatchObject({ text: "All of them.", outcome: { type: "answered" } });
+    const results = (await root.entries()).flatMap(({ message }) =>
+      message.role === "toolResult" ? [message] : [],
+    );
+    expect(results).toHaveLength(CHILDREN);
+    expect(results.filter(({ isError }) => isError)).toEqual([]);
+    await expectWhole(stage, root);
+    const children = await childSessions(stage, root);
+    expect(children).toHaveLength(CHILDREN);
+    expect(new Set(children.map(({ spawn }) => spawn?.toolCallId)).size).toBe(CHILDREN);
+    expect(children.filter(({ status }) => status !== "completed")).toEqual([]);
+    const tasks = await Promise.all(
+      results.map(async ({ childLoopId = "" }) => {
+        const session = childLoopId.replace(/\.sub\.1$/, "");
+        const [entry] = await stage.transcript.entries(session, "main", 0, 1);
+        const content = entry?.message.role === "user" ? entry.message.content : [];
+        return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+      }),
+    );
+    expect(tasks).toEqual(Array.from({ length: CHILDREN }, (_, n) => `number ${n}`));
+
+    const runs = await runsOf(root.id, first);
+    expect(runs.length).toBeGreaterThan(1);
+    const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
+    expect(bytes / CHILDREN).toBeLessThanOrEqual(MAX_BYTES_PER_CHILD);
+    process.stdout.write(
+      `${CHILDREN} sub-agents: ${Math.round(ms)} ms, ${Math.round((peak - before) / 2 ** 20)} MiB more at the most, ` +
+        `${runs.length} runs of the root, ${Math.round(bytes / CHILDREN)} bytes of its history each\n`,
+    );
+  },
+  PATIENCE_MS,
+);
+
+async function runsOf(workflowId: string, first: string): Promise<readonly { readonly bytes: number }[]> {
+  const { HistoryEvent } = temporal.api.history.v1;
+  const { events } = await stage.client.workflow.getHandle(workflowId, first).fetchHistory();
+  const bytes = (events ?? []).reduce((sum, event) => sum + HistoryEvent.encode(event).finish().length, 0);
+  const next = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+  return [{ bytes }, ...(next ? await runsOf(workflowId, next) : [])];
+}

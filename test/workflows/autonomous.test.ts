@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { connectTo } from "./support/connected.ts";
+import { cast, talk } from "./support/jobs.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+let holdfast: Holdfast;
+
+beforeAll(async () => {
+  stage = await openStage();
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const finish = (summary: string) => ({ toolCalls: [{ name: "finish_work", arguments: { summary } }] });
+const sleep = (seconds: number) => ({
+  toolCalls: [{ name: "sleep", arguments: { seconds, reason: "the build runs" } }],
+});
+
+/** The prompts of its rounds. */
+async function prompts(job: string): Promise<readonly string[]> {
+  return (await talk(stage, `${job}.work`)).filter((line) => line.startsWith("user: "));
+}
+
+describe("an autonomous agent [ORC-02]", () => {
+  test("works until it says that it is done; what it says then is the result", async () => {
+    const { lone } = cast(stage, { lone: { says: [finish("All tests pass."), { text: "Bye." }] } });
+    const job = await holdfast.startJob({
+      task: "Fix it",
+      mode: { type: "autonomous", agent: lone.definition },
+    });
+    expect(await job.result()).toMatchObject({
+      outcome: { type: "answered" },
+      text: "All tests pass.",
+      rounds: 1,
+      parts: [{ name: "work", session: `${job.id}.work` }],
+    });
+    expect((await talk(stage, `${job.id}.work`))[2]).toMatch(/^toolResult: Noted: .*End your turn/);
+  });
+
+  test("sleeps for real, and goes on in the same session when the time has passed", async () => {
+    const { lone } = cast(stage, {
+      lone: { says: [sleep(1), { text: "Zzz" }, finish("ok"), { text: "Bye." }] },
+    });
+    const job = await holdfast.startJob({
+      task: "Wait",
+      mode: { type: "autonomous", agent: lone.definition },
+    });
+    expect(await job.result()).toMatchObject({ text: "ok", rounds: 2, turns: 4 });
+    expect(await prompts(job.id)).toEqual([
+      "user: Wait",
+      expect.stringContaining("The time that you wanted"),
+    ]);
+    const [first, second] = await stage.transcript.loops(`${job.id}.work`);
+    const slept = (second?.startedAtMs ?? 0) - (first?.endedAtMs ?? 0);
+    expect(slept).toBeGreaterThanOrEqual(900);
+  });
+
+  test("is woken from a long sleep, by words or without", async () => {
+    const { lone } = cast(stage, {
+      lone: {
+        says: [sleep(86_400), { text: "1" }, sleep(86_400), { text: "2" }, finish("up"), { text: "3" }],
+      },
+    });
+    const job = await holdfast.startJob({
+      task: "Wait",
+      mode: { type: "autonomous", agent: lone.definition },
+    });
+    await eventually(async () => (await job.status()).status === "waiting");
+    const { doing, job: standing } = await job.status();
+    expect(doing).toMatch(/^sleeping until .*: the build runs$/);
+    expect(standing?.sleepsUntilMs).toBeGreaterThan(Date.now());
+    await job.wake("The build is red.");
+    await eventually(async () => {
+      const now = await job.status();
+      return now.job?.rounds === 2 && now.status === "waiting";
+    });
+    await job.wake();
+    expect(await job.result()).toMatchObject({ text: "up", rounds: 3 });
+    expect(await prompts(job.id)).toEqual([
+      "user: Wait",
+      "user: The build is red.",
+      expect.stringContaining("You were woken"),
+    ]);
+  });
+
+  test("words that come while it works are its next prompt, also behind its last word", async () => {
+    const { lone } = cast(stage, {
+      lone: { says: [finish("first"), { text: "a", holdUntil: "late" }, finish("second"), { text: "b" }] },
+    });
+    const job = await holdfast.startJob({ task: "Go", mode: { type: "autonomous", agent: lone.definition } });
+    await stage.model.waitForHold("late");
+    await job.wake("One more thing.");
+    stage.model.release("late");
+    expect(await job.result()).toMatchObject({ text: "second", rounds: 2 });
+    expect(await prompts(job.id)).toEqual(["user: Go", "user: One more thing."]);
+  });
+
+  test("rounds without a word on how it goes on are counted, and end it", async () => {
+    const { lone } = cast(stage, { lone: { says: [{ text: "hm" }, { text: "hm" }, { text: "hm" }] } });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 2 },
+    });
+    expect(await job.result()).toMatchObject({
+      outcome: { type: "limit-reached", reason: expect.stringContaining("maxIdleRounds 2") },
+      rounds: 2,
+    });
+    expect((await prompts(job.id))[1]).toContain("finish_work");
+  });
+
+  test("its limits hold over all rounds [SUB-03]", async () => {
+    const { lone } = cast(stage, { lone: { says: Array.from({ length: 9 }, () => ({ text: "hm" })) } });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 9, limits: { maxTurns: 3 } },
+    });
+    expect(await job.result()).toMatchObject({
+      outcome: { type: "limit-reached", reason: "Budget of turns reached: none left of 3 (3 spent)" },
+      turns: 3,
+      rounds: 3,
+    });
+    expect(lone.requests()).toHaveLength(3);
+  });
+
+  test("a stop ends its sleep, and its work", async () => {
+    const { lone } = cast(stage, { lone: { says: [sleep(86_400), { text: "Zzz" }] } });
+    const job = await holdfast.startJob({
+      task: "Wait",
+      mode: { type: "autonomous", agent: lone.definition },
+    });
+    await eventually(async () => (await job.status()).status === "waiting");
+    await job.stop("enough");
+    expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
+  });
+
+  test("continues as new between rounds, and loses neither its account nor its place", async () => {
+    const says = Array.from({ length: 8 }, () => ({ text: "hm" }));
+    const { lone } = cast(stage, { lone: { says: [...says, finish("long"), { text: "." }] } });
+    const link = await connectTo(stage, { rotateAfterEvents: 24 });
+    const job = await link.startJob({
+      task: "Go",
+      mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 20 },
+    });
+    expect(await job.result()).toMatchObject({ text: "long", rounds: 9, turns: 10 });
+    expect((await stage.client.workflow.getHandle(job.id).describe()).runId).not.toBe(job.runId);
+    await link.close();
+  });
+});

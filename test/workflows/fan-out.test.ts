@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { connectTo } from "./support/connected.ts";
+import { cast, talk } from "./support/jobs.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+let holdfast: Holdfast;
+
+beforeAll(async () => {
+  stage = await openStage({
+    registered: {
+      reducers: {
+        loud: (parts) => parts.map(({ agent, text }) => `${agent}:${text?.toUpperCase()}`).join("|"),
+        broken: () => {
+          throw new Error("no idea");
+        },
+      },
+    },
+  });
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+describe("a fan-out [ORC-03]", () => {
+  test("gives one task to many agents, and lists what they say in their order", async () => {
+    const { red, green } = cast(stage, { red: { says: [{ text: "R" }] }, green: { says: [{ text: "G" }] } });
+    const job = await holdfast.startJob({
+      task: "Which colour?",
+      mode: { type: "fan-out", agents: [red.definition, green.definition] },
+    });
+    const result = await job.result();
+    expect(result).toMatchObject({
+      outcome: { type: "answered" },
+      text: "1. red: R\n\n2. green: G",
+      turns: 2,
+    });
+    expect(await talk(stage, `${job.id}.part-2`)).toEqual(["user: Which colour?", "assistant: G"]);
+    expect(await stage.transcript.text(result.ref ?? "")).toBe(result.text);
+  });
+
+  test("gives many tasks to one agent, so many at a time as it is told", async () => {
+    const { worker } = cast(stage, { worker: { says: [{ text: "ok", holdUntil: "both" }] } });
+    const job = await holdfast.startJob({
+      task: "Paris",
+      mode: {
+        type: "fan-out",
+        agents: [worker.definition],
+        tasks: ["Weather of {{task}}?", "Mayor of {{task}}?", "Rivers?"],
+        concurrency: 2,
+      },
+    });
+    await worker.waitForRequest(1);
+    const { job: standing } = await job.status();
+    expect(standing?.parts.map(({ status }) => status)).toEqual(["running", "running", "waiting"]);
+    stage.model.release("both");
+    expect(await job.result()).toMatchObject({ text: "1. worker: ok\n\n2. worker: ok\n\n3. worker: ok" });
+    const asked = await Promise.all([1, 2, 3].map((part) => talk(stage, `${job.id}.part-${part}`)));
+    expect(asked.map(([first]) => first)).toEqual([
+      "user: Weather of Paris?",
+      "user: Mayor of Paris?",
+      "user: Rivers?",
+    ]);
+  });
+
+  test("a part that fails is an outcome, and loses no other", async () => {
+    const { good, bad } = cast(stage, {
+      good: { says: [{ text: "fine" }] },
+      bad: { says: [], faults: [{ fault: "auth" }] },
+    });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: { type: "fan-out", agents: [bad.definition, good.definition], reducer: "first" },
+    });
+    expect(await job.result()).toMatchObject({
+      outcome: { type: "answered" },
+      text: "fine",
+      parts: [{ outcome: { type: "failed", fault: "auth" } }, { outcome: { type: "answered" } }],
+    });
+  });
+
+  test("when no part has an answer, it fails and says why", async () => {
+    const { bad } = cast(stage, { bad: { says: [], faults: [{ fault: "auth" }] } });
+    const job = await holdfast.startJob({ task: "Go", mode: { type: "fan-out", agents: [bad.definition] } });
+    expect(await job.result()).toMatchObject({
+      outcome: { type: "failed", fault: "no-answer", message: expect.stringContaining("auth") },
+    });
+  });
+
+  test.each([
+    ["vote", "yes"],
+    ["longest", "No, not at all"],
+    ["loud", "a:NO, NOT AT ALL|b:YES|c:YES."],
+  ])("the reducer %s gives %s", async (reducer, text) => {
+    const { a, b, c } = cast(stage, {
+      a: { says: [{ text: "No, not at all" }] },
+      b: { says: [{ text: "yes" }] },
+      c: { says: [{ text: "Yes." }] },
+    });
+    const job = await holdfast.startJob({
+      task: "Is it?",
+      mode: { type: "fan-out", agents: [a.definition, b.definition, c.definition], reducer },
+    });
+    expect(await job.result()).toMatchObject({ text });
+  });
+
+  test.each([
+    [
+      "lsit",
+      'This worker has no reducer "lsit"; it has list, first, longest, vote, broken, loud; did you mean "list"?',
+    ],
+    ["broken", 'The reducer "broken" failed: no idea'],
+  ])("the reducer %s fails the job, whose parts keep their answers", async (reducer, message) => {
+    const { a } = cast(stage, { a: { says: [{ text: "kept" }] } });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: { type: "fan-out", agents: [a.definition], reducer },
+    });
+    expect(await job.result()).toMatchObject({
+      outcome: { type: "failed", message: expect.stringContaining(message) },
+      parts: [{ outcome: { type: "answered" } }],
+    });
+  });
+
+  test("its limits are shared out, and a part that gets nothing is not begun [SUB-03]", async () => {
+    const { a } = cast(stage, { a: { says: [{ text: "one turn" }] } });
+    const job = await holdfast.startJob({
+      mode: {
+        type: "fan-out",
+        agents: [a.definition],
+        tasks: ["1", "2", "3"],
+        concurrency: 1,
+        limits: { maxTurns: 2 },
+        reducer: "list",
+      },
+    });
+    const { parts, turns } = await job.result();
+    expect(turns).toBe(2);
+    expect(parts.map(({ outcome }) => outcome?.type)).toEqual(["answered", "answered", "limit-reached"]);
+  });
+
+  test("a stop ends the parts at work, and begins no other", async () => {
+    const { a } = cast(stage, { a: { says: [{ text: "never", holdUntil: "stopped-part" }] } });
+    const job = await holdfast.startJob({
+      mode: { type: "fan-out", agents: [a.definition], tasks: ["1", "2"], concurrency: 1 },
+    });
+    await stage.model.waitForHold("stopped-part");
+    await job.stop("enough");
+    expect(await job.result()).toMatchObject({
+      outcome: { type: "stopped", reason: "enough" },
+      parts: [{ outcome: { type: "stopped" } }, { name: "part-2" }],
+    });
+    expect(a.requests()).toHaveLength(1);
+  });
+});

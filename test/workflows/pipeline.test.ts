@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { connectTo } from "./support/connected.ts";
+import { cast, historyText, jobName, talk } from "./support/jobs.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+let holdfast: Holdfast;
+
+beforeAll(async () => {
+  stage = await openStage();
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const schema = {
+  type: "object",
+  properties: { title: { type: "string" }, words: { type: "integer" } },
+  required: ["title", "words"],
+};
+
+describe("a pipeline [ORC-02, ORC-03]", () => {
+  test("gives what one agent says to the next, each in a session of its own", async () => {
+    const { writer, editor } = cast(stage, {
+      writer: { says: [{ text: "A draft about cats." }] },
+      editor: { says: [{ text: "A better text about cats." }] },
+    });
+    const job = await holdfast.startJob({
+      job: jobName(stage),
+      task: "Write about cats.",
+      mode: {
+        type: "pipeline",
+        stages: [
+          { name: "draft", agent: writer.definition },
+          { name: "edit", agent: editor.definition, prompt: "Asked: {{task}} Mend this: {{ input }}" },
+        ],
+      },
+    });
+    const result = await job.result();
+    expect(result).toMatchObject({
+      mode: "pipeline",
+      outcome: { type: "answered" },
+      text: "A better text about cats.",
+      turns: 2,
+      parts: [
+        { name: "draft", agent: "writer", session: `${job.id}.draft`, outcome: { type: "answered" } },
+        { name: "edit", agent: "editor", session: `${job.id}.edit`, outcome: { type: "answered" } },
+      ],
+    });
+    expect(await talk(stage, `${job.id}.draft`)).toEqual([
+      "user: Write about cats.",
+      "assistant: A draft about cats.",
+    ]);
+    expect(await talk(stage, `${job.id}.edit`)).toEqual([
+      "user: Asked: Write about cats. Mend this: A draft about cats.",
+      "assistant: A better text about cats.",
+    ]);
+    expect(await stage.transcript.text(result.ref ?? "")).toBe("A better text about cats.");
+  });
+
+  test("long words go by reference: nothing of them is in its history", async () => {
+    const words = "A very particular sentence. ".repeat(600);
+    const { first, second } = cast(stage, {
+      first: { says: [{ text: words }] },
+      second: { says: [{ text: "Read." }] },
+    });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: {
+        type: "pipeline",
+        stages: [
+          { name: "one", agent: first.definition },
+          { name: "two", agent: second.definition },
+        ],
+      },
+    });
+    await job.result();
+    expect((await talk(stage, `${job.id}.two`))[0]).toBe(`user: ${words}`);
+    expect(await historyText(stage, job.id)).not.toContain("very particular");
+  });
+
+  test("a typed hand-over takes the structured output of one agent as the input of the next", async () => {
+    const { first, second } = cast(stage, {
+      first: {
+        says: [{ toolCalls: [{ name: "final_answer", arguments: { title: "Cats", words: 3 } }] }],
+        output: { type: "json-schema", schema, strict: false },
+      },
+      second: { says: [{ text: "Done." }] },
+    });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: {
+        type: "pipeline",
+        stages: [
+          { name: "one", agent: first.definition },
+          { name: "two", agent: second.definition, input: schema },
+        ],
+      },
+    });
+    expect(await job.result()).toMatchObject({ outcome: { type: "answered" }, text: "Done." });
+    expect((await talk(stage, `${job.id}.two`))[0]).toBe('user: {"title":"Cats","words":3}');
+  });
+
+  test("what does not fit the next stage's input ends it there, and says what misfits", async () => {
+    const { first, second } = cast(stage, {
+      first: { says: [{ text: 'Here it is: {"title": "Cats", "words": "three"}' }] },
+      second: { says: [{ text: "never" }] },
+    });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: {
+        type: "pipeline",
+        stages: [
+          { name: "one", agent: first.definition },
+          { name: "two", agent: second.definition, input: schema },
+        ],
+      },
+    });
+    const result = await job.result();
+    expect(result).toMatchObject({ at: "two", outcome: { type: "failed" } });
+    expect(JSON.stringify(result.outcome)).toMatch(/Stage \\"two\\".*\\"one\\".*words.*whole number/);
+    expect(second.requests()).toHaveLength(0);
+  });
+
+  test("a stage that fails ends it by name; resumed, it goes on there, and earlier stages are not paid again", async () => {
+    const { first, second } = cast(stage, {
+      first: { says: [{ text: "Facts." }] },
+      second: { says: [{ text: "Story." }], faults: [{ fault: "auth" }] },
+    });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: {
+        type: "pipeline",
+        stages: [
+          { name: "find", agent: first.definition },
+          { name: "tell", agent: second.definition },
+        ],
+      },
+    });
+    expect(await job.result()).toMatchObject({ at: "tell", outcome: { type: "failed" } });
+    const again = await holdfast.resumePipeline(job.id);
+    expect(await again.result()).toMatchObject({ outcome: { type: "answered" }, text: "Story." });
+    expect(first.requests()).toHaveLength(1);
+    const tooLate = await holdfast.resumePipeline(job.id, { from: "nowhere" });
+    expect(await tooLate.result()).toMatchObject({
+      outcome: { type: "failed", message: expect.stringContaining('no stage "nowhere"') },
+    });
+    const redone = await holdfast.resumePipeline(job.id, { from: "tell" });
+    expect(await redone.result()).toMatchObject({ outcome: { type: "answered" } });
+    expect(first.requests()).toHaveLength(1);
+  });
+
+  test("a stop reaches the stage at work, and what comes next is not begun", async () => {
+    const { first, second } = cast(stage, {
+      first: { says: [{ text: "never", holdUntil: "slow-stage" }] },
+      second: { says: [{ text: "never" }] },
+    });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: {
+        type: "pipeline",
+        stages: [
+          { name: "one", agent: first.definition },
+          { name: "two", agent: second.definition },
+        ],
+      },
+    });
+    await stage.model.waitForHold("slow-stage");
+    expect(await job.status()).toMatchObject({
+      status: "running",
+      doing: "at work: one",
+      job: { mode: "pipeline", parts: [{ status: "running" }, { status: "waiting" }] },
+    });
+    expect(await job.stop("enough")).toBe(true);
+    expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" }, at: "one" });
+    expect(await stage.transcript.loops(`${job.id}.one`)).toMatchObject([{ outcome: { type: "stopped" } }]);
+    expect(second.requests()).toHaveLength(0);
+  });
+
+  test("its limits hold over all stages [SUB-03]", async () => {
+    const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
+    const { first, second } = cast(stage, {
+      first: { says: [call, call, { text: "Three turns." }], tools: ["list_files"] },
+      second: { says: [call, call, { text: "never" }], tools: ["list_files"] },
+    });
+    const job = await holdfast.startJob({
+      task: "Go",
+      mode: {
+        type: "pipeline",
+        limits: { maxTurns: 4 },
+        stages: [
+          { name: "one", agent: first.definition },
+          { name: "two", agent: second.definition },
+        ],
+      },
+    });
+    expect(await job.result()).toMatchObject({
+      at: "two",
+      outcome: { type: "limit-reached", reason: expect.stringContaining("Budget of turns reached") },
+      turns: 4,
+    });
+  });
+
+  test("a job's id is used once, and what is wrong with a mode is said before anything is started", async () => {
+    const { definition } = cast(stage, { one: { says: [{ text: "ok" }] } }).one;
+    const mode = { type: "pipeline" as const, stages: [{ name: "one", agent: definition }] };
+    const job = await holdfast.startJob({ task: "Go", mode });
+    await job.result();
+    await expect(holdfast.startJob({ job: job.id, task: "Go", mode })).rejects.toMatchObject({
+      code: "session-busy",
+    });
+    const wrong = { ...mode, stages: [{ name: "a b", agent: definition, promt: "x" }] };
+    await expect(holdfast.startJob({ task: "Go", mode: wrong as never })).rejects.toMatchObject({
+      code: "definition-invalid",
+      message: expect.stringMatching(/stages\.0\.name[\s\S]*did you mean "prompt"/),
+    });
+    await expect(holdfast.startJob({ mode })).rejects.toMatchObject({ code: "input-invalid" });
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { commandLine, connectTo } from "./support/connected.ts";
+import { cast, jobName, talk } from "./support/jobs.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+let holdfast: Holdfast;
+
+beforeAll(async () => {
+  stage = await openStage();
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+/** A schedule that is gone when the test is over. */
+function scheduleName(): string {
+  const name = jobName(stage);
+  onTestFinished(async () => {
+    await holdfast.schedules.delete(name).catch(() => undefined);
+  });
+  return name;
+}
+
+/** What a schedule has started, when it has started so many. */
+function started(name: string, count: number): Promise<readonly string[]> {
+  return eventually(async () => {
+    const found = (await holdfast.schedules.list()).find((one) => one.name === name);
+    return found !== undefined && found.recent.length >= count ? found.recent.map(({ id }) => id) : undefined;
+  });
+}
+
+test("a schedule starts runs, each in a session of its own [SES-01]", async () => {
+  const { clerk } = cast(stage, { clerk: { says: [{ text: "Counted." }] } });
+  const name = scheduleName();
+  await holdfast.schedules.create({
+    name,
+    everyMs: 86_400_000,
+    overlap: "allow-all",
+    agent: clerk.definition,
+    task: "Count.",
+  });
+  await holdfast.schedules.trigger(name);
+  const [first = ""] = await started(name, 1);
+  expect(first).toMatch(new RegExp(`^${name}-\\d{4}-`));
+  expect(await holdfast.result(first)).toMatchObject({ session: first, text: "Counted." });
+  expect(await talk(stage, first)).toEqual(["user: Count.", "assistant: Counted."]);
+  expect(await holdfast.status(first)).toMatchObject({ status: "completed", agent: "clerk" });
+  // The time stamp in an id counts seconds.
+  await eventually(() => new Date().toISOString().slice(0, 19) > first.slice(name.length + 1, -1));
+  await holdfast.schedules.trigger(name);
+  const [, second = ""] = await started(name, 2);
+  expect(second).not.toBe(first);
+  expect(await holdfast.result(second)).toMatchObject({ session: second, text: "Counted." });
+});
+
+test("a schedule starts a mode, whose sessions stand below what was started", async () => {
+  const { a, b } = cast(stage, { a: { says: [{ text: "A" }] }, b: { says: [{ text: "B" }] } });
+  const name = scheduleName();
+  const mode = { type: "fan-out" as const, agents: [a.definition, b.definition] };
+  await holdfast.schedules.create({ name, cron: "0 2 * * *", timeZone: "Europe/Berlin", mode, task: "Go" });
+  await holdfast.schedules.trigger(name);
+  const [id = ""] = await started(name, 1);
+  expect(await holdfast.job(id).result()).toMatchObject({
+    job: id,
+    text: "1. a: A\n\n2. b: B",
+    parts: [{ session: `${id}.part-1` }, { session: `${id}.part-2` }],
+  });
+});
+
+test("a schedule wakes an autonomous agent that sleeps [ORC-02]", async () => {
+  const { lone } = cast(stage, {
+    lone: {
+      says: [
+        { toolCalls: [{ name: "sleep", arguments: { seconds: 86_400, reason: "the night" } }] },
+        { text: "Zzz" },
+        { toolCalls: [{ name: "finish_work", arguments: { summary: "awake" } }] },
+        { text: "." },
+      ],
+    },
+  });
+  const job = await holdfast.startJob({ task: "Wait", mode: { type: "autonomous", agent: lone.definition } });
+  await eventually(async () => (await job.status()).status === "waiting");
+  const name = scheduleName();
+  await holdfast.schedules.create({ name, everyMs: 86_400_000, wake: job.id, words: "Good morning." });
+  await holdfast.schedules.trigger(name);
+  expect(await job.result()).toMatchObject({ text: "awake" });
+  expect(await talk(stage, `${job.id}.work`)).toContain("user: Good morning.");
+});
+
+test("schedules are paused, listed and deleted from the command line, and errors say what to do", async () => {
+  const { clerk } = cast(stage, { clerk: { says: [] } });
+  const name = scheduleName();
+  await holdfast.schedules.create({ name, everyMs: 3_600_000, agent: clerk.definition, task: "Count." });
+  expect(await commandLine(stage, "schedule", "pause", name)).toMatchObject({ code: 0 });
+  const shown = await eventually(async () => {
+    const { out } = await commandLine(stage, "schedule", "list", "--json");
+    const rows = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { name: string; paused: boolean });
+    return rows.find((one) => one.name === name && one.paused);
+  });
+  expect(shown).toMatchObject({ starts: "agent" });
+  expect(await commandLine(stage, "schedule", "unpause", name)).toMatchObject({ code: 0 });
+  expect(await commandLine(stage, "schedule", "delete", name)).toMatchObject({ code: 0 });
+  const gone = await commandLine(stage, "schedule", "pause", name);
+  expect(gone.code).toBe(2);
+  expect(gone.err).toContain("holdfast schedule list");
+  const both = { name, cron: "0 0 * * *", everyMs: 1000, agent: clerk.definition, task: "x" };
+  await expect(holdfast.schedules.create(both)).rejects.toMatchObject({ code: "input-invalid" });
+});

@@ -1,0 +1,210 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast, TurnRequest } from "../../src/client/index.ts";
+import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { updateDefinitionUpdate } from "../../src/workflows/messages.ts";
+import { commandLine, connectTo } from "./support/connected.ts";
+import { Gates } from "./support/gates.ts";
+import type { Session } from "./support/session.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
+const other = (session: Session, rest: Partial<AgentDefinitionInput>): AgentDefinitionInput => ({
+  ...session.definition,
+  ...rest,
+});
+const changes = async (session: Session) =>
+  (await session.events()).flatMap(({ body }) => (body.type === "DefinitionChanged" ? [body] : []));
+
+/** The vendor's protocol, from a request that was made again. */
+function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRequest): string {
+  const told = {
+    ...rest,
+    systemPrompt: systemPrompt.text,
+    tools,
+    messages: messages.map(({ message }) => message),
+  };
+  return JSON.stringify(anthropicRequest(told));
+}
+
+describe("a running agent is moved to another definition [3.8]", () => {
+  test("at its next turn: prompt, model, tools and limits; a removed tool is announced, and a call of it is an error", async () => {
+    const session = stage.session({
+      replies: [hold("move"), hold("move"), { text: "Done." }],
+      agent: { tools: ["hold", "list_files"], limits: { maxTurns: 2 } },
+    });
+    await session.start("Go");
+    await gates.of("move").arrived;
+    const { model } = session.definition;
+    const updated = await holdfast.update(
+      session.id,
+      other(session, {
+        systemPrompt: "You are another.",
+        model: { ...model, id: "other-model" },
+        tools: ["list_files"],
+        limits: { maxTurns: 5 },
+      }),
+    );
+    expect(updated).toMatchObject({ takesEffect: "next-turn", dryRun: false });
+    expect(updated.changes.map(({ field, said }) => `${field}: ${said}`)).toEqual([
+      "systemPrompt: You are a test. → You are another.",
+      "model: id test-model → other-model",
+      "tools: taken out hold",
+      "limits: maxTurns 2 → 5",
+    ]);
+    expect(await holdfast.status(session.id)).toMatchObject({
+      definitionHash: updated.from,
+      movesTo: updated.to,
+    });
+    gates.of("move").open();
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    const [before, after] = session.requests().map(({ body }) => body);
+    expect(before).toMatchObject({ model: "test-model" });
+    expect(after).toMatchObject({ model: "other-model" });
+    expect(JSON.stringify(after?.["system"])).toContain("You are another.");
+    expect(after?.["tools"]).toMatchObject([{ name: "list_files" }]);
+    expect(session.seen(1).at(-1)).toBe(
+      "user: The following tool is no longer available: hold. Do not call it again.",
+    );
+    expect(session.seen(2).at(-1)).toContain("Tool hold was removed from this agent");
+    const [change] = await changes(session);
+    expect(change).toMatchObject({ from: updated.from, to: updated.to, applied: true });
+    expect(change?.changes).toEqual(updated.changes);
+    expect(change?.warnings[0]).toContain("breaks the vendor's prompt cache");
+    expect((await stage.transcript.session(session.id))?.definitionHash).toBe(updated.to);
+
+    const [loop] = await stage.transcript.loops(session.id);
+    const made = await Promise.all(
+      [0, 1, 2].map((turn) => holdfast.request(session.id, { loop: loop?.loopId ?? "", turn })),
+    );
+    expect(made.map(wire)).toEqual(session.requests().map(({ body }) => JSON.stringify(body)));
+    expect(made.map(({ limits }) => limits.maxTurns)).toEqual([2, 5, 5]);
+  });
+
+  test("goes on as before where the worker cannot use it, and the record says why", async () => {
+    const session = stage.session({ replies: [hold("keep"), { text: "Done." }], agent: { tools: ["hold"] } });
+    await session.start("Go");
+    await gates.of("keep").arrived;
+    await holdfast.update(session.id, other(session, { inputFilters: ["nobody"], systemPrompt: "No." }));
+    gates.of("keep").open();
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    const reason = expect.stringContaining('no input filter "nobody"');
+    expect(await changes(session)).toMatchObject([{ applied: false, reason }]);
+    expect(JSON.stringify(session.requests()[1]?.body?.["system"])).toContain("You are a test.");
+    const record = await stage.transcript.session(session.id);
+    expect(record?.definitionHash).toBe((await stage.transcript.loops(session.id))[0]?.definitionHash);
+  });
+
+  test("is refused with all reasons while a call of a removed tool waits, and where the policy would go", async () => {
+    const session = stage.session({
+      replies: [{ toolCalls: [{ name: "bash", arguments: { command: "true" } }] }, { text: "Done." }],
+      agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
+    });
+    await session.start("Go");
+    await eventually(async () => (await session.status()).approvals.length === 1);
+    const { permissions: _, ...open } = session.definition;
+    await expect(holdfast.update(session.id, { ...open, tools: [] })).rejects.toMatchObject({
+      code: "update-refused",
+      facts: {
+        problems: [
+          expect.stringContaining("remove the permission policy"),
+          expect.stringContaining("of bash waits for a person"),
+        ],
+      },
+    });
+    const { definitionHash } = await holdfast.status(session.id);
+    const byHand = session.handle.executeUpdate(updateDefinitionUpdate, {
+      args: [{ definitionHash: definitionHash ?? "", tools: [] }],
+    });
+    await expect(byHand).rejects.toMatchObject({ cause: { type: "holdfast/update-refused" } });
+    for (const words of [null, {}, { definitionHash: "x" }, { definitionHash, tools: "bash" }]) {
+      const refused = session.handle.executeUpdate(updateDefinitionUpdate, { args: [words as never] });
+      await expect(refused).rejects.toMatchObject({ cause: { type: "holdfast/update-refused" } });
+    }
+    await holdfast.approve(session.id);
+    await session.result();
+    expect(await changes(session)).toEqual([]);
+  });
+
+  test("at once while it waits for a prompt, and with the next run when it is at rest", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+    await session.start("Go", { mode: "interactive" });
+    await eventually(async () => (await session.status()).status === "waiting");
+    const wrong = holdfast.update(session.id, other(session, { inputFilters: ["nobody"] }));
+    await expect(wrong).rejects.toMatchObject({ code: "update-refused" });
+    const now = await holdfast.update(session.id, other(session, { systemPrompt: "Second." }));
+    expect(now.takesEffect).toBe("now");
+    await holdfast.prompt(session.id, "Again");
+    const system = async (nth: number) =>
+      JSON.stringify((await session.waitForRequest(nth)).body?.["system"]);
+    expect(await system(1)).toContain("Second.");
+    await eventually(async () => (await session.status()).status === "waiting");
+    await holdfast.stop(session.id);
+    await session.result();
+    const later = await holdfast.update(session.id, other(session, { systemPrompt: "Third." }));
+    expect(later).toMatchObject({ from: now.to, takesEffect: "next-run" });
+    await holdfast.prompt(session.id, "Once more");
+    await session.result();
+    expect(await system(2)).toContain("Third.");
+    const hashes = (await stage.transcript.loops(session.id)).map(({ definitionHash }) => definitionHash);
+    expect(hashes).toEqual([now.from, now.to, later.to]);
+  });
+
+  test("from the command line: a table with when each counts, and a dry run that changes nothing", async () => {
+    const session = stage.session({
+      replies: [hold("table"), { text: "Done." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.start("Go");
+    await gates.of("table").arrived;
+    const file = join(mkdtempSync(join(tmpdir(), "holdfast-update-")), "agent.toml");
+    const { baseUrl, apiKey } = session.definition.model;
+    writeFileSync(
+      file,
+      `[provider]
+model = "test-model"
+api = "anthropic"
+base_url = "${baseUrl}"
+api_key = "${apiKey}"
+headers = { "x-conversation" = "${session.id}" }
+
+[agent]
+system_prompt = "Other."
+
+[execution]
+max_turns = 7
+`,
+    );
+    const dry = await commandLine(stage, "update", session.id, "--definition", file, "--dry-run");
+    expect([dry.code, dry.err]).toEqual([0, expect.any(String)]);
+    expect(dry.out).toMatch(/^tools +taken out hold +next turn$/m);
+    expect(dry.out).toMatch(/^limits +maxTurns 50 → 7 +next turn$/m);
+    expect(dry.out).toMatch(/^warning: .*prompt cache/m);
+    expect(dry.out).toContain("nothing was changed");
+    expect((await holdfast.status(session.id)).movesTo).toBeUndefined();
+    const { code, out } = await commandLine(stage, "update", session.id, "--definition", file, "--json");
+    expect([code, JSON.parse(out)]).toMatchObject([0, { type: "update", takesEffect: "next-turn" }]);
+    expect((await holdfast.status(session.id)).movesTo).toBe(JSON.parse(out).to);
+    gates.of("table").open();
+    await session.result();
+    const again = await commandLine(stage, "update", session.id, "--definition", file);
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining("has this definition already")]);
+    expect((await commandLine(stage, "update", "nobody", "--definition", file)).code).toBe(2);
+  });
+});
