@@ -8,6 +8,7 @@ import type {
   SupervisorRequest,
 } from "../workflows/job-input.ts";
 import { HoldfastError } from "./error.ts";
+import { leadDefinition } from "./lead-definition.ts";
 import type { Link } from "./link.ts";
 import { checkWorkspace } from "./pinned-definition.ts";
 import { settingsOf } from "./run-options.ts";
@@ -54,10 +55,10 @@ export async function jobRequest(
       return { ...(await common()), ...agent, maxIdleRounds, maxRounds };
     }
     case "supervisor": {
-      const { definitionHash: lead } = await named(mode.lead);
+      const { definitionHash: lead } = await named(leadDefinition(mode.lead, mode.agents));
       const agents = await Promise.all(
         mode.agents.map(async ({ name, agent }) => {
-          const { definitionHash } = await named(agent);
+          const { definitionHash } = await named({ ...agent, name });
           return { name, description: agent.description ?? "", definitionHash };
         }),
       );

@@ -37,6 +37,9 @@ export async function freeRemains(
   const release = ({ workflow, run }: Execution) =>
     found(service.resetStickyTaskQueue({ namespace, execution: { workflowId: workflow, runId: run } }));
   await eachOf(remains.runs, release);
+  await eachOf(above(remains.runs), (workflowId) =>
+    found(service.resetStickyTaskQueue({ namespace, execution: { workflowId } })),
+  );
   const fail = ({ workflow, run, activityId, executions }: Activity) =>
     found(
       service.respondActivityTaskFailedById({
@@ -63,6 +66,19 @@ export async function freeRemains(
 
 type Execution = Remains["runs"][number];
 type Activity = Remains["activities"][number];
+
+/**
+ * Jobs have no activities by which a worker would be known to hold them: the parts of a run's id before a dot name who
+ * stands above it. Resetting one that is not there, or that another worker has in memory, does no harm.
+ */
+function above(runs: Remains["runs"]): readonly string[] {
+  const known = new Set(runs.map(({ workflow }) => workflow));
+  const ids = runs.flatMap(({ workflow }) => {
+    const parts = workflow.split(".");
+    return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("."));
+  });
+  return [...new Set(ids)].filter((id) => id !== "" && !known.has(id));
+}
 
 function byRun(activities: readonly Activity[]): readonly (readonly Activity[])[] {
   const runs = new Map<string, Activity[]>();

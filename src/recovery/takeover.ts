@@ -8,7 +8,11 @@ export type WorkflowService = {
     identity: string;
     failure: object;
   }): Promise<unknown>;
-  resetStickyTaskQueue(request: { namespace: string; execution: Execution }): Promise<unknown>;
+  /** Of the newest run, unless one is named. */
+  resetStickyTaskQueue(request: {
+    namespace: string;
+    execution: Pick<Execution, "workflowId"> & Partial<Execution>;
+  }): Promise<unknown>;
   getWorkflowExecutionHistoryReverse(request: {
     namespace: string;
     execution: Execution;

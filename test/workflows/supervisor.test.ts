@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Delegated, DelegateWords } from "../../src/core/team/team-messages.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
 import { connectTo } from "./support/connected.ts";
+import { cast } from "./support/jobs.ts";
 import { spoken } from "./support/session.ts";
 import { Team } from "./support/team.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -157,6 +158,28 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(await holdfast.status(team.job)).toMatchObject({ status: "running", waitingBelow: 1 });
     expect(await holdfast.approve(team.job)).toMatchObject({ session: `${team.job}.scout-1`, waiting: 0 });
     expect(await team.result()).toMatchObject({ text: "Done." });
+    await holdfast.close();
+  });
+
+  test("is started as a job like the others: its lead is told of its agents and has its tools", async () => {
+    const { lead, scout } = cast(stage, {
+      lead: { says: [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }] },
+      scout: { says: [{ text: "Seen." }] },
+    });
+    const holdfast = await connectTo(stage);
+    const agents = [{ name: "scout", agent: scout.definition }];
+    const job = await holdfast.startJob({
+      mode: { type: "supervisor", lead: lead.definition, agents },
+      task: "Go",
+    });
+    expect(await job.result()).toMatchObject({
+      mode: "supervisor",
+      text: "Done.",
+      parts: [
+        { name: "lead", turns: 3 },
+        { name: "scout-1", session: `${job.id}.scout-1`, turns: 1 },
+      ],
+    });
     await holdfast.close();
   });
 

@@ -12,7 +12,7 @@ export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome">
 /** What a job gives back. */
 export type JobResult = {
   readonly job: string;
-  readonly mode: JobMode;
+  readonly mode: JobMode | "supervisor";
   readonly outcome: Outcome;
   /** The part at which it ended, where it did not come to its end. */
   readonly at?: string;

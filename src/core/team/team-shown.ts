@@ -90,14 +90,22 @@ export function teamDashboard(team: Team, nowMs: number): string {
 
 /** What a job comes to. The words stay in the sessions. */
 export type TeamResult = {
-  readonly session: string;
+  readonly job: string;
+  readonly mode: "supervisor";
   readonly outcome: Outcome;
-  readonly lead: string;
   /** The lead's last words, at most 32 KiB. */
   readonly text?: string;
   /** The tasks that were handed out and what became of them: the newest hundred of `count`. */
   readonly agents: readonly Pick<Member, "id" | "agent" | "session" | "status" | "reason">[];
   readonly count: number;
+  /** The lead and these agents, as other jobs name their parts. */
+  readonly parts: readonly {
+    readonly name: string;
+    readonly agent: string;
+    readonly session: string;
+    readonly turns: number;
+    readonly costUsd: number;
+  }[];
   /** Of all agents, with all below them. */
   readonly turns: number;
   readonly tokens: number;
@@ -106,12 +114,13 @@ export type TeamResult = {
 
 export function teamResult(team: Team, outcome: Outcome, text: string | undefined): TeamResult {
   const { settled } = team.account;
+  const members = team.members.slice(-MAX_NAMED);
   return {
-    session: team.job,
+    job: team.job,
+    mode: "supervisor",
     outcome,
-    lead: team.lead.session,
     ...(text === undefined ? {} : { text }),
-    agents: team.members.slice(-MAX_NAMED).map(({ id, agent, session, status, reason }) => ({
+    agents: members.map(({ id, agent, session, status, reason }) => ({
       id,
       agent,
       session,
@@ -119,6 +128,13 @@ export function teamResult(team: Team, outcome: Outcome, text: string | undefine
       ...(reason === undefined ? {} : { reason }),
     })),
     count: team.members.length,
+    parts: [{ id: "lead", agent: "lead", ...team.lead }, ...members].map(({ id, agent, session, spent }) => ({
+      name: id,
+      agent,
+      session,
+      turns: spent?.turns ?? 0,
+      costUsd: spent?.costUsd ?? 0,
+    })),
     turns: settled.turns,
     tokens: settled.tokens,
     costUsd: toUsd(settled.nanoUsd),

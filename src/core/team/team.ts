@@ -1,7 +1,7 @@
 import type { Limits } from "../../schema/definition.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { type Account, left, openAccount, settle } from "../budget/account.ts";
-import { type Allowance, allowanceOf, NOTHING } from "../budget/amounts.ts";
+import { type Allowance, type Amounts, allowanceOf, NOTHING, toUsd } from "../budget/amounts.ts";
 import { reserve } from "../budget/reserve.ts";
 import type { Spent } from "../limits.ts";
 import { type OutcomeWord, outcomeWord } from "../outcome-word.ts";
@@ -34,6 +34,8 @@ export type Member = {
   readonly reason?: string;
   /** Where its last words stand; absent while it is at work, and where it has said none. */
   readonly words?: { readonly branch: string; readonly position: number };
+  /** With all below it, once it is over. */
+  readonly spent?: { readonly turns: number; readonly costUsd: number };
 };
 
 export type Team = {
@@ -46,7 +48,7 @@ export type Team = {
   readonly maxDurationMs: number | null;
   readonly account: Account;
   readonly members: readonly Member[];
-  readonly lead: { readonly session: string; readonly status: "running" | OutcomeWord };
+  readonly lead: Pick<Member, "session" | "status" | "spent">;
   readonly stop?: { readonly reason: string };
   readonly outcome?: Outcome;
 };
@@ -133,6 +135,7 @@ export function memberOver(team: Team, id: string, end: PartEnd): Team {
   const member = team.members.find((one) => one.id === id);
   if (member?.status !== "running") return team;
   const { report } = end;
+  const used = report?.used ?? NOTHING;
   const reason = end.type === "lost" ? `it did not come to an end: ${end.how}` : reasonOf(end.report.outcome);
   const over: Member = {
     ...member,
@@ -141,21 +144,27 @@ export function memberOver(team: Team, id: string, end: PartEnd): Team {
     ...(report?.position === undefined
       ? {}
       : { words: { branch: report.branch, position: report.position } }),
+    spent: spentIn(used),
   };
   return {
     ...team,
-    account: settle(team.account, id, report?.used ?? NOTHING),
+    account: settle(team.account, id, used),
     members: team.members.map((one) => (one.id === id ? over : one)),
   };
 }
 
 export function leadOver(team: Team, end: PartEnd): Team {
   const status = end.type === "lost" ? "failed" : outcomeWord(end.report.outcome);
+  const used = end.report?.used ?? NOTHING;
   return {
     ...team,
-    account: settle(team.account, LEAD, end.report?.used ?? NOTHING),
-    lead: { ...team.lead, status },
+    account: settle(team.account, LEAD, used),
+    lead: { ...team.lead, status, spent: spentIn(used) },
   };
+}
+
+function spentIn({ turns, nanoUsd }: Amounts): NonNullable<Member["spent"]> {
+  return { turns, costUsd: toUsd(nanoUsd) };
 }
 
 /** Nothing may begin any more. */
