@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { childOf, family, task } from "../workflows/support/family.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { type CrashStage, expectWhole, lateTasks, openCrashStage } from "./support/temporal.ts";
 
 let stage: CrashStage;
 
@@ -41,5 +41,6 @@ test("killed while a sub-agent answers, and again while its caller does: one chi
   const ends = (await parent.events()).filter(({ body }) => body.type === "ToolExecutionEnd");
   expect(ends).toHaveLength(1);
   expect(stage.model.answersRepaid()).toBe(0);
+  expect(await lateTasks(stage, parent.id)).toBe(0);
   await expectWhole(stage, parent);
 }, 60_000);

@@ -4,7 +4,7 @@ import type { WorkerProcess } from "../../src/testing/worker-process.ts";
 import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
 import { childSessions, family, task } from "../workflows/support/family.ts";
 import type { Session } from "../workflows/support/session.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { type CrashStage, expectWhole, lateTasks, openCrashStage } from "./support/temporal.ts";
 
 // Kills at every step of an agent and of its sub-agents (design 3.5).
 
@@ -33,9 +33,9 @@ async function expectBelowWhole(root: Session, children: number): Promise<void> 
     const events = await stage.transcript.events(loop?.loopId ?? "", 0);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
     expect(events.filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
-    expect(await lateTasks(id)).toBe(0);
+    expect(await lateTasks(stage, id)).toBe(0);
   }
-  expect(await lateTasks(root.id)).toBe(0);
+  expect(await lateTasks(stage, root.id)).toBe(0);
   expect((await root.events()).filter(({ body }) => body.type === "ToolExecutionEnd")).toHaveLength(children);
   expect(stage.model.answersRepaid()).toBe(0);
 }
@@ -43,15 +43,6 @@ async function expectBelowWhole(root: Session, children: number): Promise<void> 
 async function expectTreeWhole(root: Session, children: number): Promise<void> {
   await expectWhole(stage, root);
   await expectBelowWhole(root, children);
-}
-
-/** Workflow tasks that have waited in the queue of a worker that was gone. */
-async function lateTasks(session: string): Promise<number> {
-  const SCHEDULE_TO_START = 2;
-  const { events } = await stage.client.workflow.getHandle(session).fetchHistory();
-  return (events ?? []).filter(
-    ({ workflowTaskTimedOutEventAttributes: late }) => late?.timeoutType === SCHEDULE_TO_START,
-  ).length;
 }
 
 test("killed at every step of a sub-agent and of its caller: no stored answer is paid again, its unsafe tool runs once, a message is read once [SUB-01, SUB-05, RIG-04, STEER-01]", async () => {

@@ -73,6 +73,16 @@ export async function openCrashStage(): Promise<CrashStage> {
   };
 }
 
+/** Temporal's TIMEOUT_TYPE_SCHEDULE_TO_START. */
+const NOT_TAKEN = 2;
+
+/** Workflow tasks of a run that have waited, and in vain, in the queue of a worker that was gone. */
+export async function lateTasks(stage: Stage, session: string): Promise<number> {
+  const { events } = await stage.client.workflow.getHandle(session).fetchHistory();
+  const late = (events ?? []).map(({ workflowTaskTimedOutEventAttributes: timedOut }) => timedOut);
+  return late.filter((timedOut) => timedOut?.timeoutType === NOT_TAKEN).length;
+}
+
 /** When the step of this kind was begun for the n-th time. */
 export async function executed(
   stage: Stage,
