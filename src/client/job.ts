@@ -25,7 +25,10 @@ export class Job {
     this.runId = runId;
   }
 
-  /** Waits for the job's end. One that failed by its own account gives its result as data. */
+  /**
+   * Waits for the job's end. One that failed by its own account gives its result as data. An interactive job is a
+   * session: its result is that of `client.session(id)`.
+   */
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<JobResult> {
     const result: unknown = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
     return result as JobResult;

@@ -63,7 +63,7 @@ export async function launchJob(
     });
     return { job, runId: handle.firstExecutionRunId };
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError && !again) throw taken(job, error);
+    if (error instanceof WorkflowExecutionAlreadyStartedError) throw again ? atWork(job, error) : taken(job, error);
     throw translated(error, link, job);
   }
 }
@@ -126,6 +126,15 @@ export function agentsIn(mode: WorkMode): string {
     case "supervisor":
       return [mode.lead.name, ...mode.agents.map(({ name }) => name)].join(", ");
   }
+}
+
+function atWork(job: string, cause: unknown): HoldfastError {
+  const command = `holdfast job stop ${job}`;
+  return new HoldfastError(
+    "session-busy",
+    `Job ${job} is still at work: wait for its end, or stop it with \`${command}\`.`,
+    { session: job, command, cause },
+  );
 }
 
 function taken(job: string, cause: unknown): HoldfastError {

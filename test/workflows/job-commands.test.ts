@@ -46,7 +46,8 @@ test("a file with a [mode] is run as it says; the result is on standard output [
   expect(err).toContain(`answered · 2 turns · no cost known · job ${job}`);
   const status = await commandLine(stage, "job", "status", job);
   expect(status.code).toBe(0);
-  expect(status.out).toContain("completed");
+  expect(status.out).toMatch(/status +completed/);
+  expect(status.out).toMatch(/edit +editor +answered +1 .*\.edit/);
   const result = await commandLine(stage, "job", "result", job, "--json");
   expect(lines(result.out).at(-1)).toMatchObject({ type: "result", text: "Better.", exitCode: 0 });
 });

@@ -174,6 +174,10 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       doing: "at work: one",
       job: { mode: "pipeline", parts: [{ status: "running" }, { status: "waiting" }] },
     });
+    await expect(holdfast.resumePipeline(job.id)).rejects.toMatchObject({
+      code: "session-busy",
+      message: expect.stringContaining("still at work"),
+    });
     expect(await job.stop("enough")).toBe(true);
     expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" }, at: "one" });
     expect(await stage.transcript.loops(`${job.id}.one`)).toMatchObject([{ outcome: { type: "stopped" } }]);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { JobStanding, PartStatus } from "../../client/index.ts";
+import type { JobStanding, PartResult, PartStatus, Session } from "../../client/index.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { mustStay } from "../detach.ts";
@@ -86,9 +86,13 @@ Examples:
 
 async function status(context: Context, id: string): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const found = await holdfast.job(id).status();
-    if (context.json) context.printJson(found);
-    else for (const line of await lines(context, found, holdfast.session(id))) context.print(line);
+    const job = holdfast.job(id);
+    const found = await job.status();
+    // A job that is over answers no question; its result says what came of its parts.
+    const ended = found.open ? undefined : await job.result().catch(() => undefined);
+    const parts = found.job?.parts ?? ended?.parts ?? [];
+    if (context.json) context.printJson({ ...found, ...(ended === undefined ? {} : { result: ended }) });
+    else for (const line of await lines(context, found, parts, holdfast.session(id))) context.print(line);
     return EXIT.ok;
   });
 }
@@ -96,22 +100,20 @@ async function status(context: Context, id: string): Promise<number> {
 async function lines(
   context: Context,
   found: JobStanding,
-  session: Parameters<typeof statusRows>[0],
+  parts: readonly (PartStatus | PartResult)[],
+  session: Session,
 ): Promise<readonly string[]> {
   const rows = await statusRows(session, found, context.options);
   const told = rows
     .filter(([name]) => name !== "queued")
     .map(([name, value]) => `${context.out.bold(name.padEnd(9))} ${value}`);
-  const parts = found.job?.parts ?? [];
   if (parts.length === 0) return told;
-  return [
-    ...told,
-    "",
-    ...table([["PART", "AGENT", "STATUS", "TURNS", "COST", "SESSION"], ...parts.map(row)]),
-  ];
+  return [...told, "", ...table([["PART", "AGENT", "STATUS", "TURNS", "COST", "SESSION"], ...parts.map(row)])];
 }
 
-function row({ name, agent, status: word, turns, costUsd, session }: PartStatus): readonly string[] {
+function row(part: PartStatus | PartResult): readonly string[] {
+  const { name, agent, turns, costUsd, session } = part;
+  const word = "status" in part ? part.status : (part.outcome?.type ?? "not begun");
   return [name, agent, word, `${turns}`, describeCost(costUsd), session];
 }
 

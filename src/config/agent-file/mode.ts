@@ -70,12 +70,15 @@ function inputOf(type: WorkMode["type"], table: Table, cast: Cast): unknown {
   }
 }
 
-/** Seconds become milliseconds, and the word for "none" becomes null. */
+/** Keys for which the word "none" is the definition's null. */
+const NULLABLE = ["max_rounds", "idle_timeout_secs"];
+
+/** Seconds become milliseconds. */
 function renamed(table: Table, names: Readonly<Record<string, string>>): Record<string, unknown> {
   const said = Object.entries(names).filter(([key]) => table[key] !== undefined);
   return Object.fromEntries(
     said.map(([key, to]) => {
-      const value = table[key] === "none" ? null : table[key];
+      const value = NULLABLE.includes(key) && table[key] === "none" ? null : table[key];
       return [to, key.endsWith("_secs") && typeof value === "number" ? Math.round(value * 1000) : value];
     }),
   );

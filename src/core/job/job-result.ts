@@ -4,7 +4,7 @@ import { type JobMode, type JobPart, type JobState, usedByJob } from "./job.ts";
 
 /** What a part has come to. Its words stay in its session, in the entry at `position`. */
 export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome"> &
-  NonNullable<JobPart["report"] | Record<never, never>> & {
+  Partial<NonNullable<JobPart["report"]>> & {
     readonly turns: number;
     readonly costUsd: number;
   };
