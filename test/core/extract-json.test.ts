@@ -68,7 +68,7 @@ describe("a JSON value in a model's text", () => {
       }),
       { numRuns: 10_000 },
     );
-  });
+  }, 120_000);
 
   test("a part of an object is never a value [PHI-09]", () => {
     const value = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });

@@ -165,7 +165,7 @@ test("whatever is announced and happens: every invariant holds, and never more n
     { numRuns: RUNS },
   );
   expect(given).toBeGreaterThan(0);
-});
+}, 120_000);
 
 function linesOf(run: Play, loopId: string): readonly string[] {
   const end = run.transcript.eventsOf(loopId).at(-1)?.body;

@@ -30,18 +30,15 @@ const ALWAYS = [
   "approval-answered",
 ];
 
-/** Runs whose model hands tasks on, and that have enough left for it. */
-const delegating = settings.map((setting) => {
-  const replies = [calls("scout"), calls("scout", "bash"), ...(setting.replies ?? [])];
-  return { ...setting, replies, limits: {}, permissions: {} };
-});
+/** Runs in which every word of a person is asked about. */
+const filtering = settings.map((setting): Setting => ({ ...setting, judges: () => "pass" }));
 
 test("the machine moves as the table above `apply` says, and every row of it is walked", () => {
   expect(table.size).toBe(37);
   const walked = new Set<string>();
   fc.assert(
     property(
-      oneof({ arbitrary: settings, weight: 4 }, { arbitrary: delegating, weight: 1 }),
+      oneof({ arbitrary: settings, weight: 4 }, { arbitrary: filtering, weight: 1 }),
       anyActions,
       (setting, actions) => {
         for (const move of playAll({ ...setting, light: true }, actions).moves) {
