@@ -18,6 +18,14 @@ import type {
   ToolDigest,
   WrittenDigest,
 } from "../core/digest.ts";
+import type {
+  DecidedDigest,
+  DecideEvaluation,
+  EvaluationOpenedDigest,
+  OpenEvaluation,
+  WeighEvaluation,
+  WeighedDigest,
+} from "../core/evaluation/digest.ts";
 import type { TaskReport } from "../core/task.ts";
 
 // What crosses history: the inputs are commands without what only the driver needs.
@@ -51,6 +59,9 @@ export type Activities = {
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly "look-at-child": (input: LookAtChildInput) => Promise<TaskReport | null>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
+  readonly "open-evaluation": (input: OpenEvaluation) => Promise<EvaluationOpenedDigest>;
+  readonly weigh: (input: WeighEvaluation) => Promise<WeighedDigest>;
+  readonly decide: (input: DecideEvaluation) => Promise<DecidedDigest>;
 };
 
 export type ToolActivity = (input: ToolInput) => Promise<ToolDigest>;

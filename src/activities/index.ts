@@ -1,13 +1,16 @@
 import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
 import { compact } from "./compact.ts";
+import { decide } from "./decide.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { filterInput } from "./filter-input.ts";
 import { beating } from "./heartbeat.ts";
 import { lookAtChild } from "./look-at-child.ts";
 import { callModel } from "./model.ts";
+import { openEvaluation } from "./open-evaluation.ts";
 import { openLoop } from "./open-loop.ts";
 import { runHook } from "./run-hook.ts";
 import { callTool } from "./tool.ts";
+import { weigh } from "./weigh.ts";
 import { closeLoop, record } from "./write-steps.ts";
 
 const nothing = () => undefined;
@@ -24,6 +27,9 @@ export function createActivities(
     "filter-input": (input) => filterInput(input, dependencies),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     "look-at-child": (input) => beating(nothing, () => lookAtChild(input, dependencies)),
+    "open-evaluation": (input) => beating(nothing, () => openEvaluation(input, dependencies)),
+    weigh: (input) => beating(nothing, () => weigh(input, dependencies)),
+    decide: (input) => beating(nothing, () => decide(input, dependencies)),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),
   };

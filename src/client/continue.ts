@@ -8,6 +8,7 @@ import { noLoopAtRest } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { continueByHash, type Started } from "./start.ts";
 import { updateRun } from "./update-run.ts";
+import { newestLoop } from "./newest-loop.ts";
 
 export type ContinueOptions = {
   /** In place of the definition's, for the loop that goes on. `null` switches one off. */
@@ -41,7 +42,7 @@ export async function rerunLoop(
 ): Promise<Started> {
   const { transcript, record } = await knownSession(link, session);
   const loops = await transcript.loops(session);
-  const chosen = loop === undefined ? loops.at(-1) : loops.find(({ loopId }) => loopId === loop);
+  const chosen = loop === undefined ? newestLoop(loops) : loops.find(({ loopId }) => loopId === loop);
   if (chosen === undefined) {
     const names = loops.map(({ loopId }) => loopId).join(", ");
     throw new HoldfastError(

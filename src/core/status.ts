@@ -93,7 +93,7 @@ export function statusWord(state: State): StatusWord {
   return state.phase.type === "waiting" ? "waiting" : "running";
 }
 
-function outcomeWord(outcome: Outcome | undefined): StatusWord {
+export function outcomeWord(outcome: Outcome | undefined): StatusWord {
   switch (outcome?.type) {
     case "failed":
       return "failed";

@@ -1,6 +1,7 @@
 import type { NativeConnectionOptions, WorkerOptions } from "@temporalio/worker";
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
+import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts";
 import type { InputFilter } from "../hooks/filters.ts";
 import type { HookFunctions, HookPolicy } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
@@ -47,6 +48,8 @@ export type HoldfastWorkerOptions = {
   readonly converters?: Readonly<Record<string, ContextConverter>>;
   /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
   readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
+  /** Strategies that choose a branch of an evaluation, by the names under which evaluations ask for them. */
+  readonly evaluationStrategies?: Readonly<Record<string, EvaluationStrategyFunction>>;
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;

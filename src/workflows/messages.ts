@@ -59,3 +59,11 @@ export const statusQuery = defineQuery<Status>("status");
 
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";
+
+/** The name of the workflow type that compares agents in a session. */
+export const EVALUATION_WORKFLOW = "evaluation";
+
+/** Whether a workflow runs a part of an evaluation, by its id: it has no session of its own. */
+export function isPartWorkflow(workflowId: string): boolean {
+  return /\.(?:branch-\d+|judge)-[0-9a-f]{8}$/.test(workflowId);
+}

@@ -1,8 +1,13 @@
 import { defineSearchAttributeKey } from "@temporalio/common";
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
 import { dashboard } from "../core/dashboard.ts";
+import {
+  type EvaluationProgress,
+  evaluationDashboard,
+  evaluationStatus,
+} from "../core/evaluation/progress.ts";
 import type { State } from "../core/state.ts";
-import { statusOf } from "../core/status.ts";
+import { type Status, statusOf } from "../core/status.ts";
 
 const STATUS = defineSearchAttributeKey("HoldfastStatus", "KEYWORD");
 const AGENT = defineSearchAttributeKey("HoldfastAgent", "KEYWORD");
@@ -37,14 +42,30 @@ function isPassing({ phase, stop }: State): boolean {
  * and with every five turns or 25 cents.
  */
 export function showcase(searchAttributes: boolean): (state: State) => void {
-  let shown: Partial<Shown> = searchAttributes ? shownAtStart() : {};
+  const send = attributeSender(searchAttributes);
   let latest: State | undefined;
   return (state) => {
     if (state === latest) return;
     latest = state;
     setCurrentDetails(dashboard(state));
-    if (!searchAttributes || isPassing(state)) return;
-    const now = { ...shown, ...shownOf(state) };
+    if (!isPassing(state)) send(shownOf(statusOf(state)));
+  };
+}
+
+/** The same of an evaluation. */
+export function showcaseEvaluation(searchAttributes: boolean): (progress: EvaluationProgress) => void {
+  const send = attributeSender(searchAttributes);
+  return (progress) => {
+    setCurrentDetails(evaluationDashboard(progress));
+    send(shownOf(evaluationStatus(progress)));
+  };
+}
+
+function attributeSender(searchAttributes: boolean): (news: Partial<Shown>) => void {
+  let shown: Partial<Shown> = searchAttributes ? shownAtStart() : {};
+  return (news) => {
+    if (!searchAttributes) return;
+    const now = { ...shown, ...news };
     if (!isWorthAnEvent(shown, now)) return;
     const changes = [
       ...(shown.session === now.session ? [] : [{ key: SESSION, value: now.session }]),
@@ -73,8 +94,7 @@ function shownAtStart(): Partial<Shown> {
 }
 
 /** Agent and model are not known before the loop is open. */
-function shownOf(state: State): Partial<Shown> {
-  const { session, status, agent, model, turns, costUsd } = statusOf(state);
+function shownOf({ session, status, agent, model, turns, costUsd }: Status): Partial<Shown> {
   return {
     session,
     status,

@@ -52,6 +52,7 @@ class Book {
   get transcript(): Transcript {
     return {
       loops: async () => this.records,
+      evaluations: async () => [],
       events: async (loopId: string, from: number) => this.written.get(loopId)!.slice(from),
       entries: async (_session: string, _branch: string, from: number, to: number) =>
         this.messages

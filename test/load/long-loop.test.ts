@@ -87,6 +87,7 @@ function worker() {
     transforms: new Named("context transform"),
     converters: new Named("context converter"),
     compactions: new Named("compaction strategy"),
+    evaluations: new Named("evaluation strategy"),
     secrets: () => "sk-test",
     definitions: new Definitions(transcript),
     conversations: new Conversations(transcript),

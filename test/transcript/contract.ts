@@ -3,6 +3,7 @@ import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { FencedError } from "../../src/transcript/store-error.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { branchContract } from "./branch-contract.ts";
+import { evaluationContract } from "./evaluation-contract.ts";
 import { loopContract } from "./loop-contract.ts";
 import { loopViewContract } from "./loop-view-contract.ts";
 import { propertyContract } from "./property-contract.ts";
@@ -23,6 +24,7 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
     branchContract(make);
     loopContract(make);
     loopViewContract(make);
+    evaluationContract(make);
     contentContract(make);
     processContract(make);
     propertyContract(make);
@@ -128,8 +130,8 @@ function processContract(make: () => Promise<Bench>): void {
       await claim(4, { process: "p2" });
       await claim(5);
       expect(await transcript.remains("p1")).toEqual({
-        activities: [{ session: "s", run: "r1", number: 5, call: 0, activityId: "a5", executions: 1 }],
-        runs: [{ session: "s", run: "r1" }],
+        activities: [{ workflow: "s", run: "r1", number: 5, call: 0, activityId: "a5", executions: 1 }],
+        runs: [{ workflow: "s", run: "r1" }],
       });
       expect((await transcript.remains("p2")).activities).toMatchObject([{ number: 4 }]);
       await transcript.closeLoop({
@@ -143,7 +145,7 @@ function processContract(make: () => Promise<Bench>): void {
       });
       expect(await transcript.remains("p1")).toEqual({
         activities: [],
-        runs: [{ session: "s", run: "r1" }],
+        runs: [{ workflow: "s", run: "r1" }],
       });
       await transcript.signOut("p1");
       expect((await transcript.remains("p1")).runs).toEqual([]);
