@@ -1,11 +1,6 @@
 import { Context } from "@temporalio/activity";
-import type {
-  DecidedDigest,
-  DecideEvaluation,
-  EvaluatedBranch,
-  PartEnd,
-} from "../core/evaluation/digest.ts";
 import { type Decision, fallback } from "../core/evaluation/decision.ts";
+import type { DecidedDigest, DecideEvaluation, EvaluatedBranch, PartEnd } from "../core/evaluation/digest.ts";
 import { decisionWithoutJudge, judgeDecision } from "../core/evaluation/judge-decision.ts";
 import { choose } from "../core/evaluation/strategies.ts";
 import { NO_USAGE } from "../core/usage.ts";
@@ -49,6 +44,7 @@ export async function decide(input: DecideEvaluation, dependencies: Dependencies
       evaluation: input.evaluation,
       atMs: Date.now(),
       decision: costly.decision,
+      loopIds: branches.map(({ loop }, index) => loop?.loopId ?? input.ends[index]?.loopId ?? ""),
       ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
       evaluationUsage: costly.evaluationUsage,
       status: STATUS_OF_OUTCOME[outcome.type],
@@ -126,13 +122,17 @@ function evaluated(
 /** Of the chosen branch; of one that never came to an end, what its workflow was told. */
 function outcomeOf(chosen: ReadBranch | undefined, end: PartEnd | undefined): Outcome {
   if (chosen?.loop?.outcome !== undefined) return chosen.loop.outcome;
-  const { type, reason } = { reason: "", ...end?.status };
-  switch (type) {
+  const status = end?.status;
+  if (status === undefined || status.type === "answered") {
+    return { type: "failed", fault: "evaluation", message: "The record does not hold the chosen branch" };
+  }
+  const { reason } = status;
+  switch (status.type) {
     case "over-budget":
       return { type: "limit-reached", reason };
     case "stopped":
       return { type: "stopped", reason };
-    default:
+    case "failed":
       return { type: "failed", fault: "evaluation", message: reason };
   }
 }

@@ -1,8 +1,8 @@
+import { utf8Length } from "../core/estimate.ts";
 import type { BranchOutcome } from "../core/evaluation/branch-outcome.ts";
 import type { DecideEvaluation, PartEnd } from "../core/evaluation/digest.ts";
 import { lastAnswerText } from "../core/evaluation/judge-material.ts";
 import { partStatus } from "../core/evaluation/progress.ts";
-import { utf8Length } from "../core/estimate.ts";
 import { addUsage, NO_USAGE } from "../core/usage.ts";
 import type { AgentMessage, AssistantMessage, Usage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";

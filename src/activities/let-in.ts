@@ -24,7 +24,8 @@ export async function letIn(
   const { definition, dependencies, signal } = asking;
   const names = definition.inputFilters;
   const began = Date.now();
-  const refused = hookedPoints(definition) === undefined ? undefined : await mayBegin(step, prompts, inbox, asking);
+  const refused =
+    hookedPoints(definition) === undefined ? undefined : await mayBegin(step, prompts, inbox, asking);
   if (refused !== undefined) return { prompts, ...refused };
   const waiting = continuation?.kind.type === "compaction" ? async () => [] : inbox;
   const limitMs = Math.min(FILTERS_MS, began + PATIENCE_MS - Date.now());

@@ -1,4 +1,4 @@
-import type { EvaluationOpenedDigest, OpenedAgent, OpenEvaluation } from "../core/evaluation/digest.ts";
+import type { EvaluationOpenedDigest, OpenEvaluation, OpenedAgent } from "../core/evaluation/digest.ts";
 import { judgeSystemPrompt } from "../core/evaluation/judge-prompt.ts";
 import { strategyProblem } from "../core/evaluation/strategies.ts";
 import { loopSegment } from "../core/loop-segment.ts";
@@ -34,7 +34,9 @@ export async function openEvaluation(
     const branches = await Promise.all(agents.map((agent) => planned(agent, dependencies)));
     const judge =
       strategy.type === "judge"
-        ? await planned(strategy.judge, dependencies, (own) => judgeSystemPrompt(strategy.systemPrompt ?? own))
+        ? await planned(strategy.judge, dependencies, (own) =>
+            judgeSystemPrompt(strategy.systemPrompt ?? own),
+          )
         : undefined;
     const opened = await transcript.openEvaluation({
       step,

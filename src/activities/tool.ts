@@ -145,10 +145,7 @@ async function resultOf(
 }
 
 /** The call with its arguments, from the answer in the transcript. */
-async function callOf(
-  input: ToolInput,
-  { conversations, process }: Dependencies,
-): Promise<ToolCallContent> {
+async function callOf(input: ToolInput, { conversations, process }: Dependencies): Promise<ToolCallContent> {
   const { session } = currentStep(input, process);
   const answer = await conversations.message(session, input.branch, input.answer);
   const call = callIn(answer, input.call, input.arguments);

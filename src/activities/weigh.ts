@@ -1,9 +1,9 @@
+import { amountsOf } from "../core/budget/amounts.ts";
 import type { WeighEvaluation, WeighedDigest } from "../core/evaluation/digest.ts";
-import { decisionWithoutJudge, judgedBranches } from "../core/evaluation/judge-decision.ts";
 import { judgeBudget } from "../core/evaluation/fit-material.ts";
+import { decisionWithoutJudge, judgedBranches } from "../core/evaluation/judge-decision.ts";
 import { judgeMaterial } from "../core/evaluation/judge-material.ts";
 import { fittedJudgePrompt } from "../core/evaluation/judge-prompt.ts";
-import { amountsOf } from "../core/budget/amounts.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type ReadBranch, readBranches, readContext } from "./evaluated.ts";
 import { asFailure } from "./failure.ts";

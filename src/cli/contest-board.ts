@@ -13,7 +13,8 @@ export class ContestBoard {
   /** @returns What is worth a line, or nothing. */
   say(item: WatchItem): string | undefined {
     if (item.type === "group" && item.event.type === "ParallelLoopStart") {
-      for (const [index, loopId] of item.event.loopIds.entries()) this.#names.set(loopId, `branch ${index + 1}`);
+      for (const [index, loopId] of item.event.loopIds.entries())
+        this.#names.set(loopId, `branch ${index + 1}`);
       return undefined;
     }
     if (item.type === "group" && item.event.type === "ProgressMessage") return item.event.text;

@@ -6,9 +6,9 @@ import { raiseLimitsUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import { noLoopAtRest } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { newestLoop } from "./newest-loop.ts";
 import { continueByHash, type Started } from "./start.ts";
 import { updateRun } from "./update-run.ts";
-import { newestLoop } from "./newest-loop.ts";
 
 export type ContinueOptions = {
   /** In place of the definition's, for the loop that goes on. `null` switches one off. */

@@ -1,7 +1,7 @@
+import { strategyProblem } from "../core/evaluation/strategies.ts";
+import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition.ts";
 import { type EvaluationLimits, EvaluationPlan, MAX_BRANCHES } from "../schema/evaluation.ts";
-import type { AgentEvent } from "../schema/agent-event.ts";
-import { strategyProblem } from "../core/evaluation/strategies.ts";
 import type { EvaluationRequest, EvaluationResult } from "../workflows/evaluation-input.ts";
 import { EVALUATION_WORKFLOW } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
@@ -18,8 +18,8 @@ import { runOptions, settingsOf } from "./run-options.ts";
 import { Session } from "./session.ts";
 import { sessionId } from "./session-id.ts";
 import type { SessionStatus } from "./status.ts";
-import { INLINE_BYTES, pack } from "./words.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
+import { INLINE_BYTES, pack } from "./words.ts";
 
 export type EvaluateOptions = {
   /** One branch each. */
@@ -100,9 +100,7 @@ export async function startEvaluation(link: Link, options: EvaluateOptions): Pro
   const request: EvaluationRequest = {
     agents: await Promise.all(agents.map(pin)),
     strategy:
-      strategy.type === "judge"
-        ? { ...strategy, judge: await pin(judge as AgentDefinition) }
-        : strategy,
+      strategy.type === "judge" ? { ...strategy, judge: await pin(judge as AgentDefinition) } : strategy,
     ...(limits === undefined ? {} : { limits }),
     ...(message === undefined ? {} : { prompt: message }),
     ...settingsOf(link),
@@ -154,7 +152,11 @@ function isEvaluated(result: object): result is EvaluationResult {
 
 function notBegun({ session, outcome }: Pick<EvaluationResult, "session" | "outcome">): HoldfastError {
   const why = outcome.type === "failed" ? outcome.message : outcome.type;
-  return new HoldfastError("input-invalid", `The evaluation in session ${session} could not be made: ${why}`, {
-    session,
-  });
+  return new HoldfastError(
+    "input-invalid",
+    `The evaluation in session ${session} could not be made: ${why}`,
+    {
+      session,
+    },
+  );
 }

@@ -14,11 +14,11 @@ export { type Problem, type ProblemKind, problemLine } from "../config/problem.t
 export { withoutContextManagement } from "../config/unbounded.ts";
 export { isContextOverflow, modelMessage, turnIdOf, userMessage, withTurnId } from "../core/agent-message.ts";
 export type { PendingApproval } from "../core/approvals.ts";
-export type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 export type { BranchOutcome, BranchStatus } from "../core/evaluation/branch-outcome.ts";
 export type { Decision } from "../core/evaluation/decision.ts";
 export type { EvaluatedBranch } from "../core/evaluation/digest.ts";
 export type { PartProgress } from "../core/evaluation/progress.ts";
+export type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 export type { StatusWord } from "../core/status.ts";
 export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";

@@ -1,8 +1,8 @@
 import type { AgentMessage } from "../schema/message.ts";
 import type { EventBody, LoopEvent } from "../schema/record.ts";
 import type { Delta } from "../stream/stream.ts";
-import { leftBranches } from "../transcript/left-branches.ts";
 import type { EvaluationRecord } from "../transcript/evaluation.ts";
+import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type GroupEvent, RecordedGroups } from "./recorded-groups.ts";

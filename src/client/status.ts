@@ -12,17 +12,17 @@ import { type PendingActivity, pendingActivities } from "./pending-activity.ts";
 
 export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
   Partial<Pick<EvaluationStatus, "strategy" | "branches" | "judge" | "decision">> & {
-  readonly session: string;
-  readonly status: StatusWord;
-  /** Who said so: the run itself, what the server shows of it, or the transcript alone. */
-  readonly source: "run" | "server" | "transcript";
-  /** A run of the session is open. */
-  readonly open: boolean;
-  readonly runId?: string;
-  readonly startedAt?: Date;
-  readonly closedAt?: Date;
-  readonly pending: readonly PendingActivity[];
-};
+    readonly session: string;
+    readonly status: StatusWord;
+    /** Who said so: the run itself, what the server shows of it, or the transcript alone. */
+    readonly source: "run" | "server" | "transcript";
+    /** A run of the session is open. */
+    readonly open: boolean;
+    readonly runId?: string;
+    readonly startedAt?: Date;
+    readonly closedAt?: Date;
+    readonly pending: readonly PendingActivity[];
+  };
 
 /** How long a worker may take to say where a run stands; what the server knows is shown then. */
 const QUERY_TIMEOUT_MS = 3_000;

@@ -1,5 +1,5 @@
-import type { EvaluatedBranch } from "../core/evaluation/digest.ts";
 import type { Decision } from "../core/evaluation/decision.ts";
+import type { EvaluatedBranch } from "../core/evaluation/digest.ts";
 import type { EvaluationPlan } from "../schema/evaluation.ts";
 import type { Usage } from "../schema/message.ts";
 import type { RunSettings } from "./input.ts";

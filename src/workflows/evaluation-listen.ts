@@ -6,6 +6,7 @@ import { isWords, messageFrom } from "./input.ts";
 import { BUSY_TEXT } from "./listen.ts";
 import {
   type Accepted,
+  type ApprovalWords,
   approveUpdate,
   followUpSignal,
   followUpUpdate,
@@ -44,20 +45,24 @@ export function listenToEvaluation({ status, stop, keep }: Heard): void {
   setHandler(steerUpdate, acknowledged, { validator: mustBeWords });
   setHandler(followUpUpdate, acknowledged, { validator: mustBeWords });
   setHandler(promptUpdate, acknowledged, {
-    validator: () => {
-      throw ApplicationFailure.nonRetryable(BUSY_TEXT, "holdfast/busy");
-    },
+    validator: isBusy,
     description: "Refused: the session is being evaluated",
   });
   setHandler(approveUpdate, () => ({ toolCallId: "", tool: "", waiting: 0 }), {
-    validator: () => {
-      throw ApplicationFailure.nonRetryable(
-        "A branch of an evaluation is answered by itself: approve under its workflow's id, as status shows it",
-        "holdfast/no-approval",
-      );
-    },
+    validator: waitsElsewhere,
     description: "Refused: each branch is answered by itself",
   });
+}
+
+function isBusy(_: Words): void {
+  throw ApplicationFailure.nonRetryable(BUSY_TEXT, "holdfast/busy");
+}
+
+function waitsElsewhere(_: ApprovalWords): void {
+  throw ApplicationFailure.nonRetryable(
+    "A branch of an evaluation is answered by itself: approve under its workflow's id, as status shows it",
+    "holdfast/no-approval",
+  );
 }
 
 function mustBeWords(words: Words): void {

@@ -1,4 +1,8 @@
-import { ApplicationFailure, ChildWorkflowFailure, WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
+import {
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  WorkflowExecutionAlreadyStartedError,
+} from "@temporalio/common";
 import { CancelledFailure, startChild, uuid4 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/amounts.ts";
 import type { EvaluationOpenedDigest, OpenedAgent, PartEnd } from "../core/evaluation/digest.ts";

@@ -1,4 +1,4 @@
-import { CancellationScope } from "@temporalio/workflow";
+import type { CancellationScope } from "@temporalio/workflow";
 import { type Account, settle } from "../core/budget/account.ts";
 import { NOTHING } from "../core/budget/amounts.ts";
 import type { Reservation } from "../core/budget/reserve.ts";
@@ -53,8 +53,14 @@ export class Comparison {
     const { tell, read } = this.#world;
     const { branches, judge } = this.#opened;
     tell({ phase: "comparing", ...begunParts(this.#opened) });
-    const reservations = this.#reserve(branches.map((_, index) => branchName(index)), branches, judge !== undefined);
-    await work.run(() => Promise.all(branches.map((agent, index) => this.#branch(index, agent, reservations[index]))));
+    const reservations = this.#reserve(
+      branches.map((_, index) => branchName(index)),
+      branches,
+      judge !== undefined,
+    );
+    await work.run(() =>
+      Promise.all(branches.map((agent, index) => this.#branch(index, agent, reservations[index]))),
+    );
     if (judge !== undefined && read().stop === undefined) await this.#ask(judge, work);
   }
 
@@ -78,7 +84,12 @@ export class Comparison {
     };
     const begun = this.#world.read().branches[index] as PartProgress;
     const name = branchName(index);
-    const { end, report, wasRefused } = await this.#perform({ name, agent, at, prompt }, reservation, begun, show);
+    const { end, report, wasRefused } = await this.#perform(
+      { name, agent, at, prompt },
+      reservation,
+      begun,
+      show,
+    );
     this.#ends[index] = end;
     if (report === undefined && !wasRefused) this.#lost.push(index);
   }
@@ -93,7 +104,7 @@ export class Comparison {
       { ...looked, judgeHash: judge.definitionHash, lost },
       "what the judge is asked",
     );
-    lost.forEach((index, place) => this.#settle(branchName(index), used[place]));
+    for (const [place, index] of lost.entries()) this.#settle(branchName(index), used[place]);
     if (question === undefined || read().stop !== undefined) return;
     tell({ phase: "judging" });
     const [reservation] = this.#reserve([JUDGE], [judge], false);
@@ -105,7 +116,11 @@ export class Comparison {
     this.#judge = end;
   }
 
-  #reserve(ids: readonly string[], agents: readonly OpenedAgent[], keepsOne: boolean): readonly Reservation[] {
+  #reserve(
+    ids: readonly string[],
+    agents: readonly OpenedAgent[],
+    keepsOne: boolean,
+  ): readonly Reservation[] {
     const { account, reservations } = reserveParts(this.#account, ids, agents, Date.now(), keepsOne);
     this.#account = account;
     return reservations;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { utf8Length } from "../../src/core/estimate.ts";
 import type { OpenedAgent } from "../../src/core/evaluation/digest.ts";
 import {
   begunParts,
@@ -9,7 +10,6 @@ import {
   partStatus,
 } from "../../src/core/evaluation/progress.ts";
 import { evaluationAccount, reserveParts } from "../../src/core/evaluation/shares.ts";
-import { utf8Length } from "../../src/core/estimate.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const agent = (number: number, limits: Partial<Limits> = {}): OpenedAgent => ({
@@ -30,7 +30,12 @@ function progress(count: number, of: Partial<EvaluationProgress> = {}): Evaluati
     phase: "comparing",
     branches: [],
     waiting: 0,
-    ...begunParts({ evaluation: "e", at: { branch: "main", position: 0 }, branches, judge: agent(count + 1) }),
+    ...begunParts({
+      evaluation: "e",
+      at: { branch: "main", position: 0 },
+      branches,
+      judge: agent(count + 1),
+    }),
     ...of,
   };
 }

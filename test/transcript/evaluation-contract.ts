@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { EvaluationClosing, EvaluationOpened, EvaluationOpening } from "../../src/transcript/evaluation.ts";
+import type {
+  EvaluationClosing,
+  EvaluationOpened,
+  EvaluationOpening,
+} from "../../src/transcript/evaluation.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { entry, event, message, NOTHING, opening, step, texts, USAGE, write } from "./story.ts";
@@ -50,6 +54,7 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       evaluation: "e",
       atMs: 900,
       decision: { selected, by: "strategy", reason: "Why not." },
+      loopIds: ["s.v.m.1", "s.v.m.2"],
       ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
       evaluationUsage: USAGE,
       status: "completed",
@@ -67,7 +72,11 @@ export function evaluationContract(make: () => Promise<Bench>): void {
         ],
         judge: { loopId: "s.v.j.3", number: 3 },
       });
-      expect(await transcript.session("s")).toMatchObject({ status: "running", loops: 0, headBranch: "main" });
+      expect(await transcript.session("s")).toMatchObject({
+        status: "running",
+        loops: 0,
+        headBranch: "main",
+      });
       const again = evaluating({ step: step({ run: "e", number: 0, generation: 2, process: "p2" }) });
       expect(await transcript.openEvaluation(again)).toEqual(opened);
       expect(await transcript.evaluations("s")).toHaveLength(1);
@@ -75,11 +84,14 @@ export function evaluationContract(make: () => Promise<Bench>): void {
 
     test("each branch begins where the session's head was, on a branch of its own, and leaves the session alone", async () => {
       const first = await transcript.openLoop(opening());
-      await transcript.store(write({ loopId: first.loopId, branch: "main", base: 1 }, { entries: [entry(1, "hi")] }));
+      await transcript.store(
+        write({ loopId: first.loopId, branch: "main", base: 1 }, { entries: [entry(1, "hi")] }),
+      );
       const before = await transcript.session("s");
-      await transcript.storeInbox(write({ loopId: "", branch: "main", base: 0 }, { step: step({ number: 2 }) }), [
-        message("i1"),
-      ]);
+      await transcript.storeInbox(
+        write({ loopId: "", branch: "main", base: 0 }, { step: step({ number: 2 }) }),
+        [message("i1")],
+      );
       const opened = await transcript.openEvaluation(evaluating());
       expect(opened).toMatchObject({ at: { branch: "main", position: 2 }, parentLoopId: first.loopId });
       expect(opened.branches.map(({ loopId }) => loopId)).toEqual(["s.v.m.2", "s.v.m.3"]);
@@ -116,7 +128,9 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       expect(await transcript.session("s")).toMatchObject({ status: "running", headBranch: "main" });
       expect((await transcript.loops("s")).map(({ parallel }) => parallel)).toEqual([undefined, undefined]);
       expect(await transcript.closeEvaluation(deciding(two.loopId))).toEqual({ done: "decided" });
-      expect(await transcript.closeEvaluation({ ...deciding(one.loopId, 0), result: { done: "anew" } })).toEqual({
+      expect(
+        await transcript.closeEvaluation({ ...deciding(one.loopId, 0), result: { done: "anew" } }),
+      ).toEqual({
         done: "decided",
       });
       const group = {
@@ -139,7 +153,12 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       const next = await transcript.openLoop(
         opening({ step: step({ number: 7 }), prompts: [message("n", "next")] }),
       );
-      expect(next).toMatchObject({ branch: two.branch, from: 1, parentLoopId: two.loopId, loopId: "s.v.m.3" });
+      expect(next).toMatchObject({
+        branch: two.branch,
+        from: 1,
+        parentLoopId: two.loopId,
+        loopId: "s.v.m.3",
+      });
     });
 
     test("without a loop to choose the session stays where it was, and numbers are not given twice", async () => {
@@ -150,7 +169,10 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       expect(record).toMatchObject({
         id: "e",
         strategy: "judge",
-        branches: [{ loopId: "s.v.m.1", agentName: "agent" }, { loopId: "s.v.m.2", agentName: "other" }],
+        branches: [
+          { loopId: "s.v.m.1", agentName: "agent" },
+          { loopId: "s.v.m.2", agentName: "other" },
+        ],
         judgeLoopId: "s.v.j.3",
         endedAtMs: 900,
         closed: { decision: { selected: 0 } },
@@ -165,6 +187,16 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       const reset = branch(0, opened);
       const again = await transcript.openLoop({ ...reset, step: { ...reset.step, run: "b0-reset" } });
       expect([first.loopId, again.loopId]).toEqual(["s.v.m.1", "s.v.m.3"]);
+      await transcript.closeEvaluation({
+        ...deciding(again.loopId, 0),
+        loopIds: [again.loopId, "s.v.m.2"],
+      });
+      const groups = (await transcript.loops("s")).map(({ loopId, parallel }) => [loopId, parallel?.isSelected]);
+      expect(groups).toEqual([
+        ["s.v.m.1", undefined],
+        ["s.v.m.3", true],
+      ]);
+      expect((await transcript.session("s"))?.agentName).toBe("agent");
     });
 
     test("loops that never ended are over with the evaluation, and with the next loop", async () => {

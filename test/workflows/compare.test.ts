@@ -30,9 +30,13 @@ async function flagsOf(contest: Contest): Promise<string[]> {
 
 describe("holdfast compare", () => {
   test("prints the chosen answer, and a table of all on standard error [PAR-01]", async () => {
-    const contest = new Contest(stage, [{ says: [{ text: "short" }] }, { says: [{ text: "the long one" }] }], {
-      says: [{ text: "2" }],
-    });
+    const contest = new Contest(
+      stage,
+      [{ says: [{ text: "short" }] }, { says: [{ text: "the long one" }] }],
+      {
+        says: [{ text: "2" }],
+      },
+    );
     const { code, out, err } = await commandLine(stage, "compare", "Go", ...(await flagsOf(contest)));
     expect({ code, out }).toEqual({ code: 0, out: "the long one\n" });
     expect(err).toMatch(/^ {3}agent-1 +test-model +answered +1 +\d+ +- +\d+\.\d$/m);
@@ -74,7 +78,10 @@ describe("holdfast compare", () => {
     [["compare"], /Say what to do/],
     [["compare", " ", "-a", "x"], /The task is empty/],
     [["compare", "Go", "-a", "FILE", "--strategy", "judge"], /needs one: --judge/],
-    [["compare", "Go", "-a", "FILE", "-j", "FILE", "--strategy", "elaborate"], /--judge is for the strategy judge/],
+    [
+      ["compare", "Go", "-a", "FILE", "-j", "FILE", "--strategy", "elaborate"],
+      /--judge is for the strategy judge/,
+    ],
     [["compare", "Go", "-a", "FILE", "-a", "FILE", "--strategy", "transparent"], /passes one branch through/],
   ])("%j is refused with a reason", async (words, reason) => {
     const contest = new Contest(stage, [{ says: [] }]);

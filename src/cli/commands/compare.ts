@@ -1,6 +1,11 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
-import type { AgentDefinition, Evaluation, EvaluationOutcome, EvaluationStrategy } from "../../client/index.ts";
+import type {
+  AgentDefinition,
+  Evaluation,
+  EvaluationOutcome,
+  EvaluationStrategy,
+} from "../../client/index.ts";
 import { agentFromFile } from "../agent-file.ts";
 import { ContestBoard, contestRows } from "../contest-board.ts";
 import type { Context } from "../context.ts";
@@ -55,7 +60,9 @@ Limits hold for all agents and the judge together. The chosen answer is what the
 in its record. Files that the agents change in one folder are changed for all of them: give each its own workspace.
 Ctrl-C stops the branches and takes the first that has answered; a second one leaves.`,
     )
-    .action(async (task: string | undefined, flags: Flags) => act((context) => compare(context, task, flags)));
+    .action(async (task: string | undefined, flags: Flags) =>
+      act((context) => compare(context, task, flags)),
+    );
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {
@@ -156,7 +163,9 @@ function conclude(context: Context, result: EvaluationOutcome): number {
     return exitCode;
   }
   for (const row of table(contestRows(result))) context.tell(printable(row));
-  context.tell(decision.by === "fallback" ? context.err.yellow(printable(decision.reason)) : printable(decision.reason));
+  context.tell(
+    decision.by === "fallback" ? context.err.yellow(printable(decision.reason)) : printable(decision.reason),
+  );
   if (text !== undefined && text !== "") context.print(printable(text));
   const words = `${describeOutcome(outcome)} · ${count(result.losers.length + 1, "agent")} compared · ${describeCost(costUsd)} · session ${session}`;
   context.tell(exitCode === EXIT.ok ? context.err.dim(words) : context.err.red(words));

@@ -18,14 +18,14 @@ export function evaluationAccount(
   agents: readonly Agent[],
   startsAtMs: number,
 ): Account {
-  const { maxTurns, maxTotalTokens, maxDurationMs, maxCostUsd } = limits ?? {};
+  const { maxTurns = null, maxTotalTokens = null, maxDurationMs = null, maxCostUsd = null } = limits ?? {};
   const depth = 1 + Math.max(...agents.map((agent) => ownOf(agent).depth));
   return openAccount({
-    turns: maxTurns ?? null,
-    tokens: maxTotalTokens ?? null,
-    nanoUsd: maxCostUsd === undefined ? null : toNanoUsd(maxCostUsd),
+    turns: maxTurns,
+    tokens: maxTotalTokens,
+    nanoUsd: maxCostUsd === null ? null : toNanoUsd(maxCostUsd),
     children: null,
-    deadlineMs: maxDurationMs === undefined ? null : startsAtMs + maxDurationMs,
+    deadlineMs: maxDurationMs === null ? null : startsAtMs + maxDurationMs,
     depth,
   });
 }

@@ -2,7 +2,12 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
-import type { EvaluationClosing, EvaluationOpened, EvaluationOpening, EvaluationRecord } from "../evaluation.ts";
+import type {
+  EvaluationClosing,
+  EvaluationOpened,
+  EvaluationOpening,
+  EvaluationRecord,
+} from "../evaluation.ts";
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";

@@ -24,6 +24,14 @@ export class Contest {
       judge === undefined
         ? undefined
         : stage.session({ replies: [...judge.says], agent: { systemPrompt: "", ...judge.agent } });
+    const said = [...contestants, ...(judge === undefined ? [] : [judge])];
+    const all = [...this.agents, ...(this.judge === undefined ? [] : [this.judge])];
+    stage.model.script({
+      conversations: all.map(({ id }, index) => ({
+        match: ({ conversation }: { readonly conversation: string }) => conversation === id,
+        replies: [...(said[index]?.says ?? [])],
+      })),
+    });
     this.id = `contest-${this.agents.map(({ id }) => id).join("-")}`.slice(0, 200);
   }
 
