@@ -44,14 +44,12 @@ export class Recorded {
     const over =
       newest?.endedAtMs !== undefined && openSince !== undefined && newest.endedAtMs < openSince.getTime();
     // The loops of one evaluation are watched together.
-    const group = groups.find(({ id, endedAtMs }) =>
-      endedAtMs === undefined ? id === groups.at(-1)?.id : id === newest?.evaluation,
-    );
+    const group = groups.find(({ id }) => id === newest?.evaluation) ?? begunSince(newest, groups.at(-1));
     const isNewest = (loop: LoopRecord) =>
       loop === newest || (group !== undefined && loop.evaluation === group.id);
     const skipped = from === "now" || over ? loops : loops.filter((loop) => !isNewest(loop));
     this.#skipped = new Set(skipped.map(({ loopId }) => loopId));
-    this.#groups.skip(groups.filter((one) => one !== group || (over && one.endedAtMs !== undefined)));
+    this.#groups.skip(groups.filter((one) => one !== group || (over && one.id === newest.evaluation)));
     if (from !== "now") return;
     // The loops that run are followed from their next event on.
     const running = loops.filter((loop) => isNewest(loop) && loop.status === "running");
@@ -159,6 +157,15 @@ export class Recorded {
     const entries = await transcript.entries(this.#session, branch, from, to);
     return new Map(entries.map(({ position, message }) => [position, message]));
   }
+}
+
+/** An evaluation that has no loops yet. */
+function begunSince(
+  newest: LoopRecord | undefined,
+  group: EvaluationRecord | undefined,
+): EvaluationRecord | undefined {
+  if (group === undefined || group.endedAtMs !== undefined) return undefined;
+  return newest === undefined || newest.startedAtMs <= group.startedAtMs ? group : undefined;
 }
 
 function* asItems(events: Iterable<GroupEvent>): Generator<WatchItem, void, void> {

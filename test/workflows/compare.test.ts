@@ -66,6 +66,9 @@ describe("holdfast compare", () => {
     const running = main(["compare", "Go", ...(await flagsOf(contest)), ...placeOf(stage)], streams);
     await stage.model.waitForHold("interrupted");
     await expect.poll(() => said.err, { timeout: 10_000 }).toContain("branch 2 is over: answered");
+    const [, session = ""] = /session (\S+)/.exec(said.err) ?? [];
+    const { out: status } = await commandLine(stage, "status", session);
+    expect(status).toMatch(/^branch 1 +agent-1 · test-model · running .* · \S+\.branch-1-[0-9a-f]{8}$/m);
     signals.emit("SIGINT");
     expect(await running).toBe(4);
     expect(said.out).toBe("two\n");

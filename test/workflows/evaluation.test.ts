@@ -80,6 +80,17 @@ describe("an evaluation [PAR-01]", () => {
     const loops = await stage.transcript.loops(contest.id);
     const chosen = loops.find(({ parallel }) => parallel?.isSelected);
     expect(loops.at(-1)).toMatchObject({ parentLoopId: chosen?.loopId, branch: chosen?.branch });
+    const marks: string[] = [];
+    for await (const { type } of client.agentEvents(contest.id, { from: "session" })) {
+      if (type === "AgentStart" || type.startsWith("Parallel")) marks.push(type);
+    }
+    expect(marks).toEqual([
+      "ParallelLoopStart",
+      "AgentStart",
+      "AgentStart",
+      "ParallelLoopEnd",
+      "AgentStart",
+    ]);
     await client.close();
   });
 
@@ -401,6 +412,8 @@ test("watchers see brackets around the loops of all branches, in their order [EV
   const starts = seen.filter(({ type }) => type === "AgentStart").map(({ loopId }) => loopId);
   expect(new Set(starts).size).toBe(3);
   expect(seen.filter(({ type }) => type === "AgentEnd")).toHaveLength(3);
+  // The judge's loop was the last to end; the session goes on behind another.
+  expect(await client.status(contest.id)).toMatchObject({ status: "completed", loopId: result.loopId });
   await client.close();
 });
 
