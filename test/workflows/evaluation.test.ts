@@ -365,15 +365,20 @@ describe("however a branch ends", () => {
   });
 
   test("a session that is evaluated has no other run, and what people say waits in its inbox [LOOP-08]", async () => {
-    const contest = new Contest(stage, [{ says: [{ text: "one", holdUntil: "busy" }] }]);
+    const contest = new Contest(stage, [{ says: [{ text: "one", holdUntil: "busy" }, { text: "two" }] }]);
     await contest.start("Go", { strategy: { type: "transparent" } });
     await stage.model.waitForHold("busy");
     const client = await connectTo(stage);
     await expect(client.prompt(contest.id, "me too")).rejects.toMatchObject({ code: "session-busy" });
     await contest.handle.signal(steerSignal, { id: "w1", text: "for later" });
     expect(await client.followUp(contest.id, "and this", { acknowledge: true })).toMatchObject({ queued: 2 });
+    const { branches } = await contest.handle.query<{ branches: { workflow: string }[] }>("status");
+    const workflow = branches[0]?.workflow ?? "";
+    await client.steer(workflow, "Also this");
     stage.model.release("busy");
-    await contest.result();
+    const result = await contest.result();
+    expect(await contest.said(result.branch)).toContain("user: Also this");
+    await expect(client.steer(workflow, "too late")).rejects.toMatchObject({ code: "session-unknown" });
     expect((await stage.transcript.inbox(contest.id)).map(({ text }) => text)).toEqual([
       "for later",
       "and this",
