@@ -191,7 +191,10 @@ export function evaluationContract(make: () => Promise<Bench>): void {
         ...deciding(again.loopId, 0),
         loopIds: [again.loopId, "s.v.m.2"],
       });
-      const groups = (await transcript.loops("s")).map(({ loopId, parallel }) => [loopId, parallel?.isSelected]);
+      const groups = (await transcript.loops("s")).map(({ loopId, parallel }) => [
+        loopId,
+        parallel?.isSelected,
+      ]);
       expect(groups).toEqual([
         ["s.v.m.1", undefined],
         ["s.v.m.3", true],

@@ -84,13 +84,7 @@ describe("an evaluation [PAR-01]", () => {
     for await (const { type } of client.agentEvents(contest.id, { from: "session" })) {
       if (type === "AgentStart" || type.startsWith("Parallel")) marks.push(type);
     }
-    expect(marks).toEqual([
-      "ParallelLoopStart",
-      "AgentStart",
-      "AgentStart",
-      "ParallelLoopEnd",
-      "AgentStart",
-    ]);
+    expect(marks).toEqual(["ParallelLoopStart", "AgentStart", "AgentStart", "ParallelLoopEnd", "AgentStart"]);
     await client.close();
   });
 
@@ -448,9 +442,7 @@ test("the history of an evaluation holds references, and grows by the same few k
     const result = await contest.run(words, { agents });
     expect(result.losers.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
     const { events } = await contest.handle.fetchHistory();
-    bytes.push(
-      (events ?? []).reduce((sum, event) => sum + Buffer.byteLength(textOf(event)), 0),
-    );
+    bytes.push((events ?? []).reduce((sum, event) => sum + Buffer.byteLength(textOf(event)), 0));
     const times = textOf(events).split("A very particular sentence").length - 1;
     // Asked twice, of the workflow and of the step that stores it, and answered twice, as any run's result is.
     expect(times).toBeGreaterThanOrEqual(1200);

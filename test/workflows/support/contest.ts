@@ -32,7 +32,7 @@ export class Contest {
         replies: [...(said[index]?.says ?? [])],
       })),
     });
-    this.id = `contest-${this.agents.map(({ id }) => id).join("-")}`.slice(0, 200);
+    this.id = `contest-${this.agents[0]?.id}`;
   }
 
   get handle() {
