@@ -7,10 +7,10 @@ import ts from "typescript";
 /**
  * Largest workflow bundle, in bytes of JavaScript without comments and source map.
  *
- * It has 717 kB, three fifths of them the bare SDK's. Every worker thread compiles all of it, so growth is a decision; what only
+ * It has 757 kB, three fifths of them the bare SDK's. Every worker thread compiles all of it, so growth is a decision; what only
  * activities run, such as making messages of a view, stays out. Zod alone would add 300 to 480 kB.
  */
-const MAX_BUNDLE_BYTES = 725_000;
+const MAX_BUNDLE_BYTES = 765_000;
 
 /** Builtins that the SDK replaces with versions of its own, fit for the sandbox. */
 const REPLACED_BUILTINS = ["assert", "url", "util"];

@@ -15,11 +15,11 @@ const turn = (loopId: string) =>
 test("each branch says what it does under its number, and who is none of them is the judge", () => {
   const board = new ContestBoard();
   const begun = {
-    type: "ParallelLoopStart",
+    type: "ParallelLoopStart" as const,
     sessionId: "s",
     loopIds: ["l.1", "l.2"],
     timestamp: "",
-  } as const;
+  };
   expect(board.say({ type: "group", event: begun })).toBeUndefined();
   expect(board.say(turn("l.2"))).toBe("branch 2 · 1 turn · 15 tokens");
   expect(board.say(turn("l.2"))).toBe("branch 2 · 2 turns · 30 tokens");
