@@ -8,10 +8,10 @@ import {
   type Accepted,
   type ApprovalWords,
   approveUpdate,
+  evaluationStatusQuery,
   followUpSignal,
   followUpUpdate,
   promptUpdate,
-  statusQuery,
   steerSignal,
   steerUpdate,
   stopSignal,
@@ -34,7 +34,7 @@ export function listenToEvaluation({ status, stop, keep }: Heard): void {
   setHandler(stopSignal, (reason) => stop(typeof reason === "string" ? reason : "stop was requested"), {
     description: "Ends the evaluation: its branches, then the choice among what they have left",
   });
-  setHandler(statusQuery, status, { description: "Where the evaluation stands" });
+  setHandler(evaluationStatusQuery, status, { description: "Where the evaluation stands" });
   const description = "Words that the session's next loop finds in its inbox";
   setHandler(steerSignal, taken, { description });
   setHandler(followUpSignal, taken, { description });

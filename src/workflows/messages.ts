@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
+import type { EvaluationStatus } from "../core/evaluation/progress.ts";
 import type { Status } from "../core/status.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 
@@ -56,6 +57,8 @@ export const approveUpdate = defineUpdate<Approved, [ApprovalWords]>("approve");
 export const raiseLimitsUpdate = defineUpdate<Limits, [Partial<Limits>]>("raiseLimits");
 
 export const statusQuery = defineQuery<Status>("status");
+/** The same, asked of an evaluation. */
+export const evaluationStatusQuery = defineQuery<EvaluationStatus>("status");
 
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";

@@ -94,7 +94,14 @@ function shownAtStart(): Partial<Shown> {
 }
 
 /** Agent and model are not known before the loop is open. */
-function shownOf({ session, status, agent, model, turns, costUsd }: Status): Partial<Shown> {
+function shownOf({
+  session,
+  status,
+  agent,
+  model,
+  turns,
+  costUsd,
+}: Pick<Status, "session" | "status" | "agent" | "model" | "turns" | "costUsd">): Partial<Shown> {
   return {
     session,
     status,

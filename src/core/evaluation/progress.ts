@@ -39,8 +39,23 @@ export type EvaluationProgress = {
   readonly waiting: number;
 };
 
-/** What a person wants to know of an evaluation; what `status` says of any run is in it. */
-export type EvaluationStatus = Status & {
+/** What a person wants to know of an evaluation: what `status` says of any run, where it has a meaning here, and more. */
+export type EvaluationStatus = Pick<
+  Status,
+  | "session"
+  | "status"
+  | "doing"
+  | "agent"
+  | "model"
+  | "goal"
+  | "loopId"
+  | "turns"
+  | "costUsd"
+  | "queued"
+  | "approvals"
+  | "running"
+  | "outcome"
+> & {
   readonly strategy: string;
   readonly branches: readonly PartProgress[];
   readonly judge?: PartProgress;
@@ -93,11 +108,9 @@ export function evaluationStatus(progress: EvaluationProgress): EvaluationStatus
     loopId: chosen?.loopId,
     turns: parts.reduce((sum, { turns }) => sum + turns, 0),
     costUsd: parts.reduce((sum, { costUsd }) => sum + costUsd, 0),
-    contextTokens: 0,
     queued: { steering: waiting, followUps: 0 },
     approvals: [],
     running: [],
-    lastText: undefined,
     outcome,
     branches,
     ...(judge === undefined ? {} : { judge }),
