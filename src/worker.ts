@@ -8,6 +8,7 @@ import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
 import { BUILT_IN_STRATEGIES } from "./hooks/compaction-strategy.ts";
+import { BUILT_IN_EVALUATIONS } from "./hooks/evaluation-strategy.ts";
 import { FilterRegistry } from "./hooks/filters.ts";
 import { Named } from "./hooks/named.ts";
 import { BUILT_IN_REDUCERS } from "./hooks/reducer.ts";
@@ -33,6 +34,12 @@ import type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts"
 export type { HookAnswer } from "./hooks/answer.ts";
 export type { CompactionRequest, CompactionStrategy } from "./hooks/compaction-strategy.ts";
 export type { ContextConverter, ContextFacts, ContextTransform } from "./hooks/context-functions.ts";
+export type {
+  EvaluatedResponse,
+  EvaluationAsked,
+  EvaluationChoice,
+  EvaluationStrategyFunction,
+} from "./hooks/evaluation-strategy.ts";
 export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export type { HookContexts } from "./hooks/hook-point.ts";
 export type { Reducer, ReducerPart } from "./hooks/reducer.ts";
@@ -172,6 +179,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       converters: new Named("context converter", options.converters),
       compactions: new Named("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
       reducers: new Named("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS)),
+      evaluations: new Named("evaluation strategy", options.evaluationStrategies, BUILT_IN_EVALUATIONS),
       secrets: options.secrets ?? environment,
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),

@@ -20,6 +20,14 @@ import type {
   ToolDigest,
   WrittenDigest,
 } from "../core/digest.ts";
+import type {
+  DecidedDigest,
+  DecideEvaluation,
+  EvaluationOpenedDigest,
+  OpenEvaluation,
+  WeighEvaluation,
+  WeighedDigest,
+} from "../core/evaluation/digest.ts";
 import type { TaskReport, TaskWords } from "../core/task.ts";
 
 // What crosses history: the inputs are commands without what only the driver needs.
@@ -102,6 +110,9 @@ export type Activities = {
   readonly "hand-over": (input: HandOverInput) => Promise<HandOverDigest>;
   readonly "reduce-parts": (input: ReduceInput) => Promise<HandOverDigest>;
   readonly record: (input: RecordInput) => Promise<WrittenDigest>;
+  readonly "open-evaluation": (input: OpenEvaluation) => Promise<EvaluationOpenedDigest>;
+  readonly weigh: (input: WeighEvaluation) => Promise<WeighedDigest>;
+  readonly decide: (input: DecideEvaluation) => Promise<DecidedDigest>;
 };
 
 export type ToolActivity = (input: ToolInput) => Promise<ToolDigest>;

@@ -1,5 +1,6 @@
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
+import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts";
 import type { FilterRegistry } from "../hooks/filters.ts";
 import type { Named } from "../hooks/named.ts";
 import type { Reducer } from "../hooks/reducer.ts";
@@ -25,6 +26,7 @@ export type Dependencies = {
   readonly converters: Named<ContextConverter>;
   readonly compactions: Named<CompactionStrategy>;
   readonly reducers: Named<Reducer>;
+  readonly evaluations: Named<EvaluationStrategyFunction>;
   readonly secrets: SecretSource;
   readonly definitions: Definitions;
   readonly conversations: Conversations;

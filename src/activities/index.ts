@@ -1,5 +1,6 @@
 import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
 import { compact } from "./compact.ts";
+import { decide } from "./decide.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { filterInput } from "./filter-input.ts";
 import { handOver } from "./hand-over.ts";
@@ -8,10 +9,12 @@ import { lastWords } from "./last-words.ts";
 import { lookAtChild } from "./look-at-child.ts";
 import { callModel } from "./model.ts";
 import { moveDefinition } from "./move-definition.ts";
+import { openEvaluation } from "./open-evaluation.ts";
 import { openLoop } from "./open-loop.ts";
 import { reduceParts } from "./reduce-parts.ts";
 import { runHook } from "./run-hook.ts";
 import { callTool } from "./tool.ts";
+import { weigh } from "./weigh.ts";
 import { closeLoop, record } from "./write-steps.ts";
 
 const nothing = () => undefined;
@@ -32,6 +35,9 @@ export function createActivities(
     "last-words": (input) => beating(nothing, () => lastWords(input, dependencies)),
     "hand-over": (input) => beating(nothing, () => handOver(input, dependencies)),
     "reduce-parts": (input) => reduceParts(input, dependencies),
+    "open-evaluation": (input) => beating(nothing, () => openEvaluation(input, dependencies)),
+    weigh: (input) => beating(nothing, () => weigh(input, dependencies)),
+    decide: (input) => beating(nothing, () => decide(input, dependencies)),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),
   };

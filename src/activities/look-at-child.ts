@@ -59,7 +59,7 @@ async function usedIn(session: string, loops: readonly LoopRecord[], transcript:
 const ONE: Amounts = { ...NOTHING, children: 1 };
 
 /** Of a loop that was closed, as its end says; else as its turns say. */
-async function spentIn(
+export async function spentIn(
   { loopId, usage, turns, costUsd, definitionHash }: LoopRecord,
   transcript: Record,
 ): Promise<Omit<Spent, "durationMs">> {

@@ -17,7 +17,7 @@ import { currentStep } from "./step.ts";
 import { outputText } from "./structured-output.ts";
 import { lastWords } from "./task-words.ts";
 
-const STATUS_OF_OUTCOME = {
+export const STATUS_OF_OUTCOME = {
   answered: "completed",
   "limit-reached": "completed",
   failed: "failed",

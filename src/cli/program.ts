@@ -5,6 +5,7 @@ import { AgentFileError } from "./agent-file.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { compactCommand } from "./commands/compact.ts";
+import { compareCommand } from "./commands/compare.ts";
 import { configCommand } from "./commands/config.ts";
 import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
 import { devCommand } from "./commands/dev.ts";
@@ -32,6 +33,7 @@ export type Act = (work: Work) => Promise<void>;
 const COMMANDS = [
   devCommand,
   runCommand,
+  compareCommand,
   chatCommand,
   initCommand,
   configCommand,

@@ -32,7 +32,7 @@ export class Renderer {
 
   show(item: WatchItem): void {
     if (item.type === "delta") this.#delta(item.delta);
-    else this.#event(item.event, item.message);
+    else if (item.type === "event") this.#event(item.event, item.message);
   }
 
   /** Ends a line that is under way. */

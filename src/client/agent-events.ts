@@ -91,7 +91,8 @@ export async function* agentEvents(
       if (transcript === undefined) continue;
       events = new AgentEvents(transcript, session);
     }
-    if (item.type === "event") yield* live.recorded(await events.whole(item.event));
+    if (item.type === "group") yield item.event;
+    else if (item.type === "event") yield* live.recorded(await events.whole(item.event));
     else yield* live.live(item.delta, await events.asked(item.delta.loopId));
   }
 }

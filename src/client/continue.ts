@@ -6,6 +6,7 @@ import { raiseLimitsUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import { noLoopAtRest } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { newestLoop } from "./newest-loop.ts";
 import { continueByHash, type Started } from "./start.ts";
 import { updateRun } from "./update-run.ts";
 
@@ -41,7 +42,7 @@ export async function rerunLoop(
 ): Promise<Started> {
   const { transcript, record } = await knownSession(link, session);
   const loops = await transcript.loops(session);
-  const chosen = loop === undefined ? loops.at(-1) : loops.find(({ loopId }) => loopId === loop);
+  const chosen = loop === undefined ? newestLoop(loops) : loops.find(({ loopId }) => loopId === loop);
   if (chosen === undefined) {
     const names = loops.map(({ loopId }) => loopId).join(", ");
     throw new HoldfastError(

@@ -4,6 +4,7 @@ import type { AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 import type { Compacting } from "./compact.ts";
+import { type EvaluateOptions, type Evaluation, startEvaluation } from "./evaluate.ts";
 import { type Health, type HealthOptions, health } from "./health.ts";
 import { Job } from "./job.ts";
 import type { Link } from "./link.ts";
@@ -50,6 +51,11 @@ export class Holdfast {
     const agent = output === undefined ? options.agent : { ...options.agent, output: zodOutput(output) };
     const { session, runId } = await startRun(this.#link, { ...options, agent });
     return new Session(this.#link, session, runId, output);
+  }
+
+  /** Runs several agents side by side from where a session stands, and goes on with one of them. */
+  evaluate(options: EvaluateOptions): Promise<Evaluation> {
+    return startEvaluation(this.#link, options);
   }
 
   /** A handle; asks nobody whether the session is there. @param options.output - What its results are read as. */

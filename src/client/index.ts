@@ -14,6 +14,10 @@ export { type Problem, type ProblemKind, problemLine } from "../config/problem.t
 export { withoutContextManagement } from "../config/unbounded.ts";
 export { isContextOverflow, modelMessage, turnIdOf, userMessage, withTurnId } from "../core/agent-message.ts";
 export type { PendingApproval } from "../core/approvals.ts";
+export type { BranchOutcome, BranchStatus } from "../core/evaluation/branch-outcome.ts";
+export type { Decision } from "../core/evaluation/decision.ts";
+export type { EvaluatedBranch } from "../core/evaluation/digest.ts";
+export type { PartProgress } from "../core/evaluation/progress.ts";
 export type { JobResult, PartResult } from "../core/job/job-result.ts";
 export type { JobStatus, PartStatus } from "../core/job/job-status.ts";
 export type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
@@ -26,6 +30,7 @@ export type { OutputFormat } from "../schema/output.ts";
 export type { DefinitionChange, Entry, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
 export type { LoopRecord } from "../transcript/loop.ts";
+export type { EvaluationRequest, EvaluationResult } from "../workflows/evaluation-input.ts";
 export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
@@ -35,6 +40,17 @@ export { type ConnectOptions, connect } from "./connect.ts";
 export type { ContinueOptions, RerunOptions } from "./continue.ts";
 export { definitionHash } from "./definition-hash.ts";
 export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "./error.ts";
+export { type EvaluateOptions, Evaluation, type EvaluationOutcome, evaluate } from "./evaluate.ts";
+export {
+  chosenBy,
+  type EvaluationStrategy,
+  elaborate,
+  type JudgeStrategy,
+  judgedBy,
+  pickFirst,
+  tokenEfficient,
+  transparent,
+} from "./evaluation-strategies.ts";
 export { type Extracted, extractJson } from "./extract-json.ts";
 export type { Health, HealthOptions } from "./health.ts";
 export { Holdfast } from "./holdfast.ts";

@@ -27,6 +27,12 @@ export function summaryOf(prompt: string | undefined): string {
   return truncateForPreview(shown(prompt).replace(/\s+/g, " ").trim(), SUMMARY_BYTES);
 }
 
+/** Of an evaluation. */
+export function comparedBy(agents: number, strategy: string, prompt: string | undefined): string {
+  const what = prompt === undefined ? "goes on with what is there" : summaryOf(prompt);
+  return truncateForPreview(`${agents} agents · ${strategy} · ${what}`, SUMMARY_BYTES);
+}
+
 /** Markdown. */
 export function detailsOf(definition: AgentDefinition | undefined, prompt: string | undefined): string {
   const goal = prompt === undefined ? "" : truncateForPreview(shown(prompt), DETAIL_BYTES);

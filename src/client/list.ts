@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo } from "@temporalio/client";
 import type { StatusWord } from "../core/status.ts";
 import type { SessionRecord } from "../transcript/session.ts";
-import { AGENT_WORKFLOW } from "../workflows/messages.ts";
+import { AGENT_WORKFLOW, EVALUATION_WORKFLOW, isPartWorkflow } from "../workflows/messages.ts";
 import { translated } from "./failures.ts";
 import { KEYS } from "./labels.ts";
 import type { Link } from "./link.ts";
@@ -51,7 +51,7 @@ export async function listSessions(
   };
   try {
     for await (const info of link.client.workflow.list({ query: queryFor(link, options), pageSize: 200 })) {
-      if (!take(ofServer(info))) break;
+      if (!isPartWorkflow(info.workflowId) && !take(ofServer(info))) break;
     }
   } catch (error) {
     throw translated(error, link, "");
@@ -80,7 +80,7 @@ async function named(link: Link, summary: SessionSummary): Promise<SessionSummar
  * The agent narrows the question; the status does not: a session's older runs would answer in place of its newest.
  */
 function queryFor(link: Link, { agent }: ListOptions): string {
-  const type = `WorkflowType = ${quoted(AGENT_WORKFLOW)}`;
+  const type = `WorkflowType IN (${quoted(AGENT_WORKFLOW)}, ${quoted(EVALUATION_WORKFLOW)})`;
   return agent !== undefined && link.searchAttributes ? `${type} AND HoldfastAgent = ${quoted(agent)}` : type;
 }
 

@@ -1,9 +1,11 @@
 import type { AgentMessage } from "../schema/message.ts";
 import type { EventBody, LoopEvent } from "../schema/record.ts";
 import type { Delta } from "../stream/stream.ts";
+import type { EvaluationRecord } from "../transcript/evaluation.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { type GroupEvent, RecordedGroups } from "./recorded-groups.ts";
 import type { WatchItem } from "./watch.ts";
 
 /** What a watcher has read of one loop. */
@@ -25,7 +27,8 @@ export class Recorded {
   readonly #open: () => Promise<Transcript | undefined>;
   readonly #session: string;
   readonly #loops = new Map<string, Followed>();
-  #skipped: ReadonlySet<string> = new Set();
+  readonly #groups = new RecordedGroups();
+  #skipped: Set<string> = new Set();
 
   constructor(open: () => Promise<Transcript | undefined>, session: string) {
     this.#open = open;
@@ -34,17 +37,23 @@ export class Recorded {
 
   /** Chooses where to begin. @param openSince - When the open run began; absent: no run is open. */
   async begin(from: "loop" | "session" | "now", openSince: Date | undefined): Promise<void> {
+    const groups = await this.#evaluations();
     const loops = await this.#records();
     if (from === "session") return;
     const newest = loops.at(-1);
     const over =
       newest?.endedAtMs !== undefined && openSince !== undefined && newest.endedAtMs < openSince.getTime();
-    const skipped = from === "now" || over ? loops : loops.slice(0, -1);
+    // The loops of one evaluation are watched together.
+    const group = groups.find(({ id }) => id === newest?.evaluation) ?? begunSince(newest, groups.at(-1));
+    const isNewest = (loop: LoopRecord) =>
+      loop === newest || (group !== undefined && loop.evaluation === group.id);
+    const skipped = from === "now" || over ? loops : loops.filter((loop) => !isNewest(loop));
     this.#skipped = new Set(skipped.map(({ loopId }) => loopId));
-    const running = from === "now" && newest?.status === "running" ? newest : undefined;
-    if (running === undefined) return;
-    // The loop that runs is followed from its next event on.
-    this.#skipped = new Set(skipped.slice(0, -1).map(({ loopId }) => loopId));
+    this.#groups.skip(groups.filter((one) => one !== group || (over && one.id === newest.evaluation)));
+    if (from !== "now") return;
+    // The loops that run are followed from their next event on.
+    const running = loops.filter((loop) => isNewest(loop) && loop.status === "running");
+    for (const { loopId } of running) this.#skipped.delete(loopId);
     for await (const _ of this.news());
   }
 
@@ -52,15 +61,24 @@ export class Recorded {
   async *news(): AsyncGenerator<WatchItem, void, void> {
     const transcript = await this.#open();
     if (transcript === undefined) return;
-    for (const record of await this.#records()) {
-      if (this.#skipped.has(record.loopId)) continue;
-      const loop = this.#follow(record);
-      if (loop.ended) continue;
-      const events = await transcript.events(record.loopId, loop.next);
-      for await (const { event, message } of this.#withMessages(transcript, record.branch, events)) {
-        note(loop, event, message);
-        yield { type: "event", event, ...(message === undefined ? {} : { message }) };
-      }
+    this.#groups.read(await this.#evaluations());
+    const records = await this.#records();
+    for (const [index, record] of records.entries()) {
+      yield* asItems(this.#groups.before(record));
+      yield* this.#newsOf(transcript, record);
+      yield* asItems(this.#groups.behind(record, records.slice(index + 1)));
+    }
+    yield* asItems(this.#groups.alone(records));
+  }
+
+  async *#newsOf(transcript: Transcript, record: LoopRecord): AsyncGenerator<WatchItem, void, void> {
+    if (this.#skipped.has(record.loopId)) return;
+    const loop = this.#follow(record);
+    if (loop.ended) return;
+    const events = await transcript.events(record.loopId, loop.next);
+    for await (const { event, message } of this.#withMessages(transcript, record.branch, events)) {
+      note(loop, event, message);
+      yield { type: "event", event, ...(message === undefined ? {} : { message }) };
     }
   }
 
@@ -90,6 +108,10 @@ export class Recorded {
 
   async #records(): Promise<readonly LoopRecord[]> {
     return (await (await this.#open())?.loops(this.#session)) ?? [];
+  }
+
+  async #evaluations(): Promise<readonly EvaluationRecord[]> {
+    return (await (await this.#open())?.evaluations(this.#session)) ?? [];
   }
 
   #follow(record: LoopRecord): Followed {
@@ -135,6 +157,19 @@ export class Recorded {
     const entries = await transcript.entries(this.#session, branch, from, to);
     return new Map(entries.map(({ position, message }) => [position, message]));
   }
+}
+
+/** An evaluation that has no loops yet. */
+function begunSince(
+  newest: LoopRecord | undefined,
+  group: EvaluationRecord | undefined,
+): EvaluationRecord | undefined {
+  if (group === undefined || group.endedAtMs !== undefined) return undefined;
+  return newest === undefined || newest.startedAtMs <= group.startedAtMs ? group : undefined;
+}
+
+function* asItems(events: Iterable<GroupEvent>): Generator<WatchItem, void, void> {
+  for (const event of events) yield { type: "group", event };
 }
 
 function note(loop: Followed, event: LoopEvent, message: AgentMessage | undefined): void {

@@ -8,6 +8,7 @@ import { type AskedTurn, askedOf } from "./asked-turn.ts";
 import { HoldfastError } from "./error.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { newestLoop } from "./newest-loop.ts";
 
 export type RequestOptions = {
   /** Which answer of the loop was asked for, from 0; the newest unless said. */
@@ -66,8 +67,8 @@ async function remade(
   loops: readonly LoopRecord[],
   options: RequestOptions,
 ): Promise<TurnRequest> {
-  const at =
-    options.loop === undefined ? loops.length - 1 : loops.findIndex(({ loopId }) => loopId === options.loop);
+  const wanted = options.loop ?? newestLoop(loops)?.loopId;
+  const at = loops.findIndex(({ loopId }) => loopId === wanted);
   const loop = loops[at];
   if (loop === undefined) {
     throw notThere(

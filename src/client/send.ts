@@ -6,6 +6,7 @@ import {
   clearQueuesSignal,
   followUpSignal,
   followUpUpdate,
+  isPartWorkflow,
   queueModeSignal,
   steerSignal,
   steerUpdate,
@@ -47,6 +48,11 @@ export async function sendWords(
     if (options.acknowledge === true) {
       const accepted = await acknowledged(link, way, session, message);
       if (accepted !== undefined) return { messageId: accepted.id, queued: accepted.queued };
+    }
+    if (isPartWorkflow(session)) {
+      // It has no session of its own that could keep the words.
+      await link.client.workflow.getHandle(session).signal(WAYS[way].signal, message);
+      return { messageId: message.id };
     }
     await checkSearchAttributes(link);
     await link.client.workflow.signalWithStart(AGENT_WORKFLOW, {

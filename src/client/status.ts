@@ -1,28 +1,31 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
+import type { EvaluationStatus } from "../core/evaluation/progress.ts";
 import type { Status, StatusWord } from "../core/status.ts";
 import type { LoopStatus, Outcome } from "../schema/record.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import { unknownSession } from "./failures.ts";
 import { KEYS } from "./labels.ts";
 import type { Link } from "./link.ts";
+import { newestLoop } from "./newest-loop.ts";
 import { type PendingActivity, pendingActivities } from "./pending-activity.ts";
 import { askStatus, describeRun, inTurns, isOpen, runsBelow } from "./tree.ts";
 import { asking } from "./waiting-calls.ts";
 
-export type SessionStatus = Partial<Omit<Status, "session" | "status">> & {
-  readonly session: string;
-  readonly status: StatusWord;
-  /** Who said so: the run itself, what the server shows of it, or the transcript alone. */
-  readonly source: "run" | "server" | "transcript";
-  /** A run of the session is open. */
-  readonly open: boolean;
-  readonly runId?: string;
-  readonly startedAt?: Date;
-  readonly closedAt?: Date;
-  readonly pending: readonly PendingActivity[];
-  /** Calls of agents below it that wait for a person; absent for none. */
-  readonly waitingBelow?: number;
-};
+export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
+  Partial<Pick<EvaluationStatus, "strategy" | "branches" | "judge" | "decision">> & {
+    readonly session: string;
+    readonly status: StatusWord;
+    /** Who said so: the run itself, what the server shows of it, or the transcript alone. */
+    readonly source: "run" | "server" | "transcript";
+    /** A run of the session is open. */
+    readonly open: boolean;
+    readonly runId?: string;
+    readonly startedAt?: Date;
+    readonly closedAt?: Date;
+    readonly pending: readonly PendingActivity[];
+    /** Calls of agents below it that wait for a person; absent for none. */
+    readonly waitingBelow?: number;
+  };
 
 export async function sessionStatus(link: Link, session: string): Promise<SessionStatus> {
   const description = await describeRun(link, session);
@@ -98,7 +101,7 @@ export function statusWordOf(
 
 async function lastLoop(link: Link, session: string): Promise<{ outcome?: Outcome; loopId?: string }> {
   const loops = (await (await link.storage.existing())?.loops(session)) ?? [];
-  const last = loops.at(-1);
+  const last = newestLoop(loops);
   return { ...(last === undefined ? {} : { loopId: last.loopId }), ...outcomeOf(last) };
 }
 
@@ -107,7 +110,7 @@ async function fromTranscript(link: Link, session: string): Promise<SessionStatu
   const record = await transcript?.session(session);
   if (transcript === undefined || record === undefined) throw unknownSession(link, session);
   const loops = await transcript.loops(session);
-  const last = loops.at(-1);
+  const last = newestLoop(loops);
   return {
     session,
     status: statusWordOfLoop(record.status, last?.outcome),

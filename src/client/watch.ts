@@ -6,6 +6,7 @@ import { isGone } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { Mailbox } from "./mailbox.ts";
 import { Recorded } from "./recorded.ts";
+import type { GroupEvent } from "./recorded-groups.ts";
 import { awaitResult } from "./result.ts";
 
 // Invariants
@@ -16,6 +17,8 @@ import { awaitResult } from "./result.ts";
 export type WatchItem =
   /** Something durable. `message` is what the event names by position. */
   | { readonly type: "event"; readonly event: LoopEvent; readonly message?: AgentMessage }
+  /** Around the loops of an evaluation, whose events come as they are recorded, those of one between those of others. */
+  | { readonly type: "group"; readonly event: GroupEvent }
   /** Live output, as it is made. `offset` is where a later watcher may go on. */
   | { readonly type: "delta"; readonly offset: number; readonly delta: Delta };
 

@@ -41,6 +41,8 @@ export type EvaluationClosing = {
   readonly evaluation: string;
   readonly atMs: number;
   readonly decision: Decision;
+  /** Of the branches, as they were opened: a run that was reset has opened another than the reserved one. */
+  readonly loopIds: readonly string[];
   /** The chosen branch's; absent where it has no loop: the session's head stays. */
   readonly selectedLoopId?: string | undefined;
   readonly evaluationUsage: Usage;
@@ -64,7 +66,10 @@ export type EvaluationRecord = {
   readonly closed?: EvaluationClosed | undefined;
 };
 
-export type EvaluationClosed = Pick<EvaluationClosing, "decision" | "selectedLoopId" | "evaluationUsage">;
+export type EvaluationClosed = Pick<
+  EvaluationClosing,
+  "decision" | "loopIds" | "selectedLoopId" | "evaluationUsage"
+>;
 
 /** The group as each of its branches has it, when it is over (SES-12). */
 export type ParallelGroup = {

@@ -1,6 +1,7 @@
 import type { NativeConnectionOptions, WorkerOptions } from "@temporalio/worker";
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
+import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts";
 import type { InputFilter } from "../hooks/filters.ts";
 import type { Reducer } from "../hooks/reducer.ts";
 import type { HookFunctions, HookPolicy } from "../hooks/registry.ts";
@@ -50,6 +51,8 @@ export type HoldfastWorkerOptions = {
   readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
   /** Reducers, by the names that fan-outs use in `reducer`. One that throws, or takes 5 minutes, fails the job. */
   readonly reducers?: Readonly<Record<string, Reducer>>;
+  /** Strategies that choose a branch of an evaluation, by the names under which evaluations ask for them. */
+  readonly evaluationStrategies?: Readonly<Record<string, EvaluationStrategyFunction>>;
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;

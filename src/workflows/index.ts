@@ -1,4 +1,6 @@
 export { autonomous } from "./autonomous.ts";
+export { evaluation } from "./evaluation.ts";
+export type { EvaluationRequest, EvaluationResult } from "./evaluation-input.ts";
 export { fanOut } from "./fan-out.ts";
 export { agent } from "./loop.ts";
 export { pipeline } from "./pipeline.ts";

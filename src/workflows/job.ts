@@ -37,7 +37,6 @@ export class JobRun {
     this.#show = showcaseOf(settings.searchAttributes, {
       details: ({ job, rounds }) => jobDashboard(job, rounds),
       status: ({ job, rounds }) => jobStatus(job, rounds),
-      isPassing: () => false,
     });
     setHandler(
       stopSignal,

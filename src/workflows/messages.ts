@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
+import type { EvaluationStatus } from "../core/evaluation/progress.ts";
 import type { Status } from "../core/status.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 
@@ -72,9 +73,18 @@ export type DefinitionTaken = { readonly takesEffect: "now" | "next-turn" };
 export const updateDefinitionUpdate = defineUpdate<DefinitionTaken, [DefinitionWords]>("updateDefinition");
 
 export const statusQuery = defineQuery<Status>("status");
+/** The same, asked of an evaluation. */
+export const evaluationStatusQuery = defineQuery<EvaluationStatus>("status");
 
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";
 
 /** The name of the workflow type by which a schedule wakes a job. */
 export const WAKE_WORKFLOW = "wakeJob";
+/** The name of the workflow type that compares agents in a session. */
+export const EVALUATION_WORKFLOW = "evaluation";
+
+/** Whether a workflow runs a part of an evaluation, by its id: it has no session of its own. */
+export function isPartWorkflow(workflowId: string): boolean {
+  return /\.(?:branch-\d+|judge)-[0-9a-f]{8}$/.test(workflowId);
+}

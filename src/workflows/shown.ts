@@ -40,12 +40,15 @@ export function showcase(searchAttributes: boolean): (state: State) => void {
   return showcaseOf(searchAttributes, { details: dashboard, status: statusOf, isPassing });
 }
 
+/** What search attributes say. */
+type Standing = Pick<Status, "session" | "status" | "agent" | "model" | "turns" | "costUsd">;
+
 /** How a state of some kind is shown. */
 export type Showing<S> = {
   readonly details: (state: S) => string;
-  readonly status: (state: S) => Status;
-  /** It is not worth telling; the next one says it all. */
-  readonly isPassing: (state: S) => boolean;
+  readonly status: (state: S) => Standing;
+  /** It is not worth telling; the next one says it all. Absent: every one is. */
+  readonly isPassing?: (state: S) => boolean;
 };
 
 export function showcaseOf<S>(searchAttributes: boolean, showing: Showing<S>): (state: S) => void {
@@ -55,7 +58,7 @@ export function showcaseOf<S>(searchAttributes: boolean, showing: Showing<S>): (
     if (state === latest) return;
     latest = state;
     setCurrentDetails(showing.details(state));
-    if (!searchAttributes || showing.isPassing(state)) return;
+    if (!searchAttributes || showing.isPassing?.(state) === true) return;
     const now = { ...shown, ...shownOf(showing.status(state)) };
     if (!isWorthAnEvent(shown, now)) return;
     const changes = [
@@ -85,7 +88,7 @@ function shownAtStart(): Partial<Shown> {
 }
 
 /** Agent and model are not known before the loop is open. */
-function shownOf({ session, status, agent, model, turns, costUsd }: Status): Partial<Shown> {
+function shownOf({ session, status, agent, model, turns, costUsd }: Standing): Partial<Shown> {
   return {
     session,
     status,

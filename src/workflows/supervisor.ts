@@ -14,7 +14,14 @@ import { redact } from "../core/redact.ts";
 import type { PartEnd } from "../core/task.ts";
 import { delegate, leadOver, memberOver, openTeam, type Team } from "../core/team/team.ts";
 import { DELEGATE, type Delegated, type DelegateWords, TEAM } from "../core/team/team-messages.ts";
-import { type TeamResult, type TeamView, teamResult, teamStatus, teamView } from "../core/team/team-shown.ts";
+import {
+  type TeamResult,
+  type TeamView,
+  teamDashboard,
+  teamResult,
+  teamStatus,
+  teamView,
+} from "../core/team/team-shown.ts";
 import type { Limits } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
@@ -22,7 +29,7 @@ import { isWords, type StartRequest, settingsFrom } from "./input.ts";
 import { statusQuery, stopSignal, type Words } from "./messages.ts";
 import { beginPart, runPart } from "./part.ts";
 import { RUN_FAILED } from "./result.ts";
-import { teamShowcase } from "./show-team.ts";
+import { showcaseOf } from "./shown.ts";
 import type { SupervisorRequest } from "./supervisor-input.ts";
 
 export const delegateUpdate = defineUpdate<Delegated, [DelegateWords]>(DELEGATE);
@@ -45,7 +52,10 @@ async function drive(
 ): Promise<TeamResult> {
   mustBeRequest(request);
   const settings = settingsFrom(request);
-  const show = teamShowcase(settings.searchAttributes);
+  const show = showcaseOf<Team>(settings.searchAttributes, {
+    details: (shown) => teamDashboard(shown, Date.now()),
+    status: (shown) => teamStatus(shown, Date.now()),
+  });
   const opened = openTeam({
     job: workflowInfo().workflowId,
     goal: truncateForPreview(redact(wordsOf(request.task)), GOAL_BYTES),

@@ -20,6 +20,7 @@ test("pin: the commands", () => {
   expect(commands).toEqual([
     "dev",
     "run",
+    "compare",
     "chat",
     "init",
     "config",

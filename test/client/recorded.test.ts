@@ -4,6 +4,7 @@ import type { WatchItem } from "../../src/client/watch.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { EventBody, LoopEvent } from "../../src/schema/record.ts";
 import type { Delta, DeltaBody } from "../../src/stream/stream.ts";
+import type { EvaluationRecord } from "../../src/transcript/evaluation.ts";
 import type { LoopRecord } from "../../src/transcript/loop.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 
@@ -27,6 +28,7 @@ class Book {
   readonly records: LoopRecord[] = [];
   readonly written = new Map<string, LoopEvent[]>();
   readonly messages: AgentMessage[] = [];
+  evaluations: EvaluationRecord[] = [];
 
   loop(loopId: string, facts: Partial<LoopRecord> = {}): void {
     this.records.push({
@@ -52,6 +54,7 @@ class Book {
   get transcript(): Transcript {
     return {
       loops: async () => this.records,
+      evaluations: async () => this.evaluations,
       events: async (loopId: string, from: number) => this.written.get(loopId)!.slice(from),
       entries: async (_session: string, _branch: string, from: number, to: number) =>
         this.messages
@@ -68,9 +71,44 @@ class Book {
 async function news(recorded: Recorded): Promise<string[]> {
   const items: WatchItem[] = [];
   for await (const item of recorded.news()) items.push(item);
-  return items.map((item) =>
-    item.type === "event" ? `${item.event.loopId}:${item.event.sequence}:${item.event.body.type}` : "delta",
-  );
+  return items.map((item) => {
+    if (item.type === "group") return item.event.type;
+    return item.type === "event"
+      ? `${item.event.loopId}:${item.event.sequence}:${item.event.body.type}`
+      : "delta";
+  });
+}
+
+/** An evaluation of two branches with a judge. */
+function evaluation(id: string, of: Partial<EvaluationRecord> = {}): EvaluationRecord {
+  const branch = (number: number) => ({
+    loopId: `${id}.${number}`,
+    definitionHash: "h",
+    agentName: "a",
+    model: "m",
+  });
+  return {
+    id,
+    session: "s",
+    strategy: "judge",
+    startedAtMs: 2_000,
+    at: { branch: "main", position: 0 },
+    branches: [branch(1), branch(2)],
+    judgeLoopId: `${id}.3`,
+    ...of,
+  };
+}
+
+function closed(id: string): Partial<EvaluationRecord> {
+  return {
+    endedAtMs: 3_000,
+    closed: {
+      decision: { selected: 0, by: "strategy", reason: "" },
+      loopIds: [`${id}.1`, `${id}.2`],
+      selectedLoopId: `${id}.1`,
+      evaluationUsage: NO_USAGE,
+    },
+  };
 }
 
 function delta(loopId: string, turn: number, body: DeltaBody): Delta {
@@ -172,4 +210,55 @@ test("live output is shown until what it is a part of is recorded", async () => 
   await news(recorded);
   expect(await output("a")).toBe(false);
   expect(await output("b")).toBe(true);
+});
+
+test("the loops of an evaluation are watched together, between its brackets, and the warning comes before the judge [PAR-12, PAR-13]", async () => {
+  const book = new Book();
+  const begin = (loopId: string, facts: Partial<LoopRecord> = {}) => {
+    book.loop(loopId, facts);
+    book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
+  };
+  begin("old", { status: "completed", endedAtMs: 1_000 });
+  book.evaluations = [evaluation("e")];
+  begin("e.1", { evaluation: "e", startedAtMs: 2_100 });
+  begin("e.2", { evaluation: "e", startedAtMs: 2_100 });
+  const recorded = book.recorded();
+  await recorded.begin("loop", new Date(1_900));
+  expect(await news(recorded)).toEqual(["ParallelLoopStart", "e.1:0:AgentStart", "e.2:0:AgentStart"]);
+  book.evaluations = [evaluation("e", { warning: "too large" })];
+  expect(await news(recorded)).toEqual([]);
+  begin("e.3", { evaluation: "e", startedAtMs: 2_200 });
+  expect(await news(recorded)).toEqual(["ProgressMessage", "e.3:0:AgentStart"]);
+  book.evaluations = [evaluation("e", { warning: "too large", ...closed("e") })];
+  begin("new");
+  expect(await news(recorded)).toEqual(["ParallelLoopEnd", "new:0:AgentStart"]);
+  expect(await news(recorded)).toEqual([]);
+});
+
+test("who watches the newest loop is told nothing of an evaluation before it, however that ended", async () => {
+  const book = new Book();
+  book.evaluations = [evaluation("e", closed("e")), evaluation("cut-off")];
+  book.loop("e.1", { evaluation: "e", startedAtMs: 2_100, endedAtMs: 2_500 });
+  book.loop("cut-off.1", { evaluation: "cut-off", startedAtMs: 2_600, status: "aborted", endedAtMs: 4_000 });
+  book.loop("new", { startedAtMs: 5_000 });
+  book.event("new", { type: "AgentStart", kind: { type: "initial" } });
+  const recorded = book.recorded();
+  await recorded.begin("loop", new Date(4_900));
+  expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
+});
+
+test("who begins with what comes now is told of branches that are at work, not of what they have done", async () => {
+  const book = new Book();
+  book.evaluations = [evaluation("e")];
+  for (const loopId of ["e.1", "e.2"]) {
+    book.loop(loopId, { evaluation: "e", startedAtMs: 2_100 });
+    book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
+  }
+  const recorded = book.recorded();
+  await recorded.begin("now", new Date(1_900));
+  expect(await news(recorded)).toEqual([]);
+  book.event("e.1", { type: "TurnStart", turn: 0, trigger: "user" });
+  expect(await news(recorded)).toEqual(["e.1:1:TurnStart"]);
+  book.evaluations = [evaluation("e", closed("e"))];
+  expect(await news(recorded)).toEqual(["ParallelLoopEnd"]);
 });

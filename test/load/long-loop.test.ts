@@ -88,6 +88,7 @@ function worker() {
     converters: new Named("context converter"),
     reducers: new Named("reducer"),
     compactions: new Named("compaction strategy"),
+    evaluations: new Named("evaluation strategy"),
     secrets: () => "sk-test",
     definitions: new Definitions(transcript),
     conversations: new Conversations(transcript),

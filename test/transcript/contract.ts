@@ -3,6 +3,7 @@ import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { FencedError } from "../../src/transcript/store-error.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { branchContract } from "./branch-contract.ts";
+import { evaluationContract } from "./evaluation-contract.ts";
 import { loopContract } from "./loop-contract.ts";
 import { loopViewContract } from "./loop-view-contract.ts";
 import { propertyContract } from "./property-contract.ts";
@@ -23,6 +24,7 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
     branchContract(make);
     loopContract(make);
     loopViewContract(make);
+    evaluationContract(make);
     contentContract(make);
     processContract(make);
     propertyContract(make);

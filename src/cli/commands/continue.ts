@@ -1,24 +1,16 @@
 import type { Command } from "commander";
 import type { Limits, Session } from "../../client/index.ts";
-import { positive, wholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { detached, mustStay } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
+import { type LimitFlags, limitOptions, limitsFrom, MINUTE_MS } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
 import { follow } from "./run.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-export type LimitFlags = {
-  readonly maxTurns?: string;
-  readonly maxTokens?: string;
-  readonly maxMinutes?: string;
-  readonly maxCost?: string;
-};
 type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string };
-
-const MINUTE_MS = 60_000;
 
 export function continueCommand(program: Command, act: Act): void {
   const command = program
@@ -87,25 +79,6 @@ A session at rest is continued with more: \`holdfast continue 5f0c… --max-turn
     .action(async (session: string, flags: LimitFlags) =>
       act((context) => raiseLimit(context, session, flags)),
     );
-}
-
-export function limitOptions(command: Command): Command {
-  return command
-    .option("--max-turns <n>", "answers of the model")
-    .option("--max-tokens <n>", "tokens in and out, of all turns together")
-    .option("--max-minutes <n>", "time")
-    .option("--max-cost <usd>", "dollars");
-}
-
-export function limitsFrom({ maxTurns, maxTokens, maxMinutes, maxCost }: LimitFlags): Partial<Limits> {
-  return {
-    ...(maxTurns === undefined ? {} : { maxTurns: wholeNumber("--max-turns", maxTurns) }),
-    ...(maxTokens === undefined ? {} : { maxTotalTokens: wholeNumber("--max-tokens", maxTokens) }),
-    ...(maxMinutes === undefined
-      ? {}
-      : { maxDurationMs: Math.round(positive("--max-minutes", maxMinutes) * MINUTE_MS) }),
-    ...(maxCost === undefined ? {} : { maxCostUsd: positive("--max-cost", maxCost) }),
-  };
 }
 
 async function begin(

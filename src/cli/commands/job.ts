@@ -5,10 +5,10 @@ import type { Context } from "../context.ts";
 import { mustStay } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
 import { followJob, left } from "../job-view.ts";
+import { type LimitFlags, limitOptions, limitsFrom } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { table } from "../table.ts";
 import { describeCost } from "../words.ts";
-import { type LimitFlags, limitOptions, limitsFrom } from "./continue.ts";
 import { statusRows } from "./status.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
@@ -108,7 +108,11 @@ async function lines(
     .filter(([name]) => name !== "queued")
     .map(([name, value]) => `${context.out.bold(name.padEnd(9))} ${value}`);
   if (parts.length === 0) return told;
-  return [...told, "", ...table([["PART", "AGENT", "STATUS", "TURNS", "COST", "SESSION"], ...parts.map(row)])];
+  return [
+    ...told,
+    "",
+    ...table([["PART", "AGENT", "STATUS", "TURNS", "COST", "SESSION"], ...parts.map(row)]),
+  ];
 }
 
 function row(part: PartStatus | PartResult): readonly string[] {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { PendingActivity, Session, SessionStatus } from "../../client/index.ts";
+import type { PartProgress, PendingActivity, Session, SessionStatus } from "../../client/index.ts";
 import { budgetLine } from "../../core/budget-shown.ts";
 import { childLine, inNumbers } from "../../core/dashboard.ts";
 import { waitingRows } from "../approval-view.ts";
@@ -85,9 +85,21 @@ function rowsOf(status: SessionStatus): readonly Row[] {
     ["last", status.lastText === undefined ? undefined : shortened(status.lastText, 200)],
     ["started", status.startedAt?.toISOString()],
     ["closed", status.closedAt?.toISOString()],
+    ...partsOf(status),
     ...status.pending.map((activity) => ["pending", describePending(activity)] as const),
   ];
   return rows.filter((row): row is Row => row[1] !== undefined && row[1] !== "");
+}
+
+/** Of an evaluation: each branch with the workflow under which it is spoken to alone. */
+function partsOf({ branches = [], judge }: SessionStatus): readonly Row[] {
+  const rows = branches.map((part, index) => [`branch ${index + 1}`, describePart(part)] as const);
+  return judge === undefined ? rows : [...rows, ["judge", describePart(judge)]];
+}
+
+function describePart({ agent, model, status, turns, costUsd, workflow }: PartProgress): string {
+  const parts = [shortened(agent, 60), model, status, count(turns, "turn"), describeCost(costUsd)];
+  return [...parts, ...(workflow === undefined ? [] : [workflow])].join(" · ");
 }
 
 function describePending(activity: PendingActivity): string {

@@ -89,11 +89,12 @@ export function warnOfEvaluation(sql: Sql, evaluation: string, warning: string):
 
 /** Ends an evaluation, and takes the session's head to the chosen branch; loops that never ended are over. */
 export function closeEvaluation(sql: Sql, closing: EvaluationClosing): unknown {
-  const { step, evaluation, atMs, decision, selectedLoopId, evaluationUsage } = closing;
+  const { step, evaluation, atMs, decision, loopIds, selectedLoopId, evaluationUsage } = closing;
   const before = resultOf(sql, step);
   if (before !== undefined) return before.result;
   const closed: EvaluationClosed = {
     decision,
+    loopIds,
     evaluationUsage,
     ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
   };
@@ -110,7 +111,8 @@ export function closeEvaluation(sql: Sql, closing: EvaluationClosing): unknown {
     atMs,
     step.session,
   );
-  const head = selectedLoopId === undefined ? undefined : takeHead(sql, step.session, selectedLoopId);
+  const head =
+    selectedLoopId === undefined ? undefined : takeHead(sql, step.session, selectedLoopId, decision.selected);
   takeAndFinish(sql, step, { loopId: "", branch: head ?? "" }, closing.result, atMs);
   return closing.result;
 }
@@ -123,15 +125,14 @@ type Chosen = {
   opened: string;
 };
 
-function takeHead(sql: Sql, session: string, loopId: string): string | undefined {
+function takeHead(sql: Sql, session: string, loopId: string, index: number): string | undefined {
   const chosen = sql.get<Chosen>(
     `SELECT loops.branch, loops.definition_hash, loops.model, loops.grants, evaluations.opened
      FROM loops JOIN evaluations ON evaluations.id = loops.evaluation WHERE loop_id = ?`,
     loopId,
   );
   if (chosen === undefined) return undefined;
-  const { branches, planned } = JSON.parse(chosen.opened) as Opened;
-  const agentName = planned[branches.findIndex((branch) => branch.loopId === loopId)]?.agentName;
+  const agentName = (JSON.parse(chosen.opened) as Opened).planned[index]?.agentName;
   sql.run(
     `UPDATE sessions SET head_branch = ?, last_loop_id = ?, agent_name = coalesce(?, agent_name), definition_hash = ?,
        model = ?, grants = coalesce(?, grants) WHERE id = ?`,
@@ -164,32 +165,31 @@ export function evaluationsOf(sql: Sql, session: string): EvaluationRecord[] {
   );
   return rows.map((row) => {
     const { planned, branches, judge, strategy, at } = JSON.parse(row.opened) as Opened;
+    const closed = row.closed === null ? undefined : (JSON.parse(row.closed) as EvaluationClosed);
     return {
       id: row.id,
       session: row.session,
       strategy,
       startedAtMs: row.started_at_ms,
       at,
-      branches: branches.map(({ loopId }, index) => {
+      branches: branches.map((reserved, index) => {
         const { segment: _, ...plan } = planned[index]!;
-        return { loopId, ...plan };
+        return { ...plan, loopId: closed?.loopIds[index] ?? reserved.loopId };
       }),
       ...(judge === undefined ? {} : { judgeLoopId: judge.loopId }),
       ...(row.warning === null ? {} : { warning: JSON.parse(row.warning) as string }),
       ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-      ...(row.closed === null ? {} : { closed: JSON.parse(row.closed) as EvaluationClosed }),
+      ...(closed === undefined ? {} : { closed }),
     };
   });
 }
 
-/** The group that a loop belongs to, as it says of itself; nothing of a judge, and before the group is over. */
-export function groupOf(loopId: string, opened: string, closed: string | null): ParallelGroup | undefined {
-  if (closed === null) return undefined;
-  const { branches } = JSON.parse(opened) as Opened;
-  if (!branches.some((branch) => branch.loopId === loopId)) return undefined;
-  const { decision, selectedLoopId, evaluationUsage } = JSON.parse(closed) as EvaluationClosed;
+/** The group that a branch's loop belongs to, when it is over; nothing of a judge's. */
+export function groupOf(loopId: string, closed: string): ParallelGroup | undefined {
+  const { decision, loopIds, selectedLoopId, evaluationUsage } = JSON.parse(closed) as EvaluationClosed;
+  if (!loopIds.includes(loopId)) return undefined;
   return {
-    allLoopIds: branches.map((branch) => branch.loopId),
+    allLoopIds: loopIds,
     ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
     selectedConfigIndex: decision.selected,
     evaluationUsage,

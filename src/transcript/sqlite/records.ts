@@ -79,7 +79,6 @@ type LoopRow = {
   cost_usd: number | null;
   turns: number | null;
   evaluation: string | null;
-  opened: string | null;
   closed: string | null;
 };
 
@@ -90,7 +89,7 @@ export function loopPage(
   behind: number,
   limit: number,
 ): { ref: number; record: LoopRecord }[] {
-  const text = `SELECT loops.*, evaluations.opened, evaluations.closed
+  const text = `SELECT loops.*, evaluations.closed
     FROM loops LEFT JOIN evaluations ON evaluations.id = loops.evaluation
     WHERE loops.session = ? AND ref > ? ORDER BY ref LIMIT ?`;
   return sql
@@ -99,7 +98,7 @@ export function loopPage(
 }
 
 function loopRecord(row: LoopRow): LoopRecord {
-  const parallel = row.opened === null ? undefined : groupOf(row.loop_id, row.opened, row.closed);
+  const parallel = row.closed === null ? undefined : groupOf(row.loop_id, row.closed);
   return {
     loopId: row.loop_id,
     session: row.session,

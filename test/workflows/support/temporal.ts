@@ -27,7 +27,10 @@ export type StageOptions = {
   readonly builtInTools?: HoldfastWorkerOptions["builtInTools"];
   readonly log?: Logger;
   /** What else the application registers. */
-  readonly registered?: Pick<HoldfastWorkerOptions, "transforms" | "converters" | "compactions" | "reducers">;
+  readonly registered?: Pick<
+    HoldfastWorkerOptions,
+    "transforms" | "converters" | "compactions" | "reducers" | "evaluationStrategies"
+  >;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** No worker: the test starts its own. */

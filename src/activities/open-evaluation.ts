@@ -1,0 +1,101 @@
+import type { EvaluationOpenedDigest, OpenEvaluation, OpenedAgent } from "../core/evaluation/digest.ts";
+import { judgeSystemPrompt } from "../core/evaluation/judge-prompt.ts";
+import { strategyProblem } from "../core/evaluation/strategies.ts";
+import { loopSegment } from "../core/loop-segment.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
+import { type EvaluationAgent, EvaluationPlan } from "../schema/evaluation.ts";
+import type { PlannedLoop, ReservedLoop } from "../transcript/evaluation.ts";
+import { unloadMessage } from "./cargo.ts";
+import { mustBeContinuable } from "./continuable.ts";
+import { parsed } from "./definitions.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { asFailure, DefinitionError } from "./failure.ts";
+import { checkNames } from "./known-names.ts";
+import { currentStep } from "./step.ts";
+
+type Agent = { readonly definition: AgentDefinition; readonly planned: PlannedLoop };
+
+/** Pins what all branches begin with. All that can be known to be wrong before a model is paid is found here. */
+export async function openEvaluation(
+  input: OpenEvaluation,
+  dependencies: Dependencies,
+): Promise<EvaluationOpenedDigest> {
+  const { transcript, evaluations } = dependencies;
+  const step = currentStep(input, dependencies.process);
+  try {
+    const { agents, strategy, limits } = planOf(input);
+    const problem = strategyProblem(strategy.type, agents.length);
+    if (problem !== undefined) throw new DefinitionError(problem);
+    if (strategy.type === "custom") checkNames(evaluations.what, [strategy.name], evaluations.names);
+    if (input.prompt === undefined) await mustGoOn(step.session, transcript);
+    const text =
+      input.prompt === undefined ? undefined : (await unloadMessage(input.prompt, transcript)).text;
+    const prompt = text === undefined ? undefined : await transcript.putText(text, Date.now());
+    const branches = await Promise.all(agents.map((agent) => planned(agent, dependencies)));
+    const judge =
+      strategy.type === "judge"
+        ? await planned(strategy.judge, dependencies, (own) =>
+            judgeSystemPrompt(strategy.systemPrompt ?? own),
+          )
+        : undefined;
+    const opened = await transcript.openEvaluation({
+      step,
+      atMs: Date.now(),
+      strategy: strategy.type === "custom" ? strategy.name : strategy.type,
+      branches: branches.map((agent) => agent.planned),
+      ...(judge === undefined ? {} : { judge: judge.planned }),
+    });
+    return {
+      evaluation: opened.evaluation,
+      at: opened.at,
+      ...(opened.parentLoopId === undefined ? {} : { parentLoopId: opened.parentLoopId }),
+      branches: branches.map((agent, index) => reserved(agent, opened.branches[index] as ReservedLoop)),
+      ...(judge === undefined ? {} : { judge: reserved(judge, opened.judge as ReservedLoop) }),
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(limits === undefined ? {} : { limits }),
+    };
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+function planOf({ agents, strategy, limits }: OpenEvaluation): EvaluationPlan {
+  const plan = { agents, strategy, ...(limits === undefined ? {} : { limits }) };
+  return parsed("evaluation", EvaluationPlan, plan);
+}
+
+/** PAR-02. */
+async function mustGoOn(session: string, transcript: Dependencies["transcript"]): Promise<void> {
+  const record = await transcript.session(session);
+  const entries =
+    record === undefined
+      ? undefined
+      : await transcript.entries(session, record.headBranch, 0, Number.MAX_SAFE_INTEGER);
+  mustBeContinuable(session, entries, false);
+}
+
+/** @param prompted - Makes its system prompt of its own one. */
+async function planned(
+  agent: EvaluationAgent,
+  { definitions, transcript }: Pick<Dependencies, "definitions" | "transcript">,
+  prompted = (own: string) => own,
+): Promise<Agent> {
+  const given = "definition" in agent ? agent.definition : await definitions.byHash(agent.definitionHash);
+  const definition = { ...given, systemPrompt: prompted(given.systemPrompt) };
+  const definitionHash = await transcript.saveDefinition(definition);
+  return {
+    definition,
+    planned: {
+      segment: loopSegment(definition),
+      definitionHash,
+      agentName: definition.name,
+      model: definition.model.id,
+    },
+  };
+}
+
+function reserved({ definition, planned }: Agent, { loopId, number }: ReservedLoop): OpenedAgent {
+  const { segment: _, ...plan } = planned;
+  const { limits, delegation } = definition;
+  return { ...plan, loopId, number, limits, ...(delegation === undefined ? {} : { delegation }) };
+}

@@ -1,0 +1,47 @@
+import type { BranchStatus } from "../core/evaluation/branch-outcome.ts";
+import type { AgentMessage, Usage } from "../schema/message.ts";
+
+/** A branch as a strategy is shown it. */
+export type EvaluatedResponse = {
+  /** Of its configuration, from 0: what the strategy names. */
+  readonly index: number;
+  readonly agentName: string;
+  readonly model: string;
+  readonly status: BranchStatus;
+  readonly usage: Usage;
+  readonly turns: number;
+  readonly costUsd: number;
+  /** The text of its last answer; empty where it has none. */
+  readonly text: string;
+  /** All that its loop has added, prompts first. Copies. */
+  readonly messages: readonly AgentMessage[];
+};
+
+export type EvaluationAsked = {
+  /** What was asked of all branches; where nothing was, the last words of the context (PAR-09). */
+  readonly query: string;
+  /** What all branches began with. Copies. */
+  readonly context: readonly AgentMessage[];
+  readonly responses: readonly EvaluatedResponse[];
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+};
+
+/** The index of a branch that answered; with what choosing it has used, where that counts (PAR-04). */
+export type EvaluationChoice =
+  | number
+  | { readonly selected: number; readonly usage?: Usage; readonly costUsd?: number };
+
+/** How an application chooses one branch of an evaluation. One that throws leaves the choice to the fallback. */
+export type EvaluationStrategyFunction = (
+  asked: EvaluationAsked,
+) => EvaluationChoice | Promise<EvaluationChoice>;
+
+/** The strategies that need no registration. */
+export const BUILT_IN_EVALUATIONS = [
+  "transparent",
+  "pick-first",
+  "token-efficient",
+  "elaborate",
+  "judge",
+] as const;

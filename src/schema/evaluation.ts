@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { AgentDefinition, Limits } from "./definition.ts";
+
+// How several agents are compared: who, by what, and what they may spend together.
+
+/** An agent by its definition, or by the hash of a stored one. */
+export const EvaluationAgent = z.union([
+  z.strictObject({ definition: AgentDefinition }),
+  z.strictObject({ definitionHash: z.string().min(1) }),
+]);
+export type EvaluationAgent = z.infer<typeof EvaluationAgent>;
+
+/** What chooses one branch of them all (PAR-05, PAR-06). */
+export const EvaluationStrategy = z.discriminatedUnion("type", [
+  /** One branch, passed through. */
+  z.strictObject({ type: z.literal("transparent") }),
+  /** The first that answered. */
+  z.strictObject({ type: z.literal("pick-first") }),
+  /** The fewest tokens. */
+  z.strictObject({ type: z.literal("token-efficient") }),
+  /** The most tokens. */
+  z.strictObject({ type: z.literal("elaborate") }),
+  /** A model, in a loop of its own. */
+  z.strictObject({
+    type: z.literal("judge"),
+    judge: EvaluationAgent,
+    /** In place of the judge's own. */
+    systemPrompt: z.string().optional(),
+  }),
+  /** A function that the worker has registered. */
+  z.strictObject({ type: z.literal("custom"), name: z.string().min(1) }),
+]);
+export type EvaluationStrategy = z.infer<typeof EvaluationStrategy>;
+
+/** Of all branches and the judge together; what is left out is without limit. */
+export const EvaluationLimits = z.strictObject({
+  maxTurns: Limits.shape.maxTurns.unwrap().optional(),
+  maxTotalTokens: Limits.shape.maxTotalTokens.unwrap().optional(),
+  maxDurationMs: Limits.shape.maxDurationMs.unwrap().optional(),
+  maxCostUsd: Limits.shape.maxCostUsd.unwrap().optional(),
+});
+export type EvaluationLimits = z.infer<typeof EvaluationLimits>;
+
+/** Branches of one evaluation: each is a child of one workflow, whose history holds a few kilobytes of it. */
+export const MAX_BRANCHES = 200;
+
+export const EvaluationPlan = z.strictObject({
+  agents: z.array(EvaluationAgent).max(MAX_BRANCHES),
+  strategy: EvaluationStrategy,
+  limits: EvaluationLimits.optional(),
+});
+export type EvaluationPlan = z.infer<typeof EvaluationPlan>;

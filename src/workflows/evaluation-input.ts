@@ -1,0 +1,26 @@
+import type { Decision } from "../core/evaluation/decision.ts";
+import type { EvaluatedBranch } from "../core/evaluation/digest.ts";
+import type { EvaluationPlan } from "../schema/evaluation.ts";
+import type { Usage } from "../schema/message.ts";
+import type { RunSettings } from "./input.ts";
+import type { Words } from "./messages.ts";
+import type { RunResult } from "./result.ts";
+
+/** How an evaluation is started: its workflow's id is the session's. */
+export type EvaluationRequest = EvaluationPlan & {
+  /** Absent: every branch goes on with the session's conversation as it is. */
+  readonly prompt?: Words;
+  readonly settings?: Partial<RunSettings>;
+};
+
+/** What an evaluation gives back: the chosen branch's result, as a run of the session would have it, and the others. */
+export type EvaluationResult = RunResult & {
+  readonly decision: Decision;
+  readonly selected: EvaluatedBranch;
+  /** All others, in the order of their configurations (PAR-01). */
+  readonly losers: readonly EvaluatedBranch[];
+  /** Of all branches and of the choice. */
+  readonly usage: Usage;
+  readonly evaluationUsage: Usage;
+  readonly costUsd: number;
+};

@@ -1,0 +1,153 @@
+import { ApplicationFailure } from "@temporalio/common";
+import { allHandlersFinished, CancellationScope, condition, workflowInfo } from "@temporalio/workflow";
+import { totalUsage } from "../core/evaluation/branch-outcome.ts";
+import type { DecidedDigest } from "../core/evaluation/digest.ts";
+import {
+  type EvaluationProgress,
+  evaluationDashboard,
+  evaluationStatus,
+} from "../core/evaluation/progress.ts";
+import { EMPTY_OUTBOX } from "../core/outbox.ts";
+import { shownBriefly } from "../core/redact.ts";
+import type { PersonMessage } from "../core/state.ts";
+import type { Outcome } from "../schema/record.ts";
+import type { EvaluationRequest, EvaluationResult } from "./evaluation-input.ts";
+import { listenToEvaluation } from "./evaluation-listen.ts";
+import { Comparison } from "./evaluation-parts.ts";
+import { StepFailed, Steps } from "./evaluation-steps.ts";
+import { messageFrom, settingsFrom } from "./input.ts";
+import { UNREADABLE } from "./payload-converter.ts";
+import { RUN_FAILED, type RunResult } from "./result.ts";
+import { showcaseOf } from "./shown.ts";
+
+/** What an operator reads of the prompt, and of a reason, in bytes. */
+const SHOWN_BYTES = 200;
+
+/** Runs several agents side by side from where a session stands, and goes on with one of them (PAR-01). */
+export async function evaluation(request: EvaluationRequest): Promise<EvaluationResult> {
+  return await CancellationScope.nonCancellable(() => evaluate(request, CancellationScope.current().parent));
+}
+
+async function evaluate(
+  request: EvaluationRequest,
+  outside: CancellationScope | undefined,
+): Promise<EvaluationResult> {
+  // Fails the task, not the run: a worker that can read it may come.
+  if (request === (UNREADABLE as unknown as EvaluationRequest))
+    throw new TypeError("What this evaluation was started with cannot be read");
+  const session = workflowInfo().workflowId;
+  const settings = settingsFrom(request);
+  const show = showcaseOf(settings.searchAttributes, {
+    details: evaluationDashboard,
+    status: evaluationStatus,
+  });
+  const { agents, strategy, limits } = request;
+  const prompt = messageFrom(request.prompt, Date.now());
+  const steps = new Steps();
+  const work = new CancellationScope();
+  const kept: PersonMessage[] = [];
+  let progress: EvaluationProgress = {
+    session,
+    strategy: strategy?.type === "custom" ? strategy.name : (strategy?.type ?? ""),
+    goal: shownBriefly(prompt?.text ?? "", SHOWN_BYTES),
+    phase: "opening",
+    branches: [],
+    waiting: 0,
+  };
+  const tell = (news: Partial<EvaluationProgress>): void => {
+    progress = { ...progress, ...news };
+    show(progress);
+  };
+  const stop = (words: string): void => {
+    if (progress.stop !== undefined || progress.phase === "ended") return;
+    tell({ stop: shownBriefly(words, SHOWN_BYTES) });
+    work.cancel();
+  };
+  listenToEvaluation({
+    status: () => evaluationStatus(progress),
+    stop,
+    keep: (message) => {
+      if (!kept.some(({ id }) => id === message.id)) kept.push(message);
+      tell({ waiting: kept.length });
+      return kept.length;
+    },
+  });
+  outside?.cancelRequested.catch(() => stop("the workflow was cancelled"));
+  show(progress);
+
+  try {
+    const result = await compared();
+    await leave();
+    return result;
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    const outcome: Outcome = { type: "failed", fault: error.fault, message: error.message };
+    tell({ phase: "ended", outcome });
+    await leave();
+    throw runFailed({ session, branch: "", outcome });
+  }
+
+  async function compared(): Promise<EvaluationResult> {
+    const asked = prompt === undefined ? {} : { prompt };
+    const opened = await steps.perform(
+      "open-evaluation",
+      { agents, strategy, ...asked, ...(limits === undefined ? {} : { limits }) },
+      `${agents?.length ?? 0} branches`,
+    );
+    const comparison = new Comparison(opened, { session, settings, steps, tell, read: () => progress });
+    await comparison.run(work);
+    const name = strategy.type === "custom" ? { name: strategy.name } : {};
+    tell({ phase: "deciding" });
+    const decided = await steps.perform(
+      "decide",
+      {
+        ...comparison.ends(),
+        branches: opened.branches.map(({ agentName, model }) => ({ agentName, model })),
+        strategy: { type: strategy.type, ...name },
+        ...(progress.stop === undefined ? {} : { stopped: progress.stop }),
+      },
+      progress.strategy,
+    );
+    tell({ phase: "ended", decision: decided.decision, outcome: decided.outcome });
+    return resultOf(decided, opened.at.branch);
+  }
+
+  /** Words that came for the session wait in its inbox, until an activation has brought none. */
+  async function leave(): Promise<void> {
+    do {
+      const inbox = kept.splice(0);
+      if (inbox.length > 0) {
+        const rest = { branch: "", base: 0, outbox: EMPTY_OUTBOX, inbox };
+        await steps.perform("record", rest, `${inbox.length} for the inbox`);
+      }
+      await condition(allHandlersFinished);
+    } while (kept.length > 0);
+  }
+
+  function resultOf(decided: DecidedDigest, head: string): EvaluationResult {
+    const { decision, branches, evaluationUsage, evaluationCostUsd, outcome, ...words } = decided;
+    const selected = branches[decision.selected] as (typeof branches)[number];
+    const result: EvaluationResult = {
+      session,
+      outcome,
+      branch: selected.branch ?? head,
+      ...(selected.loopId === undefined ? {} : { loopId: selected.loopId }),
+      ...words,
+      decision,
+      selected,
+      losers: branches.filter(({ index }) => index !== decision.selected),
+      usage: totalUsage(branches, evaluationUsage),
+      evaluationUsage,
+      costUsd: branches.reduce((sum, { costUsd }) => sum + costUsd, evaluationCostUsd),
+    };
+    if (outcome.type !== "failed") return result;
+    throw runFailed(result);
+  }
+}
+
+/** As a run fails: so that an operator sees it. Its detail is the result. */
+function runFailed(result: RunResult): ApplicationFailure {
+  const { outcome } = result;
+  const message = outcome.type === "failed" ? `${outcome.fault}: ${outcome.message}` : outcome.type;
+  return ApplicationFailure.create({ type: RUN_FAILED, message, nonRetryable: true, details: [result] });
+}

@@ -1,0 +1,96 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { main } from "../../src/cli/program.ts";
+import { writeAgent } from "../../src/config/agent-file/write.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import { terminal } from "../cli/terminal.ts";
+import { commandLine, placeOf } from "./support/connected.ts";
+import { Contest } from "./support/contest.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+/** Agent files of a contest, with the flags that name them. */
+async function flagsOf(contest: Contest): Promise<string[]> {
+  const flags: string[] = [];
+  const all = [...contest.agents, ...(contest.judge === undefined ? [] : [contest.judge])];
+  for (const [index, { definition }] of all.entries()) {
+    const file = join(stage.home, `${contest.id.slice(-20)}-${index}.json`);
+    await writeFile(file, writeAgent(AgentDefinition.parse(definition), "json"));
+    flags.push(index < contest.agents.length ? "--agent" : "--judge", file);
+  }
+  return flags;
+}
+
+describe("holdfast compare", () => {
+  test("prints the chosen answer, and a table of all on standard error [PAR-01]", async () => {
+    const contest = new Contest(
+      stage,
+      [{ says: [{ text: "short" }] }, { says: [{ text: "the long one" }] }],
+      {
+        says: [{ text: "2" }],
+      },
+    );
+    const { code, out, err } = await commandLine(stage, "compare", "Go", ...(await flagsOf(contest)));
+    expect({ code, out }).toEqual({ code: 0, out: "the long one\n" });
+    expect(err).toMatch(/^ {3}agent-1 +test-model +answered +1 +\d+ +- +\d+\.\d$/m);
+    expect(err).toMatch(/^\* {2}agent-2 +test-model +answered/m);
+    expect(err).toContain("The judge chose branch 2.");
+    expect(err).toMatch(/branch 2 · 1 turn · \d+ tokens/);
+  });
+
+  test("--json: one object a line, the result last", async () => {
+    const contest = new Contest(stage, [{ says: [{ text: "one" }] }]);
+    const { code, out } = await commandLine(stage, "compare", "Go", "--json", ...(await flagsOf(contest)));
+    expect(code).toBe(0);
+    const lines = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(lines[0]).toMatchObject({ type: "group", event: { type: "ParallelLoopStart" } });
+    expect(lines.at(-1)).toMatchObject({ type: "result", text: "one", losers: [], exitCode: 0 });
+  });
+
+  test("Ctrl-C stops the branches and takes the first that has answered", async () => {
+    const contest = new Contest(stage, [
+      { says: [{ text: "never", holdUntil: "interrupted" }] },
+      { says: [{ text: "two" }] },
+    ]);
+    const { streams, said, signals } = terminal();
+    const running = main(["compare", "Go", ...(await flagsOf(contest)), ...placeOf(stage)], streams);
+    await stage.model.waitForHold("interrupted");
+    await expect.poll(() => said.err, { timeout: 10_000 }).toContain("branch 2 is over: answered");
+    const [, session = ""] = /session (\S+)/.exec(said.err) ?? [];
+    const { out: status } = await commandLine(stage, "status", session);
+    expect(status).toMatch(/^branch 1 +agent-1 · test-model · running .* · \S+\.branch-1-[0-9a-f]{8}$/m);
+    signals.emit("SIGINT");
+    expect(await running).toBe(4);
+    expect(said.out).toBe("two\n");
+    expect(said.err).toContain("Stopping the branches");
+    expect(said.err).toMatch(/stopped: interrupted at the terminal/);
+  });
+
+  test.each([
+    [["compare", "Go"], /Name the agents to compare/],
+    [["compare"], /Say what to do/],
+    [["compare", " ", "-a", "x"], /The task is empty/],
+    [["compare", "Go", "-a", "FILE", "--strategy", "judge"], /needs one: --judge/],
+    [
+      ["compare", "Go", "-a", "FILE", "-j", "FILE", "--strategy", "elaborate"],
+      /--judge is for the strategy judge/,
+    ],
+    [["compare", "Go", "-a", "FILE", "-a", "FILE", "--strategy", "transparent"], /passes one branch through/],
+  ])("%j is refused with a reason", async (words, reason) => {
+    const contest = new Contest(stage, [{ says: [] }]);
+    const [, file = ""] = await flagsOf(contest);
+    const { code, err } = await commandLine(stage, ...words.map((word) => (word === "FILE" ? file : word)));
+    expect(code).toBe(2);
+    expect(err).toMatch(reason);
+  });
+});

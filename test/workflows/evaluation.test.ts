@@ -1,0 +1,453 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { EvaluationAsked } from "../../src/hooks/evaluation-strategy.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { connectTo } from "./support/connected.ts";
+import { Contest } from "./support/contest.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+let asked: EvaluationAsked | undefined;
+
+beforeAll(async () => {
+  stage = await openStage({
+    registered: {
+      evaluationStrategies: {
+        last: (request) => {
+          asked = request;
+          return { selected: request.responses.length - 1 };
+        },
+        throws: () => {
+          throw new Error("no idea");
+        },
+      },
+    },
+  });
+});
+afterAll(() => stage.close());
+
+const usage = (output: number) => ({ usage: { input: 10, output } });
+
+async function failureOf(contest: Contest) {
+  return await contest.result().then(
+    () => {
+      throw new Error("the evaluation did not fail");
+    },
+    ({ cause }) => cause as { type: string; message: string; details: unknown[] },
+  );
+}
+
+describe("an evaluation [PAR-01]", () => {
+  test("runs every configuration from where the session stands, and its choice is what the session goes on with [PAR-03, PAR-13, SES-12]", async () => {
+    const contest = new Contest(stage, [
+      { says: [{ text: "short" }] },
+      { says: [{ text: "long and good" }] },
+    ]);
+    const result = await contest.run("Compare", { strategy: { type: "elaborate" } });
+    expect(result).toMatchObject({
+      session: contest.id,
+      outcome: { type: "answered" },
+      text: "long and good",
+      decision: { selected: 1, by: "strategy" },
+      selected: { index: 1, agentName: "agent-2", originalContextLength: 0, length: 2, turns: 1 },
+      losers: [{ index: 0, status: { type: "answered" }, textBytes: 5 }],
+    });
+    expect(result.usage.totalTokens).toBe(
+      result.selected.usage.totalTokens + (result.losers[0]?.usage.totalTokens ?? 0),
+    );
+    const session = await stage.transcript.session(contest.id);
+    expect(session).toMatchObject({ headBranch: result.branch, agentName: "agent-2", status: "completed" });
+    expect(await contest.said(result.branch)).toEqual(["user: Compare", "assistant: long and good"]);
+    expect(await contest.said(result.losers[0]?.branch)).toEqual(["user: Compare", "assistant: short"]);
+    const loops = await stage.transcript.loops(contest.id);
+    expect(loops.map(({ loopId }) => loopId).sort()).toEqual(
+      [1, 2].map((number) => `${contest.id}.anthropic.test-model.${number}`),
+    );
+    expect(loops.filter(({ parallel }) => parallel?.isSelected)).toHaveLength(1);
+    expect(loops.map(({ parallel }) => parallel?.selectedLoopId)).toEqual([result.loopId, result.loopId]);
+  });
+
+  test("the next prompt goes on behind the chosen branch, with its agent", async () => {
+    const contest = new Contest(stage, [
+      { says: [{ text: "first", ...usage(90) }] },
+      { says: [{ text: "second", ...usage(10) }, { text: "and on" }] },
+    ]);
+    await contest.run("Compare", { strategy: { type: "token-efficient" } });
+    const client = await connectTo(stage);
+    await client.prompt(contest.id, "Go on");
+    expect(await client.result(contest.id)).toMatchObject({ text: "and on" });
+    expect(contest.agents[1]?.seen(1)).toEqual(["user: Compare", "assistant: second", "user: Go on"]);
+    const loops = await stage.transcript.loops(contest.id);
+    const chosen = loops.find(({ parallel }) => parallel?.isSelected);
+    expect(loops.at(-1)).toMatchObject({ parentLoopId: chosen?.loopId, branch: chosen?.branch });
+    const marks: string[] = [];
+    for await (const { type } of client.agentEvents(contest.id, { from: "session" })) {
+      if (type === "AgentStart" || type.startsWith("Parallel")) marks.push(type);
+    }
+    expect(marks).toEqual(["ParallelLoopStart", "AgentStart", "AgentStart", "ParallelLoopEnd", "AgentStart"]);
+    await client.close();
+  });
+
+  test("branches know what was said before, and end where they like; the other ones stay readable", async () => {
+    const before = stage.session({ replies: [{ text: "I am ready." }] });
+    await before.run("Hello");
+    const contest = new Contest(stage, [
+      { says: [{ text: "?" }, { text: "one" }] },
+      {
+        says: [{ text: "?" }, { toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "two" }],
+        agent: { tools: ["list_files"] },
+      },
+    ]);
+    (contest as { id: string }).id = before.id;
+    const result = await contest.run("Now", { strategy: { type: "pick-first" } });
+    expect(result.selected).toMatchObject({ index: 0, originalContextLength: 2, length: 4 });
+    expect(contest.agents[1]?.seen(0)).toEqual(["user: Hello", "assistant: I am ready.", "user: Now"]);
+    expect((await contest.said(result.losers[0]?.branch)).slice(2)).toEqual([
+      "user: Now",
+      "assistant: ",
+      expect.stringMatching(/^toolResult: /),
+      "assistant: two",
+    ]);
+    const client = await connectTo(stage);
+    const loser = result.losers[0]?.loopId ?? "";
+    const request = await client.request(before.id, { loop: loser, turn: 1 });
+    expect(request.messages.map(({ message }) => message.role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+      "toolResult",
+    ]);
+    await client.close();
+  });
+
+  test("without a prompt every branch goes on with what is there [PAR-02]", async () => {
+    const before = stage.session({ replies: [{ text: "too slow", holdUntil: "never-mind" }] });
+    const run = await before.start("What is it?");
+    await stage.model.waitForHold("never-mind");
+    await run.signal("stop", "enough");
+    await run.result();
+    stage.model.release("never-mind");
+    const contest = new Contest(stage, [
+      { says: [{ text: "a" }, { text: "a" }] },
+      { says: [{ text: "b" }, { text: "b" }] },
+    ]);
+    (contest as { id: string }).id = before.id;
+    const result = await contest.run(undefined, { strategy: { type: "custom", name: "last" } });
+    expect(result).toMatchObject({ text: "b", decision: { selected: 1 } });
+    expect(asked?.query).toBe("What is it?");
+    expect(contest.agents[0]?.seen(0)[0]).toBe("user: What is it?");
+    const kinds = (await stage.transcript.loops(before.id)).slice(1).map(({ kind }) => kind.type);
+    expect(kinds).toEqual(["default", "default"]);
+  });
+
+  test("without a prompt a conversation that ends with an answer is refused, and so is one that is not there [PAR-02]", async () => {
+    const before = stage.session({ replies: [{ text: "Done." }] });
+    await before.run("Hello");
+    const contest = new Contest(stage, [{ says: [] }]);
+    await contest.start();
+    expect((await failureOf(contest)).message).toMatch(/There is no session/);
+    (contest as { id: string }).id = before.id;
+    await contest.start();
+    expect((await failureOf(contest)).message).toMatch(/ends with an answer/);
+    expect(await stage.transcript.evaluations(before.id)).toEqual([]);
+  });
+
+  test("a plan that cannot be carried out is refused before a model is paid [PAR-05]", async () => {
+    const contest = new Contest(stage, [{ says: [] }, { says: [] }]);
+    await contest.start("Go", { strategy: { type: "transparent" } });
+    expect(await failureOf(contest)).toMatchObject({
+      type: "holdfast/run-failed",
+      message: expect.stringMatching(/passes one branch through/),
+    });
+    await contest.start("Go", { strategy: { type: "custom", name: "lsat" } });
+    expect((await failureOf(contest)).message).toMatch(/no evaluation strategy "lsat".*did you mean "last"/);
+    await contest.start("Go", { strategy: { type: "best" } as never });
+    expect((await failureOf(contest)).message).toMatch(/The evaluation is not valid: strategy/);
+    expect(contest.agents[0]?.requests()).toEqual([]);
+  });
+
+  test("one configuration passes through [PAR-05]", async () => {
+    const contest = new Contest(stage, [{ says: [{ text: "only" }] }]);
+    const result = await contest.run("Go", { strategy: { type: "transparent" } });
+    expect(result).toMatchObject({ text: "only", losers: [], decision: { selected: 0 } });
+  });
+
+  test("a strategy that throws leaves the choice to the fallback, which says so [PAR-04, GAP-10]", async () => {
+    const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
+    const result = await contest.run("Go", { strategy: { type: "custom", name: "throws" } });
+    expect(result.decision).toEqual({
+      selected: 0,
+      by: "fallback",
+      reason: 'Strategy "throws" failed: no idea. Branch 1 is taken, the first that answered.',
+    });
+  });
+});
+
+describe("a judge [PAR-06]", () => {
+  test("sees the query and the last answers, on an empty branch of the session, and its number counts [PAR-07, PAR-08]", async () => {
+    const contest = new Contest(
+      stage,
+      [
+        {
+          says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "alpha" }],
+          agent: { tools: ["list_files"] },
+        },
+        { says: [{ text: "beta" }] },
+      ],
+      { says: [{ text: "I take 2." }] },
+    );
+    const result = await contest.run("Which letter?");
+    expect(result).toMatchObject({ text: "beta", decision: { selected: 1, by: "strategy" } });
+    expect(contest.judge?.seen(0)).toEqual([
+      "user: Original query:\nWhich letter?\n\nResponse 1:\nalpha\n\nResponse 2:\nbeta\n\n" +
+        'Which response is best? Reply with ONLY the response number (e.g., "1" or "2").',
+    ]);
+    expect(JSON.stringify(contest.judge?.requests()[0]?.body?.["system"])).toContain("You compare responses");
+    expect(result.evaluationUsage.totalTokens).toBeGreaterThan(0);
+    expect(result.usage.totalTokens).toBe(
+      [result.selected, ...result.losers].reduce((sum, { usage: one }) => sum + one.totalTokens, 0) +
+        result.evaluationUsage.totalTokens,
+    );
+    const loops = await stage.transcript.loops(contest.id);
+    expect(loops).toHaveLength(3);
+    expect(loops.at(-1)).toMatchObject({ from: 0, evaluation: expect.any(String) });
+    expect(loops.at(-1)?.parallel).toBeUndefined();
+    expect(loops.at(-1)?.loopId).toMatch(/\.3$/);
+    expect((await stage.transcript.session(contest.id))?.headBranch).toBe(result.branch);
+  });
+
+  test("without a usable number the first that answered is taken [GAP-10]", async () => {
+    const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
+      says: [{ text: "They are all fine." }],
+    });
+    expect(await contest.run("Go")).toMatchObject({
+      text: "one",
+      decision: { selected: 0, by: "fallback", reason: expect.stringMatching(/They are all fine/) },
+    });
+  });
+
+  test("is told that what it is shown was too large for it, and so is who watches [PAR-10, PAR-11, PAR-12]", async () => {
+    const long = "word ".repeat(4000);
+    const contest = new Contest(
+      stage,
+      [{ says: [{ text: `A ${long}` }] }, { says: [{ text: `B ${long}` }] }],
+      {
+        says: [{ text: "2" }],
+        agent: { context: { maxContextTokens: 100, systemPromptTokens: 0 } },
+      },
+    );
+    const result = await contest.run("Go");
+    expect(result.decision.selected).toBe(1);
+    expect(result.selected.textBytes).toBeGreaterThan(20_000);
+    const shown = contest.judge?.seen(0)[0] ?? "";
+    expect(shown.length).toBeLessThan(1000);
+    const [record] = await stage.transcript.evaluations(contest.id);
+    expect(record?.warning).toMatch(/too large for the judge/);
+    const client = await connectTo(stage);
+    const told: string[] = [];
+    for await (const event of client.agentEvents(contest.id, { from: "session" })) {
+      if (event.type === "ProgressMessage") told.push(event.loopId, event.text);
+    }
+    expect(told).toEqual([record?.judgeLoopId, record?.warning]);
+    await client.close();
+  });
+
+  test("is not asked where one branch alone has answered", async () => {
+    const contest = new Contest(
+      stage,
+      [{ says: [{ text: "one" }] }, { says: [], agent: { tools: ["nothing"], strict: true } }],
+      { says: [{ text: "1" }] },
+    );
+    expect(await contest.run("Go")).toMatchObject({ text: "one", decision: { selected: 0 } });
+    expect(contest.judge?.requests()).toEqual([]);
+  });
+});
+
+describe("however a branch ends", () => {
+  test("it is an outcome beside the others", async () => {
+    const contest = new Contest(stage, [
+      { says: [], agent: { tools: ["nothing"], strict: true } },
+      {
+        says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "never" }],
+        agent: { tools: ["list_files"], limits: { maxTurns: 1 } },
+      },
+      { says: [{ text: "gone", holdUntil: "gone" }] },
+      { says: [{ text: "fine" }] },
+    ]);
+    await contest.start("Go");
+    await stage.model.waitForHold("gone");
+    const status = await eventually(async () => {
+      const now = (await contest.handle.query("status")) as {
+        branches: { workflow?: string; status: string }[];
+      };
+      return now.branches.filter(({ status: word }) => word === "running").length === 1 ? now : undefined;
+    });
+    await stage.client.workflow.getHandle(status.branches[2]?.workflow ?? "").terminate("by hand");
+    const result = await contest.result();
+    expect(result).toMatchObject({ text: "fine", decision: { selected: 3 } });
+    expect(result.losers.map(({ status: { type } }) => type)).toEqual(["failed", "over-budget", "stopped"]);
+    expect(result.losers[0]).toMatchObject({ status: { reason: expect.stringMatching(/nothing/) } });
+    expect((await stage.transcript.loops(contest.id)).map(({ status: word }) => word).sort()).toEqual([
+      "aborted",
+      "completed",
+      "completed",
+    ]);
+  });
+
+  test("when none answers, the fallback says which is taken, and the evaluation fails as a run does", async () => {
+    const strict = { tools: ["nothing"], strict: true };
+    const contest = new Contest(stage, [
+      { says: [], agent: strict },
+      { says: [], agent: strict },
+    ]);
+    await contest.start("Go", { strategy: { type: "elaborate" } });
+    const { type, details } = await failureOf(contest);
+    expect(type).toBe("holdfast/run-failed");
+    expect(details[0]).toMatchObject({
+      decision: {
+        selected: 0,
+        by: "fallback",
+        reason: expect.stringMatching(/^No branch answered\. Branch 1/),
+      },
+      losers: [{ index: 1 }],
+    });
+    expect(await stage.transcript.session(contest.id)).toMatchObject({
+      status: "failed",
+      headBranch: "main",
+    });
+  });
+
+  test("limits of the evaluation hold for all of it: who gets nothing of them does not begin", async () => {
+    const contest = new Contest(
+      stage,
+      [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }, { says: [{ text: "3" }] }],
+      {
+        says: [{ text: "2" }],
+      },
+    );
+    const result = await contest.run("Go", { limits: { maxTurns: 3 } });
+    expect(result.losers.map(({ status }) => status.type)).toEqual(["answered", "over-budget"]);
+    expect(result.decision).toMatchObject({ selected: 1, by: "strategy" });
+    expect(contest.agents[2]?.requests()).toEqual([]);
+  });
+
+  test("a stop ends the branches, and takes the first that had answered [ABT-01]", async () => {
+    const contest = new Contest(
+      stage,
+      [{ says: [{ text: "never", holdUntil: "stopped" }] }, { says: [{ text: "two" }] }],
+      {
+        says: [{ text: "1" }],
+      },
+    );
+    await contest.start("Go");
+    await stage.model.waitForHold("stopped");
+    await eventually(async () => (await stage.transcript.loops(contest.id)).some(({ outcome }) => outcome));
+    await contest.handle.signal(stopSignal, "enough");
+    const result = await contest.result();
+    expect(result).toMatchObject({
+      outcome: { type: "stopped", reason: "enough" },
+      text: "two",
+      decision: { selected: 1, by: "fallback" },
+      losers: [{ status: { type: "stopped" } }],
+    });
+    expect(contest.judge?.requests()).toEqual([]);
+    for (const { loopId } of await stage.transcript.loops(contest.id)) {
+      const events = await stage.transcript.events(loopId, 0);
+      expect(events.at(-1)?.body.type).toBe("AgentEnd");
+    }
+  });
+
+  test("a session that is evaluated has no other run, and what people say waits in its inbox [LOOP-08]", async () => {
+    const contest = new Contest(stage, [{ says: [{ text: "one", holdUntil: "busy" }, { text: "two" }] }]);
+    await contest.start("Go", { strategy: { type: "transparent" } });
+    await stage.model.waitForHold("busy");
+    const client = await connectTo(stage);
+    await expect(client.prompt(contest.id, "me too")).rejects.toMatchObject({ code: "session-busy" });
+    await contest.handle.signal(steerSignal, { id: "w1", text: "for later" });
+    expect(await client.followUp(contest.id, "and this", { acknowledge: true })).toMatchObject({ queued: 2 });
+    const { branches } = await contest.handle.query<{ branches: { workflow: string }[] }>("status");
+    const workflow = branches[0]?.workflow ?? "";
+    await client.steer(workflow, "Also this");
+    stage.model.release("busy");
+    const result = await contest.result();
+    expect(await contest.said(result.branch)).toContain("user: Also this");
+    await expect(client.steer(workflow, "too late")).rejects.toMatchObject({ code: "session-unknown" });
+    expect((await stage.transcript.inbox(contest.id)).map(({ text }) => text)).toEqual([
+      "for later",
+      "and this",
+    ]);
+    expect((await client.list()).filter(({ session }) => session.startsWith(contest.id))).toHaveLength(1);
+    await client.close();
+  });
+});
+
+test("watchers see brackets around the loops of all branches, in their order [EVT-01, PAR-13]", async () => {
+  const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
+    says: [{ text: "1" }],
+  });
+  const client = await connectTo(stage);
+  const started = await client.evaluate({
+    agents: contest.agents.map(({ definition }) => definition),
+    strategy: { type: "judge", judge: contest.judge?.definition as never },
+    prompt: "Go",
+    session: contest.id,
+  });
+  const seen: { type: string; loopId?: string }[] = [];
+  for await (const event of started.agentEvents()) seen.push(event as never);
+  const result = await started.result();
+  expect(result).toMatchObject({ text: "one", selected: { index: 0 }, session: contest.id });
+  expect(seen[0]).toMatchObject({
+    type: "ParallelLoopStart",
+    sessionId: contest.id,
+    loopIds: [result.loopId, result.losers[0]?.loopId],
+  });
+  expect(seen.at(-1)).toMatchObject({
+    type: "ParallelLoopEnd",
+    selectedLoopId: result.loopId,
+    selectedConfigIndex: 0,
+    evaluationUsage: result.evaluationUsage,
+  });
+  const starts = seen.filter(({ type }) => type === "AgentStart").map(({ loopId }) => loopId);
+  expect(new Set(starts).size).toBe(3);
+  expect(seen.filter(({ type }) => type === "AgentEnd")).toHaveLength(3);
+  // The judge's loop was the last to end; the session goes on behind another.
+  expect(await client.status(contest.id)).toMatchObject({ status: "completed", loopId: result.loopId });
+  await client.close();
+});
+
+/** All that a history holds, payloads as text. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
+  if (value === null || typeof value !== "object") return String(value ?? "");
+  return Object.values(value).map(textOf).join(" ");
+}
+
+test("the history of an evaluation holds references, and grows by the same few kilobytes for each of 50 branches", async () => {
+  const words = "A very particular sentence. ".repeat(300);
+  const bytes: number[] = [];
+  for (const count of [2, 50]) {
+    const contest = new Contest(
+      stage,
+      Array.from({ length: count }, () => ({ says: [{ text: words }] })),
+      { says: [{ text: "1" }] },
+    );
+    // Definitions by their hashes, as a client sends many.
+    const agents = await Promise.all(
+      contest.agents.map(async ({ definition }) => ({
+        definitionHash: await stage.transcript.saveDefinition(definition as never),
+      })),
+    );
+    const result = await contest.run(words, { agents });
+    expect(result.losers.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
+    const { events } = await contest.handle.fetchHistory();
+    bytes.push((events ?? []).reduce((sum, event) => sum + Buffer.byteLength(textOf(event)), 0));
+    const times = textOf(events).split("A very particular sentence").length - 1;
+    // Asked twice, of the workflow and of the step that stores it, and answered twice, as any run's result is.
+    expect(times).toBeGreaterThanOrEqual(1200);
+    expect(times).toBeLessThan(1210);
+  }
+  const [few = 0, many = 0] = bytes;
+  expect((many - few) / 48).toBeLessThan(5_000);
+}, 90_000);
