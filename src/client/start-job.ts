@@ -63,7 +63,8 @@ export async function launchJob(
     });
     return { job, runId: handle.firstExecutionRunId };
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) throw again ? atWork(job, error) : taken(job, error);
+    if (error instanceof WorkflowExecutionAlreadyStartedError)
+      throw again ? atWork(job, error) : taken(job, error);
     throw translated(error, link, job);
   }
 }

@@ -80,9 +80,9 @@ input = { type = "object" }
 
   test('"none" is a null where a limit may be off, and a name where a name is said', () => {
     expect(modeOf('[mode]\ntype = "fan-out"\nreducer = "none"')).toMatchObject({ reducer: "none" });
-    expect(modeOf('[mode]\ntype = "autonomous"\nagent = "writer"\nmax_rounds = "none"\nmax_turns = "none"')).toMatchObject(
-      { maxRounds: null, limits: { maxTurns: null } },
-    );
+    expect(
+      modeOf('[mode]\ntype = "autonomous"\nagent = "writer"\nmax_rounds = "none"\nmax_turns = "none"'),
+    ).toMatchObject({ maxRounds: null, limits: { maxTurns: null } });
   });
 
   test("one agent alone need not be named, and an id goes before a name", () => {

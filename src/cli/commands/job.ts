@@ -108,7 +108,11 @@ async function lines(
     .filter(([name]) => name !== "queued")
     .map(([name, value]) => `${context.out.bold(name.padEnd(9))} ${value}`);
   if (parts.length === 0) return told;
-  return [...told, "", ...table([["PART", "AGENT", "STATUS", "TURNS", "COST", "SESSION"], ...parts.map(row)])];
+  return [
+    ...told,
+    "",
+    ...table([["PART", "AGENT", "STATUS", "TURNS", "COST", "SESSION"], ...parts.map(row)]),
+  ];
 }
 
 function row(part: PartStatus | PartResult): readonly string[] {
