@@ -7,10 +7,11 @@ import ts from "typescript";
 /**
  * Largest workflow bundle, in bytes of JavaScript without comments and source map.
  *
- * It has 8XX kB, half of them the bare SDK's, 48 the work modes' and 40 the evaluations'. Every worker thread compiles all of it, so growth is a decision; what only
- * activities run, such as making messages of a view, stays out. Zod alone would add 300 to 480 kB.
+ * It has 869 kB, half of them the bare SDK's; a sixth are the workflows that drive several agents (work modes, supervisor,
+ * evaluations). Every worker thread compiles all of it, so growth is a decision; what only activities run, such as making
+ * messages of a view, stays out. Zod alone would add 300 to 480 kB.
  */
-const MAX_BUNDLE_BYTES = 775_000;
+const MAX_BUNDLE_BYTES = 875_000;
 
 /** Builtins that the SDK replaces with versions of its own, fit for the sandbox. */
 const REPLACED_BUILTINS = ["assert", "url", "util"];
