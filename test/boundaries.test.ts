@@ -153,7 +153,7 @@ describe("the boundary rules", () => {
   });
 });
 
-test("the sources keep the boundaries", { timeout: 60_000 }, () => {
+test("the sources keep the boundaries [ORC-04, TMP-01]", { timeout: 60_000 }, () => {
   const named = violationsIn(ROOT).map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`);
   expect(named).toEqual([]);
 });

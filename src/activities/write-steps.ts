@@ -46,7 +46,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
         ? undefined
         : await dependencies.definitions.byHash(input.definitionHash);
     const output = input.isOutput === true ? definition?.output : undefined;
-    const said = closedDigest(answer, input.answer, output);
+    const said = closedDigest(answer, input.answer, output, shownOf(input));
     const isReported = input.isTask === true && end?.type === "AgentEnd";
     const words = isReported ? await lastWords(step.session, input.branch, end, transcript) : undefined;
     const digest = words === undefined ? said : { ...said, words };
@@ -81,15 +81,23 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
   }
 }
 
+/** Of a run that ends with a report only the beginning is shown: nobody takes its words from there. */
+const SHOWN_BYTES = 256;
+
+export function shownOf({ isTask }: Pick<CloseLoopInput, "isTask">): number {
+  return isTask === true ? SHOWN_BYTES : INLINE_BYTES;
+}
+
 /** The run's last words, for a structured output its JSON; the branch is the store's to say. */
 export function closedDigest(
   answer: AgentMessage | undefined,
   position: number | undefined,
   output: AgentDefinition["output"],
+  maxBytes = INLINE_BYTES,
 ): ClosedDigest {
   if (answer?.role !== "assistant" || position === undefined) return { branch: "" };
   const json = output === undefined || output.type === "text" ? undefined : outputText(answer, output);
-  const text = truncateForPreview(json ?? textOf(answer), INLINE_BYTES);
+  const text = truncateForPreview(json ?? textOf(answer), maxBytes);
   const kind = json === undefined ? {} : { json: text === json ? ("whole" as const) : ("cut" as const) };
   return { branch: "", text, position, ...kind };
 }

@@ -20,6 +20,16 @@ export type { EvaluatedBranch } from "../core/evaluation/digest.ts";
 export type { PartProgress } from "../core/evaluation/progress.ts";
 export type { JobResult, PartResult } from "../core/job/job-result.ts";
 export type { JobStatus, PartStatus } from "../core/job/job-status.ts";
+export {
+  childrenOf,
+  type LoopOrigin,
+  loopChainTo,
+  loopOf,
+  originOf,
+  parallelSiblings,
+  rootLoops,
+  totalUsageOf,
+} from "../core/loop-tree.ts";
 export type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 export type { StatusWord } from "../core/status.ts";
 export type { AgentEvent } from "../schema/agent-event.ts";

@@ -225,7 +225,7 @@ export type MoveDigest = WrittenDigest &
 export type WrittenDigest = { readonly branch: string };
 
 export type ClosedDigest = WrittenDigest & {
-  /** The last answer's text, at most 32 KiB. */
+  /** The last answer's text, at most 32 KiB; of a run that ends with a report, its beginning. */
   readonly text?: string;
   /** Where that answer stands, whole. */
   readonly position?: number;

@@ -22,7 +22,7 @@ test("pin: the search attributes that are set at the start are all of those that
   expect(keys.sort()).toEqual(registered.sort());
 });
 
-test("pin: the values that the package exports", () => {
+test("pin: the values that the package exports [PAR-14]", () => {
   expect(Object.keys(client).sort()).toEqual([
     "Evaluation",
     "Holdfast",
@@ -33,6 +33,7 @@ test("pin: the values that the package exports", () => {
     "Schedules",
     "Session",
     "anthropic",
+    "childrenOf",
     "chosenBy",
     "connect",
     "definitionHash",
@@ -42,14 +43,20 @@ test("pin: the values that the package exports", () => {
     "isContextOverflow",
     "judgedBy",
     "local",
+    "loopChainTo",
+    "loopOf",
     "modelMessage",
     "openai",
     "openrouter",
+    "originOf",
+    "parallelSiblings",
     "parseModel",
     "pickFirst",
     "problemLine",
     "readAgents",
+    "rootLoops",
     "tokenEfficient",
+    "totalUsageOf",
     "transparent",
     "turnIdOf",
     "userMessage",

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { connect, type Holdfast } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { Contest } from "../workflows/support/contest.ts";
 import { childOf, family, task } from "../workflows/support/family.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
@@ -150,4 +151,17 @@ test("time in which an agent below waits for a person is not of its caller's", a
   const child = await childOf(stage, root);
   expect(await stage.transcript.loops(child.id)).toMatchObject([{ outcome: { type: "answered" } }]);
   done.splice(0);
+});
+
+test("a branch of an evaluation that waits is found at the evaluation's session, and answered there", async () => {
+  const contest = new Contest(stage, [
+    { says: pays("cid"), agent: asks },
+    { says: [{ text: "Nobody is paid." }] },
+  ]);
+  await contest.start("Pay cid");
+  await expect.poll(() => holdfast.approvals(contest.id).catch(() => []), POLL).toHaveLength(1);
+  expect(await holdfast.approvals(contest.id)).toMatchObject([{ toolCallId: "call-cid", path: ["agent-1"] }]);
+  await holdfast.approve(contest.id);
+  expect(await contest.result()).toMatchObject({ text: "cid has it." });
+  expect(done).toContain("cid");
 });

@@ -342,7 +342,7 @@ max_tokens_field = "max_completion_tokens"
     expect(model.apiKey).toBeUndefined();
   });
 
-  test("a named provider is whole by itself; its plain name will do [CFG-17]", () => {
+  test("a named provider is whole by itself; its plain name will do [CFG-17, X-32]", () => {
     const { model } = agentOf(
       `${PROVIDER}reasoning = true\n[[provider.instances]]\nname = "fast"\nmodel = "claude-f"\napi_key = ""\n[[agent.instances]]\nprovider = "fast"\n`,
     );
@@ -369,7 +369,7 @@ describe("sections", () => {
   const INNER =
     'compact_at_pct = 0.5\ncompact_budget_threshold_pct = 0.1\nfocus_message = "f"\nkeep_first_turns = 1\n';
 
-  test("compaction, in one section or in two [CFG-21]", () => {
+  test("compaction, in one section or in two [CFG-21, X-31]", () => {
     const flat = agentOf(`[compaction]\n${COMPACTION}${INNER}`).context;
     expect(flat).toMatchObject({
       maxContextTokens: 1000,
@@ -493,7 +493,7 @@ model = "claude-fast"
 max_turns = 3
 `;
 
-  test("name, description, prompt, model, provider, limits and tools; they inherit nothing [CFG-24, SUB-12]", () => {
+  test("name, description, prompt, model, provider, limits and tools; they inherit nothing [CFG-24, SUB-04, SUB-12, X-30]", () => {
     const { subAgents = [], limits } = agentOf(PROVIDER + TWO);
     expect(limits.maxTurns).toBe(3);
     expect(subAgents).toMatchObject([

@@ -65,7 +65,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
       { type: "ended", by: "guard", reason: "late" } as const,
       'The sub-agent was ended by hook "guard": late',
     ],
-  ])("that came to no answer says so in an error result [SUB-06]", (outcome, words) => {
+  ])("that came to no answer says so in an error result [SUB-06, TOOL-16]", (outcome, words) => {
     const run = delegating("scout").until("call-tools").child(0, { outcome }).settle();
     const result = run.transcript.entries("main")[2]?.message;
     expect(result).toMatchObject({

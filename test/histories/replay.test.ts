@@ -34,7 +34,7 @@ async function mismatches(bundle: string): Promise<{ names: string[]; message: s
   return { names: error.mismatches.map(({ name }) => name), message: error.message };
 }
 
-test("every recorded run replays against today's workflow (design 3.15)", async () => {
+test("every recorded run replays against today's workflow (design 3.15) [TMP-02]", async () => {
   expect(await replayHistories(recorded)).toEqual(files.map((file) => file.replace(/\.json$/, "")));
 }, 60_000);
 

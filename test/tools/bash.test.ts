@@ -9,7 +9,7 @@ import { call, contextIn, temporaryFolder, textOf, timeLimitOf } from "./workspa
 const bash = bashTool();
 
 describe("the answer [BIT-06]", () => {
-  test("is exit code and output when there is no error output", async () => {
+  test("is exit code and output when there is no error output [TOOL-16]", async () => {
     const context = contextIn(await temporaryFolder());
     expect(await call(bash, { command: "echo hi" }, context)).toEqual({
       content: [{ type: "text", text: "Exit code: 0\nhi\n" }],

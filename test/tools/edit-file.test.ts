@@ -16,7 +16,7 @@ async function withFile(content: string | Buffer) {
 const change = (old_text: string, new_text: string, path = "a.txt") => ({ path, old_text, new_text });
 
 describe("an edit", () => {
-  test("replaces the one place and says how many lines", async () => {
+  test("replaces the one place and says how many lines [TOOL-16]", async () => {
     const { workspace, content } = await withFile("one\ntwo\nthree\n");
     const { content: answer, details } = await call(edit, change("two\n", "2\n2b\n"), contextIn(workspace));
     expect(answer).toEqual([{ type: "text", text: "Replaced 1 line(s) with 2 line(s) in a.txt" }]);

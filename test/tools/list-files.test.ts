@@ -34,7 +34,7 @@ describe.each([
   const options = ripgrep === undefined ? {} : { ripgrep };
   const list = make(options);
 
-  test("gives files only, sorted, three levels deep, without what programs make", async () => {
+  test("gives files only, sorted, three levels deep, without what programs make [TOOL-16]", async () => {
     const context = await withFiles(FILES);
     await writeFile(join(context.workspace, ".gitignore"), "*.log\n");
     await symlink("src", join(context.workspace, "link"));

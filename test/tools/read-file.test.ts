@@ -14,7 +14,7 @@ async function withFile(content: string | Buffer, name = "a.txt") {
 }
 
 describe("text [BIT-08]", () => {
-  test("has a header and numbered lines", async () => {
+  test("has a header and numbered lines [TOOL-16]", async () => {
     const context = await withFile("first line\n\nthird\n");
     expect(await call(read, { path: "a.txt" }, context)).toEqual({
       content: [{ type: "text", text: "[3 lines]\n   1 | first line\n   2 | \n   3 | third" }],

@@ -29,7 +29,7 @@ describe.each([
   const options = ripgrep === undefined ? {} : { ripgrep };
   const search = searchTool(options);
 
-  test("gives file, line and text, whatever the case", async () => {
+  test("gives file, line and text, whatever the case [TOOL-16]", async () => {
     const { content, details } = await call(search, { pattern: "two" }, await withFiles(FILES));
     const text = content[0]?.type === "text" ? content[0].text : "";
     expect(text.split("\n").toSorted()).toEqual([

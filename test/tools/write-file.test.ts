@@ -7,7 +7,7 @@ import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
 
 const write = writeFileTool();
 
-test("a file is written, with the folders that it needs", async () => {
+test("a file is written, with the folders that it needs [TOOL-16]", async () => {
   const workspace = await temporaryFolder();
   expect(await call(write, { path: "a/b/c.txt", content: "hé\n" }, contextIn(workspace))).toEqual({
     content: [{ type: "text", text: "Wrote 4 bytes to a/b/c.txt" }],

@@ -5,6 +5,7 @@ import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
 import { connectTo } from "./support/connected.ts";
 import { Contest } from "./support/contest.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
+import { textsIn } from "./support/texts-in.ts";
 
 let stage: Stage;
 let asked: EvaluationAsked | undefined;
@@ -382,7 +383,7 @@ describe("however a branch ends", () => {
   });
 });
 
-test("watchers see brackets around the loops of all branches, in their order [EVT-01, PAR-13]", async () => {
+test("watchers see brackets around the loops of all branches, in their order [EVT-01, EVT-08, PAR-13]", async () => {
   const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
     says: [{ text: "1" }],
   });
@@ -416,14 +417,6 @@ test("watchers see brackets around the loops of all branches, in their order [EV
   await client.close();
 });
 
-/** All that a history holds, payloads as text. */
-function textOf(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (value instanceof Uint8Array) return Buffer.from(value).toString();
-  if (value === null || typeof value !== "object") return String(value ?? "");
-  return Object.values(value).map(textOf).join(" ");
-}
-
 test("the history of an evaluation holds references, and grows by the same few kilobytes for each of 50 branches", async () => {
   const words = "A very particular sentence. ".repeat(300);
   const bytes: number[] = [];
@@ -442,8 +435,8 @@ test("the history of an evaluation holds references, and grows by the same few k
     const result = await contest.run(words, { agents });
     expect(result.losers.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
     const { events } = await contest.handle.fetchHistory();
-    bytes.push((events ?? []).reduce((sum, event) => sum + Buffer.byteLength(textOf(event)), 0));
-    const times = textOf(events).split("A very particular sentence").length - 1;
+    bytes.push((events ?? []).reduce((sum, event) => sum + Buffer.byteLength(textsIn(event).join(" ")), 0));
+    const times = textsIn(events).join(" ").split("A very particular sentence").length - 1;
     // Asked twice, of the workflow and of the step that stores it, and answered twice, as any run's result is.
     expect(times).toBeGreaterThanOrEqual(1200);
     expect(times).toBeLessThan(1210);

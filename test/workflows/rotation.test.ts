@@ -43,7 +43,7 @@ async function chain(session: Session): Promise<Run[]> {
   return runs;
 }
 
-test("thirty turns over many continuations end as if there had been none (design 3.4, 3.13)", async () => {
+test("thirty turns over many continuations end as if there had been none (design 3.4, 3.13) [TMP-03]", async () => {
   const session = stage.session({
     replies: [
       ...Array.from({ length: TURNS - 1 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] })),

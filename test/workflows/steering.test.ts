@@ -24,7 +24,7 @@ async function queued(session: Session, wanted: { steering?: number; followUps?:
   });
 }
 
-test("steering during a tool is seen by the next model call, behind the tool's result (STEER-04, STEER-06)", async () => {
+test("steering during a tool is seen by the next model call, behind the tool's result (STEER-04, STEER-06) [TMP-12]", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "Bonjour." }],

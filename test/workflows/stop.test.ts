@@ -50,7 +50,7 @@ for (const [way, stop] of WAYS) {
     });
   });
 
-  test(`${way} during a bash command ends its process group; every call has its result (TOOL-08)`, async () => {
+  test(`${way} during a bash command ends its process group; every call has its result (TOOL-08) [TMP-08]`, async () => {
     const file = `pid-${way.length}`;
     const command = `sleep 300 & echo $! > ${file}.part; mv ${file}.part ${file}; wait`;
     const session = stage.session({

@@ -1,14 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { stopSignal, updateDefinitionUpdate } from "../../src/workflows/messages.ts";
+import {
+  followUpSignal,
+  steerSignal,
+  stopSignal,
+  updateDefinitionUpdate,
+} from "../../src/workflows/messages.ts";
 import { childOf, family, task } from "./support/family.ts";
 import { shownLive } from "./support/shown-live.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
+import { textsIn } from "./support/texts-in.ts";
 
 let stage: Stage;
 
+/** What the filter "notes" was asked about. */
+const filtered: string[] = [];
+
 beforeAll(async () => {
-  stage = await openStage();
+  const notes = (text: string) => {
+    filtered.push(text);
+    return { type: "pass" as const };
+  };
+  stage = await openStage({ filters: { notes } });
 });
 afterAll(() => stage.close());
 
@@ -41,7 +54,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(isOther.at(-1)).toBe(true);
   });
 
-  test("does the task in a session of its own, and its words are the call's result [SUB-05, SUB-11, SES-10, LOOP-07]", async () => {
+  test("does the task in a session of its own, and its words are the call's result [SUB-05, SUB-11, SES-10, SES-11, LOOP-07]", async () => {
     const parent = family(
       stage,
       [{ toolCalls: [task("researcher", "Find the answer.")] }, { text: "It is 42." }],
@@ -92,9 +105,7 @@ describe("a sub-agent [SUB-01]", () => {
     const child = await childOf(stage, parent);
     for (const id of [parent.id, child.id]) {
       const history = await stage.client.workflow.getHandle(id).fetchHistory();
-      const text = JSON.stringify(history, (_, value) =>
-        value instanceof Uint8Array ? Buffer.from(value).toString() : value,
-      );
+      const text = textsIn(history).join(" ");
       // A few words of it label the timeline.
       expect(text.split("A very particular sentence").length - 1).toBeLessThan(40);
     }
@@ -112,6 +123,29 @@ describe("a sub-agent [SUB-01]", () => {
     stage.model.release("one");
     expect(await parent.result()).toMatchObject({ text: "Both." });
     expect((await parent.conversation()).slice(2, 4)).toEqual(["toolResult: first", "toolResult: second"]);
+  });
+
+  test("what is said to its caller is not said to it, and its caller's filters are not asked about its task [STEER-11]", async () => {
+    const parent = family(
+      stage,
+      [{ toolCalls: [task("helper", "look")] }, { text: "Done." }],
+      { helper: [{ text: "seen", holdUntil: "helper" }] },
+      { inputFilters: ["notes"] },
+    );
+    await parent.start("Go");
+    await stage.model.waitForHold("helper");
+    await parent.handle.signal(steerSignal, "faster");
+    await parent.handle.signal(followUpSignal, "and then stop");
+    stage.model.release("helper");
+    await parent.result();
+    const child = await childOf(stage, parent);
+    const entries = await stage.transcript.entries(child.id, "main", 0, 99);
+    expect(entries.map(({ origin }) => origin)).toEqual(["prompt", "model"]);
+    expect(filtered.filter((text) => ["Go", "faster", "and then stop", "look"].includes(text))).toEqual([
+      "Go",
+      "faster",
+      "and then stop",
+    ]);
   });
 
   test("a stop reaches it, and both close their records [SUB-10, ABT-01]", async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { steerSignal } from "../../src/workflows/messages.ts";
 import type { Session, SessionOptions } from "./support/session.ts";
 import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
+import { textsIn } from "./support/texts-in.ts";
 import { keepWarnings } from "./support/warnings.ts";
 
 // Functions of an application, scripts and models that say far too much, with a key in it.
@@ -42,20 +43,6 @@ beforeAll(async () => {
   );
 });
 afterAll(() => stage.close());
-
-function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  if (value instanceof Uint8Array) {
-    const text = Buffer.from(value).toString("utf8");
-    try {
-      return textsIn(JSON.parse(text));
-    } catch {
-      return [text];
-    }
-  }
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => [name, ...textsIn(member)]);
-}
 
 /** All that Temporal, the loop's events and the log hold of a session. */
 async function crossed(session: Session): Promise<readonly string[]> {

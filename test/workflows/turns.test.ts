@@ -42,7 +42,7 @@ function meters(count: number, beside: number) {
   }));
 }
 
-test("one prompt, one answer: result, conversation and events (LOOP-01, LOOP-02, LOOP-03)", async () => {
+test("one prompt, one answer: result, conversation and events (LOOP-01, LOOP-02, LOOP-03) [TMP-01]", async () => {
   const session = stage.session({ replies: [{ text: "Good day." }] });
   const result = await session.run("Say hello");
   expect(result).toMatchObject({

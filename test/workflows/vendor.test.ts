@@ -104,7 +104,7 @@ for (const fault of [
   });
 }
 
-test("when every attempt failed, the outcome says what the vendor said; the session goes on afterwards (LOOP-16, LOOP-24, RTY-05)", async () => {
+test("when every attempt failed, the outcome says what the vendor said; the session goes on afterwards (LOOP-16, LOOP-24, RTY-05) [TMP-06]", async () => {
   const session = stage.session({
     faults: [
       {

@@ -1,7 +1,7 @@
 import { verdictsOn } from "../../../activities/filter-input.ts";
 import { tellLoopEnd } from "../../../activities/loop-hooks.ts";
 import { lastWords } from "../../../activities/task-words.ts";
-import { closedDigest } from "../../../activities/write-steps.ts";
+import { closedDigest, shownOf } from "../../../activities/write-steps.ts";
 import { pendingApprovals } from "../../../core/approvals.ts";
 import { assertNever } from "../../../core/assert-never.ts";
 import type { CloseLoopCommand, Command, FilterInputCommand } from "../../../core/command.ts";
@@ -115,7 +115,7 @@ async function closeLoop(stage: Stage, command: CloseLoopCommand): Promise<void>
   const message = answer === undefined ? undefined : transcript.message(branch, answer);
   const output = isOutput === true ? definition.output : undefined;
   const words = await wordsLeft(stage, command, branch);
-  const said = closedDigest(message, answer, output);
+  const said = closedDigest(message, answer, output, shownOf(command));
   machine.tell({
     type: "loop-closed",
     digest: { ...said, ...(words === undefined ? {} : { words }), branch },

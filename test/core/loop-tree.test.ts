@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import {
+  childrenOf,
+  loopChainTo,
+  loopOf,
+  originOf,
+  parallelSiblings,
+  rootLoops,
+  type TreeLoop,
+  totalUsageOf,
+} from "../../src/core/loop-tree.ts";
+import { NO_USAGE } from "../../src/core/usage.ts";
+import type { ContinuationKind } from "../../src/schema/record.ts";
+
+const usage = { ...NO_USAGE, input: 3, output: 2, totalTokens: 5 };
+const initial = { type: "initial" } as const;
+const loop = (loopId: string, parentLoopId?: string, of: Partial<TreeLoop> = {}): TreeLoop => ({
+  loopId,
+  session: "s",
+  parentLoopId,
+  kind: parentLoopId === undefined ? initial : { type: "default" },
+  ...of,
+});
+const branch = (loopId: string, isSelected: boolean) =>
+  loop(loopId, "s.a.1", { evaluation: "e", parallel: { isSelected }, usage });
+
+/** A prompt, an evaluation of three branches with a judge, and what came behind the choice. */
+const loops = [
+  loop("s.a.1", undefined, { usage }),
+  branch("s.a.2", false),
+  branch("s.b.3", true),
+  branch("s.c.4", false),
+  loop("s.j.5", "s.a.1", { evaluation: "e", usage }),
+  loop("s.b.6", "s.b.3", { usage }),
+  loop("s.b.7", "s.b.6"),
+];
+const ids = (all: readonly TreeLoop[]) => all.map(({ loopId }) => loopId);
+
+describe("how a loop came to be [SES-08]", () => {
+  const rows: readonly [string | undefined, ContinuationKind, string][] = [
+    [undefined, initial, "fresh"],
+    ["s.a.1", initial, "prompted"],
+    ["s.a.1", { type: "default" }, "default"],
+    ["s.a.1", { type: "rerun", tag: "t" }, "rerun"],
+    ["s.a.1", { type: "branch", tag: "t" }, "branch"],
+    ["s.a.1", { type: "compaction" }, "compaction"],
+    ["caller.a.1", initial, "sub-agent"],
+  ];
+  test.each(rows)("parent %s and kind %j: %s", (parent, kind, origin) => {
+    expect(originOf(loop("s.a.2", parent, { kind }))).toBe(origin);
+  });
+
+  test("a sub-agent's session begins with its caller's name, and is another one all the same", () => {
+    expect(originOf({ ...loop("s.sub-1.sub.1", "s.a.1", { kind: initial }), session: "s.sub-1" })).toBe(
+      "sub-agent",
+    );
+  });
+});
+
+describe("questions about the loops of a session [SES-09]", () => {
+  test("roots and children, in order of start", () => {
+    expect(ids(rootLoops(loops))).toEqual(["s.a.1"]);
+    expect(ids(rootLoops(loops.slice(1)))).toEqual(["s.a.2", "s.b.3", "s.c.4", "s.j.5"]);
+    expect(ids(childrenOf(loops, "s.a.1"))).toEqual(["s.a.2", "s.b.3", "s.c.4", "s.j.5"]);
+    expect(childrenOf(loops, "s.b.7")).toEqual([]);
+  });
+
+  test("siblings of a branch are all branches of its evaluation, itself among them, and not the judge", () => {
+    expect(ids(parallelSiblings(loops, "s.c.4"))).toEqual(["s.a.2", "s.b.3", "s.c.4"]);
+    expect(parallelSiblings(loops, "s.j.5")).toEqual([]);
+    expect(parallelSiblings(loops, "s.b.6")).toEqual([]);
+  });
+
+  test("one loop, and what all of them have used", () => {
+    expect(loopOf(loops, "s.b.3")).toBe(loops[2]);
+    expect(loopOf(loops, "nobody")).toBeUndefined();
+    expect(totalUsageOf(loops)).toMatchObject({ input: 18, output: 12, totalTokens: 30 });
+  });
+
+  test("the way to a loop goes from the root over what was chosen", () => {
+    expect(ids(loopChainTo(loops, "s.b.7"))).toEqual(["s.a.1", "s.b.3", "s.b.6", "s.b.7"]);
+    expect(ids(loopChainTo(loops, "s.c.4"))).toEqual(["s.a.1", "s.c.4"]);
+    expect(loopChainTo(loops, "nobody")).toEqual([]);
+    const astray = [...loops, loop("s.a.8", "s.a.2")];
+    expect(ids(loopChainTo(astray, "s.a.8"))).toEqual(["s.a.1", "s.b.3", "s.a.8"]);
+  });
+});
