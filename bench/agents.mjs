@@ -35,6 +35,18 @@ export function startAgent(client, definition, prompt = "go", taskQueue = "agent
   });
 }
 
+/** An evaluation that takes the first of so many agents, without a prompt that a model would read. */
+export function startEvaluation(client, agents) {
+  const workflowId = randomUUID();
+  return client.workflow.start("evaluation", {
+    taskQueue: "agents",
+    workflowId,
+    workflowTaskTimeout: "5s",
+    typedSearchAttributes: attributesAtStart(workflowId),
+    args: [{ prompt: "go", agents, strategy: { type: "pick-first" } }],
+  });
+}
+
 export function startBare(client, turns) {
   return client.workflow.start("bare", { taskQueue: "bare", workflowId: randomUUID(), args: [turns] });
 }

@@ -1,12 +1,13 @@
 import proto from "@temporalio/proto";
+import { AgentDefinition } from "../dist/schema/index.js";
 import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
-import { nullAgent, startAgent, startPlainTree } from "./agents.mjs";
+import { nullAgent, startAgent, startEvaluation, startPlainTree } from "./agents.mjs";
 import { quantile, round, setStage } from "./stage.mjs";
 
 const { temporal } = proto;
 
 const SIDE_BY_SIDE = [1, 10, 50];
-/** How long a sub-agent that works side by side with others takes to answer: what there is to wait for. */
+/** How long who works side by side with others takes to answer: what there is to wait for. */
 const ANSWER_MS = 500;
 
 /** A sub-agent call against a plain child workflow with the same activities; and what many side by side take. */
@@ -30,6 +31,8 @@ export async function measure({ log, quick }) {
     const [session] = await transcript.sessions({ limit: 1, agentName: "bench" });
     const [child] = await transcript.sessions({ limit: 1, agentName: "scout" });
     const hashes = { definitionHash: session.definitionHash, childHash: child.definitionHash };
+    const branch = { ...nullAgent({ turns: 1, tool: "", answerMs: ANSWER_MS }), tools: [] };
+    const definitionHash = await transcript.saveDefinition(AgentDefinition.parse(branch));
     await transcript.close();
     const kinds = {
       plain: () => startPlainTree(client, { ...hashes, calls }),
@@ -47,12 +50,17 @@ export async function measure({ log, quick }) {
           `round ${n + 1}: plain ${spent.plain.at(-1).toFixed(1)}, ours ${spent.ours.at(-1).toFixed(1)} ms a call`,
         );
     }
+    const children = {};
     const branches = {};
     for (const count of SIDE_BY_SIDE) {
-      branches[count] = await sideBySide(client, count, quick ? 1 : 3, log);
+      const calling = () => startAgent(client, caller({ turns: 2, calls: count, answerMs: ANSWER_MS }));
+      const agents = Array.from({ length: count }, () => ({ definitionHash }));
+      const comparing = () => startEvaluation(client, agents);
+      children[count] = await sideBySide(`${count} sub-agents`, calling, quick ? 1 : 3, log);
+      branches[count] = await sideBySide(`${count} branches`, comparing, quick ? 1 : 3, log);
     }
     const [fewest, most] = [SIDE_BY_SIDE[0], SIDE_BY_SIDE.at(-1)];
-    const grown = branches[most].parentBytes - branches[fewest].parentBytes;
+    const grown = children[most].parentBytes - children[fewest].parentBytes;
     return {
       msPerCall: round(quantile(spent.ours, 0.5)),
       plainMsPerCall: round(quantile(spent.plain, 0.5)),
@@ -65,6 +73,7 @@ export async function measure({ log, quick }) {
       ),
       parentBytesPerChild: Math.round(grown / (most - fewest)),
       branches,
+      children,
     };
   } finally {
     await stage.strike();
@@ -83,20 +92,20 @@ function caller({ turns, calls, answerMs = 0 }) {
   };
 }
 
-/** One answer that starts them all: what a caller that waits for branches does, whichever way they are started. */
-async function sideBySide(client, count, rounds, log) {
+/** From the start to the end, and the history of the one that waits for all of them. */
+async function sideBySide(what, start, rounds, log) {
   const times = [];
   let parentBytes = 0;
   for (let n = -1; n < rounds; n++) {
     const from = performance.now();
-    const handle = await startAgent(client, caller({ turns: 2, calls: count, answerMs: ANSWER_MS }));
+    const handle = await start();
     await handle.result();
     if (n >= 0) times.push(performance.now() - from);
     const { events } = await handle.fetchHistory();
     parentBytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
   }
   const shown = times.map((ms) => Math.round(ms)).join(", ");
-  log(`${count} side by side: ${shown} ms, ${parentBytes} bytes of the caller's history`);
+  log(`${what} side by side: ${shown} ms, ${parentBytes} bytes of the parent's history`);
   return { ms: Math.round(quantile(times, 0.5)), parentBytes };
 }
 
