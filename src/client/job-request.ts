@@ -62,7 +62,7 @@ export async function jobRequest(
           return { name, description: agent.description ?? "", definitionHash };
         }),
       );
-      return { ...(await common()), lead, agents };
+      return { ...(await common()), lead, agents, maxAgents: mode.maxAgents };
     }
   }
 }

@@ -94,6 +94,8 @@ export const SupervisorMode = z.strictObject({
     .min(1)
     .max(64)
     .refine((agents) => unique(agents.map(({ name }) => name)), UNIQUE),
+  /** Tasks that may be handed out. */
+  maxAgents: z.number().int().min(1).max(1000).default(100),
   limits,
 });
 

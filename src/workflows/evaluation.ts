@@ -1,4 +1,3 @@
-import { ApplicationFailure } from "@temporalio/common";
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from "@temporalio/workflow";
 import { totalUsage } from "../core/evaluation/branch-outcome.ts";
 import type { DecidedDigest } from "../core/evaluation/digest.ts";
@@ -17,7 +16,7 @@ import { Comparison } from "./evaluation-parts.ts";
 import { StepFailed, Steps } from "./evaluation-steps.ts";
 import { messageFrom, settingsFrom } from "./input.ts";
 import { UNREADABLE } from "./payload-converter.ts";
-import { RUN_FAILED, type RunResult } from "./result.ts";
+import { orFailed, type RunResult, runFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
 
 /** What an operator reads of the prompt, and of a reason, in bytes. */
@@ -81,10 +80,10 @@ async function evaluate(
     return result;
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    const outcome: Outcome = { type: "failed", fault: error.fault, message: error.message };
+    const outcome = { type: "failed" as const, fault: error.fault, message: error.message };
     tell({ phase: "ended", outcome });
     await leave();
-    throw runFailed({ session, branch: "", outcome });
+    throw runFailed({ session, branch: "", outcome } satisfies RunResult, outcome);
   }
 
   async function compared(): Promise<EvaluationResult> {
@@ -140,14 +139,6 @@ async function evaluate(
       evaluationUsage,
       costUsd: branches.reduce((sum, { costUsd }) => sum + costUsd, evaluationCostUsd),
     };
-    if (outcome.type !== "failed") return result;
-    throw runFailed(result);
+    return orFailed(result);
   }
-}
-
-/** As a run fails: so that an operator sees it. Its detail is the result. */
-function runFailed(result: RunResult): ApplicationFailure {
-  const { outcome } = result;
-  const message = outcome.type === "failed" ? `${outcome.fault}: ${outcome.message}` : outcome.type;
-  return ApplicationFailure.create({ type: RUN_FAILED, message, nonRetryable: true, details: [result] });
 }

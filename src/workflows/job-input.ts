@@ -52,4 +52,6 @@ export type SupervisorRequest = Common & {
     readonly description: string;
     readonly definitionHash: string;
   }[];
+  /** Tasks that may be handed out; 100 unless said, at most 1,000. */
+  readonly maxAgents?: number;
 };

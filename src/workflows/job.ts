@@ -16,7 +16,7 @@ import type { Outcome } from "../schema/record.ts";
 import { isWords, type RunSettings, type StartRequest } from "./input.ts";
 import { statusQuery, stopSignal, type Words } from "./messages.ts";
 import { runPart } from "./part.ts";
-import { RUN_FAILED } from "./result.ts";
+import { orFailed } from "./result.ts";
 import { setbackOf } from "./set-back.ts";
 import { showcaseOf } from "./shown.ts";
 
@@ -94,14 +94,7 @@ export class JobRun {
   async end(outcome: Outcome, more: Parameters<typeof jobResult>[2] = {}): Promise<JobResult> {
     this.change({ outcome });
     await condition(allHandlersFinished);
-    const result = jobResult(this.state, outcome, more);
-    if (outcome.type !== "failed") return result;
-    throw ApplicationFailure.create({
-      type: RUN_FAILED,
-      message: `${outcome.fault}: ${outcome.message}`,
-      nonRetryable: true,
-      details: [result],
-    });
+    return orFailed(jobResult(this.state, outcome, more));
   }
 
   #stop(reason: string): void {

@@ -25,10 +25,20 @@ export const RUN_FAILED = "holdfast/run-failed";
 export function finish(session: string, { last, branch, report }: FinishCommand): RunResult {
   const result: RunResult =
     report === undefined ? { session, branch, ...last } : { session, branch, outcome: last.outcome, report };
-  if (last.outcome.type !== "failed") return result;
-  throw ApplicationFailure.create({
+  return orFailed(result);
+}
+
+/** The result, or the failure with the result in it. */
+export function orFailed<Result extends { readonly outcome: Outcome }>(result: Result): Result {
+  const { outcome } = result;
+  if (outcome.type !== "failed") return result;
+  throw runFailed(result, outcome);
+}
+
+export function runFailed(result: object, { fault, message }: Extract<Outcome, { type: "failed" }>) {
+  return ApplicationFailure.create({
     type: RUN_FAILED,
-    message: `${last.outcome.fault}: ${last.outcome.message}`,
+    message: `${fault}: ${message}`,
     nonRetryable: true,
     details: [result],
   });

@@ -26,11 +26,11 @@ import type { Limits } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
 import { isWords, type StartRequest, settingsFrom } from "./input.ts";
+import type { SupervisorRequest } from "./job-input.ts";
 import { statusQuery, stopSignal, type Words } from "./messages.ts";
 import { beginPart, runPart } from "./part.ts";
-import { RUN_FAILED } from "./result.ts";
+import { orFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
-import type { SupervisorRequest } from "./supervisor-input.ts";
 
 export const delegateUpdate = defineUpdate<Delegated, [DelegateWords]>(DELEGATE);
 export const teamQuery = defineQuery<TeamView, [(readonly string[])?]>(TEAM);
@@ -101,7 +101,7 @@ async function drive(
   work.cancel();
   await condition(allHandlersFinished);
   await Promise.all(ends);
-  return finish(await resultOf(lead));
+  return orFailed(await resultOf(lead));
 
   async function begin({ id, agent, ref, task }: DelegateWords): Promise<Delegated> {
     const begun = delegate(team, { agent, task }, Date.now());
@@ -145,18 +145,6 @@ function outcomeOf(end: PartEnd, { stop }: Team): Outcome {
   if (stop !== undefined) return { type: "stopped", reason: stop.reason };
   if (end.type === "reported") return end.report.outcome;
   return { type: "failed", fault: "lead-lost", message: `The lead did not come to an end: ${end.how}` };
-}
-
-/** One that failed fails as a workflow too, so that an operator sees it; every other outcome is a result. */
-function finish(result: TeamResult): TeamResult {
-  const { outcome } = result;
-  if (outcome.type !== "failed") return result;
-  throw ApplicationFailure.create({
-    type: RUN_FAILED,
-    message: `${outcome.fault}: ${outcome.message}`,
-    nonRetryable: true,
-    details: [result],
-  });
 }
 
 function wordsOf(task: Words): string {

@@ -59,7 +59,8 @@ input = { type = "object" }
       tasks: ["a", "b"],
       reducer: "vote",
     });
-    expect(modeOf('[mode]\ntype = "supervisor"\nagent = "editor"')).toMatchObject({
+    expect(modeOf('[mode]\ntype = "supervisor"\nagent = "editor"\nmax_agents = 7')).toMatchObject({
+      maxAgents: 7,
       lead: { name: "editor" },
       agents: [{ name: "writer", agent: { name: "writer" } }],
     });
@@ -180,6 +181,7 @@ const anyMode: fc.Arbitrary<WorkMode> = fc
         maxLength: 3,
         selector: ({ name }) => name,
       }),
+      maxAgents: fc.integer({ min: 1, max: 1000 }),
       limits,
     }),
   )

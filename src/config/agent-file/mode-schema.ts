@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { AutonomousMode, FanOutMode, MAX_TEMPLATE_CHARS, WorkMode } from "../../schema/mode.ts";
+import {
+  AutonomousMode,
+  FanOutMode,
+  MAX_TEMPLATE_CHARS,
+  SupervisorMode,
+  WorkMode,
+} from "../../schema/mode.ts";
 import { expecting, must, orNone, said, shapeOf, wholeFrom } from "./field.ts";
 import { MODE_LIMIT_FIELDS } from "./mode.ts";
 
@@ -31,6 +37,11 @@ export const ModeSection = z.strictObject({
     "Who works (autonomous, interactive) or leads (supervisor); the only agent unless said.",
   ),
   agents: said(z.array(AgentName), "Of a fan-out and a supervisor; all agents of the file unless said."),
+  max_agents: said(
+    wholeFrom(1, 1000),
+    "Of a supervisor: tasks that may be handed out.",
+    SupervisorMode.shape.maxAgents.parse(undefined),
+  ),
   stages: said(z.array(ModeStage), "Of a pipeline, in order."),
   tasks: said(
     z.array(z.string().min(1)),

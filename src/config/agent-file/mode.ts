@@ -22,7 +22,7 @@ const USED: Readonly<Record<WorkMode["type"], readonly string[]>> = {
   autonomous: ["agent", "max_rounds", "max_idle_rounds", ...LIMITS],
   pipeline: ["stages", ...LIMITS],
   "fan-out": ["agents", "tasks", "concurrency", "reducer", ...LIMITS],
-  supervisor: ["agent", "agents", ...LIMITS],
+  supervisor: ["agent", "agents", "max_agents", ...LIMITS],
 };
 
 const MODE: Path = ["mode"];
@@ -65,7 +65,7 @@ function inputOf(type: WorkMode["type"], table: Table, cast: Cast): unknown {
     case "supervisor": {
       const lead = cast.one();
       const agents = cast.several(lead).map(({ name, definition }) => ({ name, agent: definition }));
-      return { ...limited, lead, agents };
+      return { ...limited, lead, agents, ...renamed(table, { max_agents: "maxAgents" }) };
     }
   }
 }

@@ -61,7 +61,8 @@ class ModeFile {
       case "supervisor": {
         const names = mode.agents.map(({ name }) => name);
         const agents = mode.agents.map(({ name, agent }) => this.#add(agent, name));
-        return { type, agent: this.#add(mode.lead, leadId(names)), agents, ...limits };
+        const lead = this.#add(mode.lead, leadId(names));
+        return { type, agent: lead, agents, max_agents: mode.maxAgents, ...limits };
       }
     }
   }

@@ -1,8 +1,10 @@
+import type { z } from "zod";
 import type { Link } from "../../../src/client/link.ts";
-import { type SupervisorOptions, startSupervisor } from "../../../src/client/start-supervisor.ts";
+import { startJob } from "../../../src/client/start-job.ts";
 import { Storage } from "../../../src/client/storage.ts";
 import { homeAt } from "../../../src/config/home.ts";
 import type { TeamResult } from "../../../src/core/team/team-shown.ts";
+import type { SupervisorMode } from "../../../src/schema/mode.ts";
 import type { Reply } from "../../../src/testing/model-server/reply.ts";
 import type { TestAgentOptions } from "../../../src/testing/test-agent.ts";
 import { statusQuery } from "../../../src/workflows/messages.ts";
@@ -10,7 +12,7 @@ import type { Session } from "./session.ts";
 import type { Stage } from "./temporal.ts";
 
 type Replies = readonly Reply[];
-type Options = Partial<Pick<SupervisorOptions, "limits" | "maxAgents">> & {
+type Options = Pick<z.input<typeof SupervisorMode>, "limits" | "maxAgents"> & {
   readonly lead?: TestAgentOptions;
   readonly agent?: TestAgentOptions;
 };
@@ -61,13 +63,9 @@ export class Team {
 
   async start(task = "Go"): Promise<void> {
     const { lead: _, agent: __, ...limits } = this.#options;
-    await startSupervisor(linkTo(this.#stage), {
-      task,
-      job: this.job,
-      lead: this.#lead.definition,
-      agents: this.#members.map(({ name, session }) => ({ name, agent: session.definition })),
-      ...limits,
-    });
+    const agents = this.#members.map(({ name, session }) => ({ name, agent: session.definition }));
+    const mode = { type: "supervisor" as const, lead: this.#lead.definition, agents, ...limits };
+    await startJob(linkTo(this.#stage), { mode, task, job: this.job });
   }
 
   get handle() {
