@@ -9,7 +9,6 @@ import {
 import { EMPTY_OUTBOX } from "../core/outbox.ts";
 import { shownBriefly } from "../core/redact.ts";
 import type { PersonMessage } from "../core/state.ts";
-import type { Outcome } from "../schema/record.ts";
 import type { EvaluationRequest, EvaluationResult } from "./evaluation-input.ts";
 import { listenToEvaluation } from "./evaluation-listen.ts";
 import { Comparison } from "./evaluation-parts.ts";
