@@ -35,8 +35,8 @@ export class JobRun {
     this.state = initial;
     this.settings = settings;
     this.#show = showcaseOf(settings.searchAttributes, {
-      details: ({ job, rounds }) => jobDashboard(job, rounds),
-      status: ({ job, rounds }) => jobStatus(job, rounds),
+      details: ({ job, rounds }) => jobDashboard(job, Date.now(), rounds),
+      status: ({ job, rounds }) => jobStatus(job, Date.now(), rounds),
     });
     setHandler(
       stopSignal,
@@ -45,7 +45,7 @@ export class JobRun {
         description: "Ends the job: its parts are stopped, and it gives what there is",
       },
     );
-    setHandler(statusQuery, () => jobStatus(this.state, this.rounds), {
+    setHandler(statusQuery, () => jobStatus(this.state, Date.now(), this.rounds), {
       description: "Where the job stands",
     });
     outside?.cancelRequested.catch(() => this.#stop("the workflow was cancelled"));

@@ -147,9 +147,20 @@ describe("how an autonomous agent goes on", () => {
 test("status and dashboard of many parts stay small, and no name breaks the table", () => {
   const state = { ...job(500, null), goal: "x".repeat(256) };
   const odd = { ...state, parts: state.parts.map((part) => ({ ...part, name: "a|b\n".repeat(40) })) };
-  const text = jobDashboard(odd);
+  const text = jobDashboard(odd, 0);
   expect(Buffer.byteLength(text)).toBeLessThan(10_240);
   expect(text).toContain("and 480 more");
   expect(text.split("\n").filter((line) => line.startsWith("| a"))).toHaveLength(20);
-  expect(jobStatus(state)).toMatchObject({ status: "running", agent: "a", job: { mode: "fan-out" } });
+  expect(jobStatus(state, 0)).toMatchObject({ status: "running", agent: "a", job: { mode: "fan-out" } });
+});
+
+test("status and dashboard show what of the budget is set aside, used and left, while the job runs", () => {
+  const begun = beginPart(job(2, 10), 0, 2, 0);
+  if (begun.type !== "begun") throw new Error(begun.reason);
+  expect(jobStatus(begun.state, 0).budget?.turns).toEqual({ limit: 10, used: 0, reserved: 5, left: 5 });
+  expect(jobDashboard(begun.state, 0)).toContain("turns 0 + 5 set aside of 10");
+  const over = endPart(begun.state, 0, begun.share, ended(3));
+  expect(jobStatus(over, 0).budget?.turns).toEqual({ limit: 10, used: 3, reserved: 0, left: 7 });
+  expect(jobDashboard(job(1, null), 0)).toContain("**Budget**: without limit");
+  expect(jobStatus({ ...over, outcome: answered }, 0).budget).toBeUndefined();
 });

@@ -1,9 +1,10 @@
 import { toUsd } from "../budget/amounts.ts";
+import { budgetIn, budgetLine } from "../budget-shown.ts";
 import { dollars } from "../limits.ts";
 import { outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
 import type { Status, StatusWord } from "../status.ts";
-import { type JobMode, type JobPart, type JobState, usedByJob } from "./job.ts";
+import { type JobMode, type JobPart, type JobState, NO_SPENDING, usedByJob } from "./job.ts";
 
 /** Where one part stands. */
 export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> & {
@@ -30,7 +31,7 @@ export type Rounds = { readonly rounds: number; readonly sleepsUntilMs?: number 
 /** Of the names of all agents, in bytes: a search attribute is short. */
 const AGENTS_BYTES = 117;
 
-export function jobStatus(state: JobState, rounds?: Rounds): JobStatus {
+export function jobStatus(state: JobState, nowMs: number, rounds?: Rounds): JobStatus {
   const { turns, nanoUsd } = usedByJob(state);
   return {
     session: state.job,
@@ -44,7 +45,7 @@ export function jobStatus(state: JobState, rounds?: Rounds): JobStatus {
     loopId: undefined,
     turns,
     costUsd: toUsd(nanoUsd),
-    budget: undefined,
+    budget: state.outcome === undefined ? budgetIn(state.account, NO_SPENDING, null, nowMs) : undefined,
     children: undefined,
     contextTokens: 0,
     queued: { steering: 0, followUps: 0 },
@@ -78,8 +79,8 @@ const MOST_ROWS = 20;
 const ROW_BYTES = 350;
 
 /** The job as an operator reads it in the Temporal UI: Markdown, under 10 KiB (the server's bound is 20,000 bytes). */
-export function jobDashboard(state: JobState, rounds?: Rounds): string {
-  const { status, doing: now, goal, turns, costUsd, job } = jobStatus(state, rounds);
+export function jobDashboard(state: JobState, nowMs: number, rounds?: Rounds): string {
+  const { status, doing: now, goal, turns, costUsd, budget, job } = jobStatus(state, nowMs, rounds);
   const rows = [
     ["Status", `**${status}** · ${now}`],
     ["Mode", state.mode],
@@ -87,6 +88,7 @@ export function jobDashboard(state: JobState, rounds?: Rounds): string {
     ...(rounds === undefined ? [] : [["Rounds", `${rounds.rounds}`]]),
     ["Turns", `${turns}`],
     ["Cost", dollars(costUsd)],
+    ...(budget === undefined ? [] : [["Budget", budgetLine(budget) || "without limit"]]),
   ];
   const over = job.parts.length - MOST_ROWS;
   const parts = job.parts.slice(0, MOST_ROWS).map((part) => {

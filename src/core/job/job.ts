@@ -68,7 +68,7 @@ export function openJob({ job, mode, goal, parts, limits, nowMs }: JobOpening): 
 }
 
 /** A job spends nothing itself. */
-const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
+export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
 
 /** A part asks for nothing of its own: its definition's limits hold in its run. */
 const ALL: Allowance = {
