@@ -2,6 +2,7 @@ import type { EvaluationOpenedDigest, OpenEvaluation, OpenedAgent } from "../cor
 import { judgeSystemPrompt } from "../core/evaluation/judge-prompt.ts";
 import { strategyProblem } from "../core/evaluation/strategies.ts";
 import { loopSegment } from "../core/loop-segment.ts";
+import { BUILT_IN_EVALUATIONS } from "../hooks/evaluation-strategy.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import { type EvaluationAgent, EvaluationPlan } from "../schema/evaluation.ts";
 import type { PlannedLoop, ReservedLoop } from "../transcript/evaluation.ts";
@@ -26,7 +27,7 @@ export async function openEvaluation(
     const { agents, strategy, limits } = planOf(input);
     const problem = strategyProblem(strategy.type, agents.length);
     if (problem !== undefined) throw new DefinitionError(problem);
-    if (strategy.type === "custom") checkNames(evaluations.what, [strategy.name], evaluations.names);
+    if (strategy.type === "custom") mustBeRegistered(strategy.name, evaluations);
     if (input.prompt === undefined) await mustGoOn(step.session, transcript);
     const text =
       input.prompt === undefined ? undefined : (await unloadMessage(input.prompt, transcript)).text;
@@ -57,6 +58,13 @@ export async function openEvaluation(
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+function mustBeRegistered(name: string, { what, names }: Dependencies["evaluations"]): void {
+  if ((BUILT_IN_EVALUATIONS as readonly string[]).includes(name)) {
+    throw new DefinitionError(`"${name}" is no strategy of an application: say { type: "${name}" }`);
+  }
+  checkNames(what, [name], [...BUILT_IN_EVALUATIONS, ...names]);
 }
 
 function planOf({ agents, strategy, limits }: OpenEvaluation): EvaluationPlan {

@@ -163,6 +163,12 @@ describe("an evaluation [PAR-01]", () => {
     });
     await contest.start("Go", { strategy: { type: "custom", name: "lsat" } });
     expect((await failureOf(contest)).message).toMatch(/no evaluation strategy "lsat".*did you mean "last"/);
+    await contest.start("Go", { strategy: { type: "custom", name: "juge" } });
+    expect((await failureOf(contest)).message).toMatch(/it has transparent, .*did you mean "judge"/);
+    await contest.start("Go", { strategy: { type: "custom", name: "judge" } });
+    expect((await failureOf(contest)).message).toMatch(
+      /no strategy of an application: say { type: "judge" }/,
+    );
     await contest.start("Go", { strategy: { type: "best" } as never });
     expect((await failureOf(contest)).message).toMatch(/The evaluation is not valid: strategy/);
     expect(contest.agents[0]?.requests()).toEqual([]);
