@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
 import { AgentFileError } from "./agent-file.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
+import { attachCommand } from "./commands/attach.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { compactCommand } from "./commands/compact.ts";
 import { compareCommand } from "./commands/compare.ts";
@@ -35,6 +36,7 @@ const COMMANDS = [
   runCommand,
   compareCommand,
   chatCommand,
+  attachCommand,
   initCommand,
   configCommand,
   listCommand,

@@ -20,7 +20,9 @@ export class Tail {
   #recent: OffsetDelta[] = [];
   #after: number;
   #chars = 0;
-  #reading: Promise<boolean> | undefined;
+  /** The last read that has begun, and one that has not. */
+  #reading: Promise<boolean> = Promise.resolve(false);
+  #asked: Promise<boolean> | undefined;
 
   constructor(folder: string, codec: LineCodec, from: number) {
     this.#folder = folder;
@@ -50,16 +52,24 @@ export class Tail {
     return this.#end() > offset && this.#recent.length > 0;
   }
 
-  /** Reads on. @returns Whether there was anything. */
-  async advance(): Promise<boolean> {
-    this.#reading ??= this.#readOn().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
+  /**
+   * Reads on. One read serves all who ask before it begins: who is told of a change is not served by one from before it.
+   *
+   * @returns Whether there was anything.
+   */
+  advance(): Promise<boolean> {
+    this.#asked ??= this.#reading
+      .catch(() => false)
+      .then(() => {
+        this.#reading = this.#asked ?? this.#reading;
+        this.#asked = undefined;
+        return this.#readOn();
+      });
+    return this.#asked;
   }
 
   async close(): Promise<void> {
-    await this.#reading?.catch(() => false);
+    await (this.#asked ?? this.#reading).catch(() => false);
     const reader = this.#reader;
     this.#reader = undefined;
     await reader?.close();

@@ -82,8 +82,6 @@ describe("events that are read in parts", () => {
         await own.close();
         for (const visit of visits) {
           const { told, expected } = visit();
-          const w = (e: AgentEvent) => `${e.type} ${subjectOf(e) ?? ""} ${e.type === "MessageUpdate" ? e.delta.delta : ""}`;
-          expect(told.map(w)).toEqual(expected.map(w));
           expect(told).toEqual(expected);
         }
       }),
