@@ -9,6 +9,9 @@ const TEMPORAL = "^node_modules/@temporalio/";
 const WORKER = "^src/worker(/|\\.ts$)";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
+/** Adapters that keep what is theirs in the shared database. */
+const IN_POSTGRES = ["transcript", "stream"];
+
 const room = (name) => `^src/${name}/`;
 const rooms = (...names) => names.map(room);
 
@@ -53,11 +56,20 @@ module.exports = {
     }),
     ...ADAPTERS.flatMap((name) => [
       ...only(`${name}-is-an-adapter`, room(name), {
-        runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
+        runtime: [
+          ...rooms("schema", "core", ...(IN_POSTGRES.includes(name) ? ["postgres"] : [])),
+          "^src/tools/tool\\.ts$",
+          PACKAGES,
+        ],
         allowBuiltins: true,
       }),
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
     ]),
+    ...only("postgres-stands-below-its-adapters", room("postgres"), {
+      runtime: [PACKAGES],
+      allowBuiltins: true,
+    }),
+    withoutTemporal("postgres-knows-no-temporal", room("postgres")),
     ...only("config-is-an-adapter", room("config"), {
       runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
       allowBuiltins: true,
@@ -161,6 +173,7 @@ module.exports = {
             "config",
             "devserver",
             "recovery",
+            "postgres",
             "cli",
             "testing",
           ),
