@@ -7,6 +7,8 @@ const PACKAGES = "^node_modules/";
 const TEMPORAL = "^node_modules/@temporalio/";
 /** The composition root, and what it is told. */
 const WORKER = "^src/worker(/|\\.ts$)";
+/** Says where tests may end a worker; imports nothing. */
+const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
 const room = (name) => `^src/${name}/`;
@@ -53,7 +55,7 @@ module.exports = {
     }),
     ...ADAPTERS.flatMap((name) => [
       ...only(`${name}-is-an-adapter`, room(name), {
-        runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
+        runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", KILL_POINT, PACKAGES],
         allowBuiltins: true,
       }),
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
@@ -71,7 +73,7 @@ module.exports = {
     }),
     withoutTemporal("hooks-know-no-temporal", room("hooks")),
     ...only("activities-join-adapters", room("activities"), {
-      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), PACKAGES],
+      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("client-reads-and-signals", room("client"), {
@@ -104,7 +106,7 @@ module.exports = {
       allowBuiltins: true,
     }),
     ...only("recovery-frees-what-dead-workers-held", room("recovery"), {
-      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), PACKAGES],
+      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("worker-composes", WORKER, {
@@ -166,6 +168,7 @@ module.exports = {
           ),
           ...rooms(...ADAPTERS),
           WORKER,
+          KILL_POINT,
         ],
       },
       to: {},
