@@ -9,7 +9,10 @@ const { HOLDFAST_KILL_AT = "", HOLDFAST_KILL_LOG } = process.env;
 if (HOLDFAST_KILL_LOG === undefined) throw new Error("arm.mjs wants HOLDFAST_KILL_LOG, a file to write to");
 
 const split = HOLDFAST_KILL_AT.lastIndexOf(":");
-const wanted = { point: HOLDFAST_KILL_AT.slice(0, Math.max(0, split)), nth: Number(HOLDFAST_KILL_AT.slice(split + 1)) };
+const wanted = {
+  point: HOLDFAST_KILL_AT.slice(0, Math.max(0, split)),
+  nth: Number(HOLDFAST_KILL_AT.slice(split + 1)),
+};
 const passed = {};
 
 function pass(point) {

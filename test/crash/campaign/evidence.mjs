@@ -15,7 +15,9 @@ const SHOWN_CHARS = 160;
 export async function evidenceOf(run, { client, vendorLog, transcript }) {
   const { session, scenario, sent, results, error } = run;
   const { ends = "answered", shortens = false, again = false } = SCENARIOS[scenario];
-  const histories = (await Promise.all(run.runIds.map((runId) => historiesOf(client, session, runId)))).flat();
+  const histories = (
+    await Promise.all(run.runIds.map((runId) => historiesOf(client, session, runId)))
+  ).flat();
   return {
     session,
     scenario,
@@ -50,7 +52,9 @@ function shownEntry({ position, origin, messageId, message }) {
   const nonce = /\[answer (\d+)\]/.exec(text)?.[1];
   const notes = [...JSON.stringify(message).matchAll(/\[notes (\d+)\]/g)].map(([, one]) => Number(one));
   const calls = parts.flatMap(({ type, id, name, arguments: args }) =>
-    type === "toolCall" ? [{ id, name, label: args.label ?? /CALL" (\S+) start/.exec(args.command ?? "")?.[1] }] : [],
+    type === "toolCall"
+      ? [{ id, name, label: args.label ?? /CALL (\S+) start/.exec(args.command ?? "")?.[1] }]
+      : [],
   );
   return {
     position,
@@ -80,7 +84,8 @@ async function loopsOf(transcript, session) {
   );
 }
 
-const attributesOf = (event) => Object.entries(event).find(([name, value]) => name.endsWith("Attributes") && value != null);
+const attributesOf = (event) =>
+  Object.entries(event).find(([name, value]) => name.endsWith("Attributes") && value != null);
 
 /** Of a run and of all that it has continued as. */
 async function historiesOf(client, session, runId) {
@@ -95,7 +100,9 @@ async function historiesOf(client, session, runId) {
       end: last?.replace(/^workflowExecution|EventAttributes$/g, ""),
       models: completed(named, "model"),
       failedTasks: named.flatMap(([name, { cause, failure }]) =>
-        name === "workflowTaskFailedEventAttributes" ? [{ cause: Number(cause), message: failure?.message }] : [],
+        name === "workflowTaskFailedEventAttributes"
+          ? [{ cause: Number(cause), message: failure?.message }]
+          : [],
       ),
     });
     next = last === "workflowExecutionContinuedAsNewEventAttributes" ? newExecutionRunId : undefined;
@@ -133,7 +140,9 @@ function marked(prefixes) {
         if (/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2))) return [];
         const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
         const isOurs = prefixes.some((prefix) => environment.includes(`HOLDFAST_CALL=${prefix}`));
-        return isOurs ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").slice(0, 200)] : [];
+        return isOurs
+          ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").slice(0, 200)]
+          : [];
       } catch {
         // It has ended meanwhile.
         return [];

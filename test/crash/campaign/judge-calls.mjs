@@ -33,11 +33,17 @@ function judgeResults({ id: branch, entries }) {
     for (const { id, label } of answer.calls ?? []) {
       const found = results.filter(({ toolCallId }) => toolCallId === id).length;
       if (found === 0) objections.push({ kind: "lost", what: `the result of ${label} on ${branch}` });
-      if (found > 1) objections.push({ kind: "duplicated", what: `${label} has ${found} results on ${branch}` });
+      if (found > 1)
+        objections.push({ kind: "duplicated", what: `${label} has ${found} results on ${branch}` });
     }
     const known = new Set((answer.calls ?? []).map(({ id }) => id));
     const strays = results.filter(({ toolCallId }) => !known.has(toolCallId));
-    objections.push(...strays.map(({ toolCallId }) => ({ kind: "duplicated", what: `a result of ${toolCallId}, which nobody has called` })));
+    objections.push(
+      ...strays.map(({ toolCallId }) => ({
+        kind: "duplicated",
+        what: `a result of ${toolCallId}, which nobody has called`,
+      })),
+    );
   }
   return objections;
 }
@@ -62,20 +68,29 @@ function judgeEffects(label, calls, effects) {
   const [call, second] = calls;
   const starts = effects.filter(({ what }) => what === "start");
   const ends = effects.filter(({ what }) => what === "end");
-  if (call === undefined) return [{ kind: "unsafe-twice", what: `${label} ran ${starts.length} times, and nobody has called it` }];
-  if (second !== undefined) return [{ kind: "duplicated", what: `the call ${label} is in the record ${calls.length} times` }];
+  if (call === undefined)
+    return [{ kind: "unsafe-twice", what: `${label} ran ${starts.length} times, and nobody has called it` }];
+  if (second !== undefined)
+    return [{ kind: "duplicated", what: `the call ${label} is in the record ${calls.length} times` }];
   const objections = [];
   const isUnsafe = UNSAFE.includes(call.name);
-  if (isUnsafe && starts.length > 1) objections.push({ kind: "unsafe-twice", what: `${label} was started ${starts.length} times` });
+  if (isUnsafe && starts.length > 1)
+    objections.push({ kind: "unsafe-twice", what: `${label} was started ${starts.length} times` });
   const keys = new Set(starts.map(({ key }) => key));
   if (keys.size > 1) objections.push({ kind: "key", what: `${label} was run under ${keys.size} keys` });
   const { result } = call;
   if (result === undefined) return objections;
   if (!result.isError && ends.length === 0)
-    objections.push({ kind: "lost", what: `${label} has a good result, and did not come to its end: ${result.said}` });
+    objections.push({
+      kind: "lost",
+      what: `${label} has a good result, and did not come to its end: ${result.said}`,
+    });
   if (NOT_RUN.test(result.said) && starts.length > 0)
     objections.push({ kind: "result", what: `${label} was run, and its result says: ${result.said}` });
   if (UNKNOWN.test(result.said) && !isUnsafe)
-    objections.push({ kind: "result", what: `${label} is ${call.name}, and nobody wants to know what became of it` });
+    objections.push({
+      kind: "result",
+      what: `${label} is ${call.name}, and nobody wants to know what became of it`,
+    });
   return objections;
 }

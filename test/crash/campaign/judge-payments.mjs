@@ -12,7 +12,9 @@ const CAUSES = {
  */
 export function judgePayments({ vendor, branches, asked }) {
   const closed = new Map(vendor.flatMap((line) => (line.type === "closed" ? [[line.nonce, line]] : [])));
-  const stored = new Set(branches.flatMap(({ entries }) => entries.flatMap(({ nonce, notes }) => notes ?? nonce ?? [])));
+  const stored = new Set(
+    branches.flatMap(({ entries }) => entries.flatMap(({ nonce, notes }) => notes ?? nonce ?? [])),
+  );
   const requests = vendor
     .filter(({ type }) => type === "asked")
     .map((line) => ({ ...line, outcome: closed.get(line.nonce)?.outcome ?? "open" }));
@@ -27,14 +29,22 @@ export function judgePayments({ vendor, branches, asked }) {
       violations.push(
         ...same
           .slice(at + 1)
-          .map(({ nonce }) => ({ kind: "repaid-stored", what: `answer ${same[at].nonce} was stored, and asked for again as ${nonce}` })),
+          .map(({ nonce }) => ({
+            kind: "repaid-stored",
+            what: `answer ${same[at].nonce} was stored, and asked for again as ${nonce}`,
+          })),
       );
     const last = same.at(-1);
     if (at === -1 && last.outcome === "answered" && asked.ends !== "stopped")
       violations.push({ kind: "lost", what: `answer ${last.nonce} was delivered, and is nowhere` });
   }
   const unpaid = [...stored].filter((nonce) => !requests.some((request) => request.nonce === nonce));
-  violations.push(...unpaid.map((nonce) => ({ kind: "duplicated", what: `answer ${nonce} is stored, and was never given` })));
+  violations.push(
+    ...unpaid.map((nonce) => ({
+      kind: "duplicated",
+      what: `answer ${nonce} is stored, and was never given`,
+    })),
+  );
   return { violations, again };
 }
 

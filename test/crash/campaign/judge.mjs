@@ -32,11 +32,15 @@ function judgeEnd({ asked, results, error, loops }) {
   const expected = asked.again ? 2 : 1;
   return [
     ...(error === undefined ? [] : [{ kind: "end", what: error }]),
-    ...(results.length === expected ? [] : [{ kind: "end", what: `${results.length} of ${expected} runs have ended` }]),
+    ...(results.length === expected
+      ? []
+      : [{ kind: "end", what: `${results.length} of ${expected} runs have ended` }]),
     ...results
       .filter(({ status, outcome }) => status !== "completed" || outcome?.type !== asked.ends)
       .map((result) => ({ kind: "end", what: `ended as ${JSON.stringify(result)}, not as ${asked.ends}` })),
-    ...(loops.length === expected ? [] : [{ kind: "end", what: `${loops.length} loops for ${expected} runs` }]),
+    ...(loops.length === expected
+      ? []
+      : [{ kind: "end", what: `${loops.length} loops for ${expected} runs` }]),
   ];
 }
 
@@ -52,7 +56,10 @@ function judgeMessages({ sent, branches, inbox, vendor, asked }) {
   for (const kind of ["steer", "followUp"]) {
     const order = sent.filter((one) => one.kind === kind).map(({ id }) => ids.indexOf(id));
     if (order.some((at, nth) => nth > 0 && at < order[nth - 1]))
-      objections.push({ kind: "order", what: `${kind} messages are not in the order in which they were sent` });
+      objections.push({
+        kind: "order",
+        what: `${kind} messages are not in the order in which they were sent`,
+      });
   }
   const unknown = ids.filter((id) => !sent.some((one) => one.id === id));
   objections.push(...unknown.map((id) => ({ kind: "duplicated", what: `message ${id} was never sent` })));
@@ -64,25 +71,40 @@ function judgeMessages({ sent, branches, inbox, vendor, asked }) {
 function judgeShown(entries, vendor) {
   const requests = vendor.filter(({ type }) => type === "asked");
   const twice = requests.flatMap(({ nonce, shown }) =>
-    shown.length === new Set(shown).size ? [] : [{ kind: "duplicated", what: `request ${nonce} shows a message twice` }],
+    shown.length === new Set(shown).size
+      ? []
+      : [{ kind: "duplicated", what: `request ${nonce} shows a message twice` }],
   );
   const answers = entries.filter(({ role, nonce }) => role === "assistant" && nonce !== undefined);
-  const last = answers.reduce((found, one) => (found === undefined || one.position >= found.position ? one : found), undefined);
+  const last = answers.reduce(
+    (found, one) => (found === undefined || one.position >= found.position ? one : found),
+    undefined,
+  );
   const shown = requests.find(({ nonce }) => nonce === last?.nonce)?.shown ?? [];
   const missed = entries.filter(
-    ({ messageId, position }) => messageId !== undefined && position < (last?.position ?? 0) && !shown.includes(messageId),
+    ({ messageId, position }) =>
+      messageId !== undefined && position < (last?.position ?? 0) && !shown.includes(messageId),
   );
-  return [...twice, ...missed.map(({ messageId }) => ({ kind: "lost", what: `message ${messageId} was not shown` }))];
+  return [
+    ...twice,
+    ...missed.map(({ messageId }) => ({ kind: "lost", what: `message ${messageId} was not shown` })),
+  ];
 }
 
 function judgeEntries({ branches, asked }) {
   const expected = asked.again ? 2 : 1;
-  const objections = branches.length === expected ? [] : [{ kind: "duplicated", what: `${branches.length} branches, not ${expected}` }];
+  const objections =
+    branches.length === expected
+      ? []
+      : [{ kind: "duplicated", what: `${branches.length} branches, not ${expected}` }];
   for (const { id, parent, length, entries } of branches) {
     const from = parent?.position ?? 0;
     const gap = entries.find(({ position }, index) => position !== from + index);
     if (gap !== undefined || from + entries.length !== length)
-      objections.push({ kind: "lost", what: `branch ${id} has a gap at ${gap?.position ?? from + entries.length}` });
+      objections.push({
+        kind: "lost",
+        what: `branch ${id} has a gap at ${gap?.position ?? from + entries.length}`,
+      });
   }
   return objections;
 }
@@ -93,7 +115,9 @@ function judgeLoops({ loops, asked }) {
     const ends = events.filter(([, type]) => type === "AgentEnd").length;
     const isWhole = events.every(([sequence], index) => sequence === index);
     return [
-      ...(ends === 1 && events.at(-1)?.[1] === "AgentEnd" ? [] : [{ kind: "terminal", what: `${loopId} has ${ends} AgentEnd` }]),
+      ...(ends === 1 && events.at(-1)?.[1] === "AgentEnd"
+        ? []
+        : [{ kind: "terminal", what: `${loopId} has ${ends} AgentEnd` }]),
       ...(isWhole ? [] : [{ kind: "lost", what: `${loopId} has a gap in its events` }]),
       ...(status === expected && outcome === asked.ends
         ? []
@@ -108,9 +132,14 @@ function judgeHistories({ histories, branches, asked }) {
     ...(ENDS.includes(end) ? [] : [{ kind: "end", what: `the history of ${runId} ends with ${end}` }]),
     ...failedTasks
       .filter(({ cause }) => cause !== GIVEN_BACK)
-      .map(({ cause, message }) => ({ kind: "history", what: `a workflow task failed, ${cause}: ${message}` })),
+      .map(({ cause, message }) => ({
+        kind: "history",
+        what: `a workflow task failed, ${cause}: ${message}`,
+      })),
   ]);
-  const answers = branches.flatMap(({ entries }) => entries).filter(({ role }) => role === "assistant").length;
+  const answers = branches
+    .flatMap(({ entries }) => entries)
+    .filter(({ role }) => role === "assistant").length;
   const known = histories.reduce((sum, { models }) => sum + models, 0);
   if (asked.ends === "answered" && answers !== known) {
     const kind = answers < known ? "lost" : "duplicated";

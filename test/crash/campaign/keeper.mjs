@@ -57,10 +57,32 @@ export class Keeper {
   }
 
   #begin(life) {
-    const { address, namespace, home, taskQueue, kills = [], killLog, log, env, flags = [], onDeath } = this.#options;
+    const {
+      address,
+      namespace,
+      home,
+      taskQueue,
+      kills = [],
+      killLog,
+      log,
+      env,
+      flags = [],
+      onDeath,
+    } = this.#options;
     const kill = kills[life];
     const program = startProgram(WORKER, {
-      args: ["--address", address, "--namespace", namespace, "--home", home, "--task-queue", taskQueue, "--tools", TOOLS],
+      args: [
+        "--address",
+        address,
+        "--namespace",
+        namespace,
+        "--home",
+        home,
+        "--task-queue",
+        taskQueue,
+        "--tools",
+        TOOLS,
+      ],
       flags: ["--import", ARM, ...flags],
       env: { HOLDFAST_KILL_LOG: killLog, HOLDFAST_KILL_AT: kill ?? "", HOLDFAST_LOG: "info", ...env },
       log,
@@ -75,7 +97,8 @@ export class Keeper {
     );
     program.ended.then(({ code, signal }) => {
       if (this.#stopping) return;
-      if (signal !== "SIGKILL") this.ownEnds.push(`life ${life} ended by itself: ${signal ?? `exit code ${code}`}`);
+      if (signal !== "SIGKILL")
+        this.ownEnds.push(`life ${life} ended by itself: ${signal ?? `exit code ${code}`}`);
       onDeath?.({ life, id, pid: program.pid, kill });
       if (this.ownEnds.length < MAX_OWN_ENDS) this.#begin(life + 1);
     });

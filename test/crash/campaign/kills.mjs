@@ -13,7 +13,10 @@ export function hitBy(kills, looks, runs, workers) {
     const isHeld = (session) =>
       workers === 1 || (at?.steps.get(session) ?? []).some((step) => step.process === id);
     const sessions = runs
-      .filter(({ startedAtMs, closedAtMs }) => startedAtMs < atMs && (closedAtMs ?? Number.POSITIVE_INFINITY) > atMs)
+      .filter(
+        ({ startedAtMs, closedAtMs }) =>
+          startedAtMs < atMs && (closedAtMs ?? Number.POSITIVE_INFINITY) > atMs,
+      )
       .map(({ session }) => session)
       .filter(isHeld);
     return { point, nth, pid, id, atMs, sessions };
@@ -30,7 +33,9 @@ export function recoveriesOf(kills, looks) {
     const [at, ...later] = looks.slice(index);
     if (at === undefined || id === undefined) return [];
     return sessions.flatMap((session) => {
-      const wasBusy = at.steps.get(session)?.some((step) => step.process === id && step.storedAtMs === undefined);
+      const wasBusy = at.steps
+        .get(session)
+        ?.some((step) => step.process === id && step.storedAtMs === undefined);
       if (!wasBusy) return [];
       for (const { steps } of later) {
         const next = steps

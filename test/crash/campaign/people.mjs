@@ -35,9 +35,7 @@ export function peopleOf(run, { client, vendorLog }, ended) {
     seen: (step) => until(() => vendorLog.step(run.session) >= step),
     /** Until a tool of this step has started. */
     worked: (step) =>
-      until(async () =>
-        (await effectsIn(run.workspace)).some(({ label }) => label.startsWith(`${step}.`)),
-      ),
+      until(async () => (await effectsIn(run.workspace)).some(({ label }) => label.startsWith(`${step}.`))),
     signal: (name, word) => accepted(() => handle().signal(name, word)),
     async send(name) {
       const id = `${run.session}-m${run.sent.length}`;

@@ -28,7 +28,17 @@ export async function prepare(wave, scenario, nth, { home, vendorUrl }) {
       headers: { "x-conversation": session },
     },
   };
-  return { session, scenario, workspace, definition, settings, steps: steps.length, sent: [], runIds: [], results: [] };
+  return {
+    session,
+    scenario,
+    workspace,
+    definition,
+    settings,
+    steps: steps.length,
+    sent: [],
+    runIds: [],
+    results: [],
+  };
 }
 
 /** Plays it to its end; never throws. */
@@ -60,7 +70,10 @@ export async function play(run, stage, { taskQueue, timeoutMs }) {
     await begin({ prompt });
     if (again === true && run.results[0]?.status === "completed") {
       const continuation = { kind: { type: "rerun", tag: "again" }, at: { branch: "main", position: 1 } };
-      const definition = { ...run.definition, systemPrompt: `${run.definition.systemPrompt} Do it once more.` };
+      const definition = {
+        ...run.definition,
+        systemPrompt: `${run.definition.systemPrompt} Do it once more.`,
+      };
       await begin({ definition, continuation });
     }
   } catch (error) {
@@ -81,5 +94,7 @@ async function finished(run, handle, timeoutMs) {
   );
   run.results.push({ ...(await Promise.race([result, late])), atMs: Date.now() });
   clearTimeout(timer);
+  if (run.results.at(-1).status === "running")
+    await handle.terminate("the campaign has lost its patience").catch(() => {});
   run.closedAtMs = Date.now();
 }

@@ -31,7 +31,7 @@ export const SCENARIOS = {
   },
   "approval-pending": {
     agent: { permissions: { rules: [{ tool: "effect_unsafe", outcome: "ask" }], otherwise: "allow" } },
-    steps: [[bash], [unsafe], [unsafe, pure], []],
+    steps: [[idempotent], [unsafe], [unsafe, pure], []],
     people: async ({ seen, approve }) => {
       await seen(2);
       await approve();

@@ -17,7 +17,12 @@ export class VendorLog {
     try {
       const { size } = await file.stat();
       if (size <= this.#offset) return;
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(size - this.#offset), 0, size - this.#offset, this.#offset);
+      const { buffer, bytesRead } = await file.read(
+        Buffer.alloc(size - this.#offset),
+        0,
+        size - this.#offset,
+        this.#offset,
+      );
       this.#offset += bytesRead;
       const lines = (this.#rest + buffer.toString("utf8", 0, bytesRead)).split("\n");
       this.#rest = lines.pop();
@@ -34,7 +39,10 @@ export class VendorLog {
 
   /** The furthest step that was asked. */
   step(conversation) {
-    return Math.max(0, ...this.of(conversation).flatMap(({ type, step }) => (type === "asked" ? [step] : [])));
+    return Math.max(
+      0,
+      ...this.of(conversation).flatMap(({ type, step }) => (type === "asked" ? [step] : [])),
+    );
   }
 
   #take(line) {

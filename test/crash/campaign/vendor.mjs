@@ -35,7 +35,8 @@ const server = await startModelServer({
       ...(isNotes ? { isNotes } : {}),
     });
     if (fault !== undefined) return fault;
-    if (isNotes) return { text: `[step ${done}] [notes ${nonce}] All went well.`, chunkSize: 8, chunkDelayMs: 15 };
+    if (isNotes)
+      return { text: `[step ${done}] [notes ${nonce}] All went well.`, chunkSize: 8, chunkDelayMs: 15 };
     return replyAt(scenario, done + 1, nonce, isAgain ? "r" : "");
   },
   onClosed: ({ body, conversation, outcome, fault, objection, bytesSent }) =>

@@ -16,7 +16,10 @@ const PATIENCE_MS = 90_000;
  * @param wave.workers - For each worker that is kept alive, where its lives end: `[["claim:after:3", "store:before:1"]]`.
  * @param wave.scenarios - One run for each name; a name may be there more than once.
  */
-export async function playWave(stage, { name, workers, scenarios, patienceMs = PATIENCE_MS, env, flags, during }) {
+export async function playWave(
+  stage,
+  { name, workers, scenarios, patienceMs = PATIENCE_MS, env, flags, during },
+) {
   const home = join(stage.folder, name);
   await mkdir(home, { recursive: true });
   const killLog = join(home, "kills.jsonl");
