@@ -27,12 +27,10 @@ export function judgePayments({ vendor, branches, asked }) {
     const at = same.findIndex(({ nonce }) => stored.has(nonce));
     if (at !== -1)
       violations.push(
-        ...same
-          .slice(at + 1)
-          .map(({ nonce }) => ({
-            kind: "repaid-stored",
-            what: `answer ${same[at].nonce} was stored, and asked for again as ${nonce}`,
-          })),
+        ...same.slice(at + 1).map(({ nonce }) => ({
+          kind: "repaid-stored",
+          what: `answer ${same[at].nonce} was stored, and asked for again as ${nonce}`,
+        })),
       );
     const last = same.at(-1);
     if (at === -1 && last.outcome === "answered" && asked.ends !== "stopped")

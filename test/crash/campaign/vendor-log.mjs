@@ -6,12 +6,19 @@ export class VendorLog {
   #offset = 0;
   #rest = "";
   #of = new Map();
+  #reading = Promise.resolve();
 
   constructor(path) {
     this.#path = path;
   }
 
-  async read() {
+  /** Takes up what has been written until now. */
+  read() {
+    this.#reading = this.#reading.then(() => this.#readOn());
+    return this.#reading;
+  }
+
+  async #readOn() {
     const file = await open(this.#path).catch(() => undefined);
     if (file === undefined) return;
     try {

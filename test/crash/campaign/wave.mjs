@@ -52,6 +52,7 @@ export async function playWave(
     await look(undefined);
     const passed = await endAll(keepers, killLog);
     const kills = hitBy(await killsIn(killLog), looks, runs, workers.length);
+    await stage.vendorLog.read();
     const evidence = [];
     for (const run of runs) evidence.push(await evidenceOf(run, { ...stage, transcript }));
     const judged = evidence.map(judge);
