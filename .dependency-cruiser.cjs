@@ -7,6 +7,8 @@ const PACKAGES = "^node_modules/";
 const TEMPORAL = "^node_modules/@temporalio/";
 /** The composition root, and what it is told. */
 const WORKER = "^src/worker(/|\\.ts$)";
+/** Says where tests may end a worker; imports nothing. */
+const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
 /** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
@@ -62,6 +64,7 @@ module.exports = {
           ...rooms("schema", "core"),
           ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
           "^src/tools/tool\\.ts$",
+          KILL_POINT,
           PACKAGES,
         ],
         allowBuiltins: true,
@@ -87,7 +90,7 @@ module.exports = {
     }),
     withoutTemporal("hooks-know-no-temporal", room("hooks")),
     ...only("activities-join-adapters", room("activities"), {
-      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), PACKAGES],
+      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("client-reads-and-signals", room("client"), {
@@ -130,7 +133,7 @@ module.exports = {
       allowBuiltins: true,
     }),
     ...only("recovery-frees-what-dead-workers-held", room("recovery"), {
-      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), PACKAGES],
+      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("worker-composes", WORKER, {
@@ -204,6 +207,7 @@ module.exports = {
           ),
           ...rooms(...ADAPTERS),
           WORKER,
+          KILL_POINT,
         ],
       },
       to: {},
