@@ -83,13 +83,18 @@ module.exports = {
       types: rooms("workflows"),
       allowBuiltins: true,
     }),
+    ...only("server-uses-client", room("server"), {
+      runtime: [...rooms("client", "schema", "core"), PACKAGES],
+      allowBuiltins: true,
+    }),
+    withoutTemporal("server-knows-no-temporal", room("server")),
     ...only("devserver-stands-alone", room("devserver"), {
       runtime: [...rooms("schema", "core"), PACKAGES],
       allowBuiltins: true,
     }),
     ...only("cli-uses-client", room("cli"), {
       runtime: [
-        ...rooms("client", "config", "schema", "core", "observability", "devserver"),
+        ...rooms("client", "config", "schema", "core", "observability", "devserver", "server"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,
@@ -119,6 +124,12 @@ module.exports = {
       severity: "error",
       from: { path: "^src/", pathNot: [room("cli"), WORKER] },
       to: { path: WORKER },
+    },
+    {
+      name: "nobody-but-the-cli-imports-the-server",
+      severity: "error",
+      from: { path: "^src/", pathNot: [room("cli"), room("server")] },
+      to: { path: room("server") },
     },
     {
       name: "nobody-imports-the-cli",
@@ -161,6 +172,7 @@ module.exports = {
             "config",
             "devserver",
             "recovery",
+            "server",
             "cli",
             "testing",
           ),

@@ -1,0 +1,67 @@
+import type { Holdfast } from "../client/index.ts";
+import { EventFrames } from "./event-frames.ts";
+import { frame } from "./frames.ts";
+import type { Outlet } from "./outlet.ts";
+import { isOurFault, problemOf } from "./problem.ts";
+import { eventsOf, type SessionEvent } from "./source.ts";
+import type { Streams } from "./streams.ts";
+
+export type EventStreamOptions = {
+  readonly session: string;
+  /** As the client said it. */
+  readonly from: string | undefined;
+  /** What was asked for, for the words of a problem. */
+  readonly tried: string;
+  readonly drop: () => void;
+};
+
+/** The events of a session as Server-Sent Events; `end` is the last of a run. */
+export async function eventStream(
+  holdfast: Holdfast,
+  streams: Streams,
+  { session: id, from, tried, drop }: EventStreamOptions,
+): Promise<Response> {
+  const session = holdfast.session(id);
+  const { open } = await session.status();
+  const leaving = new AbortController();
+  const events = eventsOf(session, {
+    signal: leaving.signal,
+    ...(from === undefined ? {} : { from }),
+  })[Symbol.asyncIterator]();
+  const first = open ? undefined : await events.next();
+  // An EventSource comes back until it is told that there is no content.
+  if (first?.done === true) return new Response(null, { status: 204 });
+  const tell = async (outlet: Outlet): Promise<void> => {
+    outlet.gone.addEventListener("abort", () => leaving.abort(), { once: true });
+    const frames = new EventFrames();
+    try {
+      for (let next = first ?? (await events.next()); next.done !== true; next = await events.next()) {
+        await write(outlet, frames, next.value);
+      }
+      if (outlet.gone.aborted) return;
+      const { status } = await session.status();
+      await outlet.write(frame({ event: "end", data: { type: "end", session: id, status } }));
+    } catch (error) {
+      if (isOurFault(error)) throw error;
+      await outlet.write(frame({ event: "problem", data: problemOf(error, tried) }));
+    } finally {
+      leaving.abort();
+    }
+  };
+  try {
+    return streams.open({ tell, atClose: "end", drop });
+  } catch (error) {
+    leaving.abort();
+    throw error;
+  }
+}
+
+/** A reader that is behind is not shown every piece: the next update holds them all. */
+async function write(outlet: Outlet, frames: EventFrames, { cursor, event }: SessionEvent): Promise<void> {
+  if (outlet.isBehind) {
+    if (event.type === "MessageUpdate") return;
+    await outlet.room();
+  }
+  const text = frames.take(cursor, event);
+  if (text !== "") await outlet.write(text);
+}
