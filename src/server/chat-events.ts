@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../client/index.ts";
-import type { SessionEvent } from "./source.ts";
+import type { Source } from "./source.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 import { type Asked, UiMessage } from "./ui-message.ts";
 
@@ -17,10 +17,9 @@ export type ChatPart = {
 };
 
 export type ChatSource = {
-  readonly events: AsyncIterator<SessionEvent>;
+  readonly events: Pick<Source, "next" | "isClosed">;
   /** Who waits for a person, and whether something else is at work; nothing when nobody can say so now. */
   readonly waiting: () => Promise<Waiting | undefined>;
-  readonly signal: AbortSignal;
 };
 
 export type Waiting = { readonly calls: readonly Asked[]; readonly isAtWork: boolean };
@@ -41,7 +40,7 @@ export async function* chatChunks(source: ChatSource, part: ChatPart): AsyncGene
       const come = message.mayWait && goesOn === undefined ? await looks.or(next) : await next;
       if (come === undefined) {
         const waiting = await source.waiting();
-        if (source.signal.aborted) return;
+        if (source.events.isClosed) return;
         if (waiting === undefined) continue;
         const { calls, isAtWork } = waiting;
         const asks = isAtWork ? undefined : message.asks(calls);

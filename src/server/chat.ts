@@ -4,7 +4,7 @@ import { type ChatPart, chatChunks, type Waiting } from "./chat-events.ts";
 import { type ChatRequest, type ChatWish, wishOf } from "./chat-request.ts";
 import type { Outlet } from "./outlet.ts";
 import { isOurFault, problemOf, ServerProblem } from "./problem.ts";
-import { eventsOf } from "./source.ts";
+import { Source } from "./source.ts";
 import type { Streams } from "./streams.ts";
 import { UI_STREAM_DONE, UI_STREAM_HEADER, type UiChunk } from "./ui-chunk.ts";
 import { type Asked as AskedCall, approvalId } from "./ui-message.ts";
@@ -111,15 +111,16 @@ function outOfDate(session: string): ServerProblem {
 
 function tellChat({ streams }: Chat, session: Session, part: ChatPart, { tried, drop }: Asked): Response {
   const tell = async (outlet: Outlet): Promise<void> => {
-    const events = eventsOf(session, { from: "loop", signal: outlet.gone })[Symbol.asyncIterator]();
-    const source = { events, waiting: () => waitingOf(session), signal: outlet.gone };
+    const events = new Source(session, "loop");
+    events.closeWith(outlet.gone);
     try {
+      const source = { events, waiting: () => waitingOf(session) };
       for await (const chunks of chatChunks(source, part)) await write(outlet, chunks);
     } catch (error) {
       if (isOurFault(error)) throw error;
       await write(outlet, [{ type: "error", errorText: problemOf(error, tried).detail }]);
     } finally {
-      await events.return?.();
+      events.close();
     }
     await outlet.write(UI_STREAM_DONE);
   };

@@ -3,7 +3,7 @@ import { EventFrames } from "./event-frames.ts";
 import { frame } from "./frames.ts";
 import type { Outlet } from "./outlet.ts";
 import { isOurFault, problemOf } from "./problem.ts";
-import { eventsOf, type SessionEvent } from "./source.ts";
+import { type SessionEvent, Source } from "./source.ts";
 import type { Streams } from "./streams.ts";
 
 export type EventStreamOptions = {
@@ -23,35 +23,31 @@ export async function eventStream(
 ): Promise<Response> {
   const session = holdfast.session(id);
   const { open } = await session.status();
-  const leaving = new AbortController();
-  const events = eventsOf(session, {
-    signal: leaving.signal,
-    ...(from === undefined ? {} : { from }),
-  })[Symbol.asyncIterator]();
-  const first = open ? undefined : await events.next();
+  const source = new Source(session, from);
+  const first = open ? undefined : await source.next();
   // An EventSource comes back until it is told that there is no content.
   if (first?.done === true) return new Response(null, { status: 204 });
   const tell = async (outlet: Outlet): Promise<void> => {
-    outlet.gone.addEventListener("abort", () => leaving.abort(), { once: true });
+    source.closeWith(outlet.gone);
     const frames = new EventFrames();
     try {
-      for (let next = first ?? (await events.next()); next.done !== true; next = await events.next()) {
+      for (let next = first ?? (await source.next()); next.done !== true; next = await source.next()) {
         await write(outlet, frames, next.value);
       }
-      if (outlet.gone.aborted) return;
+      if (source.isClosed) return;
       const { status } = await session.status();
       await outlet.write(frame({ event: "end", data: { type: "end", session: id, status } }));
     } catch (error) {
       if (isOurFault(error)) throw error;
       await outlet.write(frame({ event: "problem", data: problemOf(error, tried) }));
     } finally {
-      leaving.abort();
+      source.close();
     }
   };
   try {
     return streams.open({ tell, atClose: "end", drop });
   } catch (error) {
-    leaving.abort();
+    source.close();
     throw error;
   }
 }

@@ -2,16 +2,39 @@ import type { AgentEvent, Session } from "../client/index.ts";
 
 export type SessionEvent = { readonly cursor: string; readonly event: AgentEvent };
 
-export type SourceOptions = {
-  /** A cursor, `loop`, `session` or `now`; the loop that runs, or the newest, unless said. */
-  readonly from?: string;
-  readonly signal: AbortSignal;
-};
+/** What happens in a session, with where a reader may go on, until it is closed. */
+export class Source {
+  readonly #leaving = new AbortController();
+  readonly #events: AsyncIterator<SessionEvent>;
 
-/** What happens in a session, with where a reader may go on. */
-export async function* eventsOf(
+  /** @param from - A cursor, `loop`, `session` or `now`; the loop that runs, or the newest, unless said. */
+  constructor(session: Session, from?: string) {
+    this.#events = eventsOf(session, from, this.#leaving.signal)[Symbol.asyncIterator]();
+  }
+
+  get isClosed(): boolean {
+    return this.#leaving.signal.aborted;
+  }
+
+  next(): Promise<IteratorResult<SessionEvent>> {
+    return this.#events.next();
+  }
+
+  /** What comes now is the end. */
+  close(): void {
+    this.#leaving.abort();
+  }
+
+  closeWith(signal: AbortSignal): void {
+    if (signal.aborted) this.close();
+    else signal.addEventListener("abort", () => this.close(), { once: true });
+  }
+}
+
+async function* eventsOf(
   session: Session,
-  { from, signal }: SourceOptions,
+  from: string | undefined,
+  signal: AbortSignal,
 ): AsyncGenerator<SessionEvent> {
   let at = 0;
   const skip = from !== undefined && /^\d+$/.test(from) ? Number(from) : 0;

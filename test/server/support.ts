@@ -45,7 +45,11 @@ export async function ask(
   return { status: response.status, body: text === "" ? {} : JSON.parse(text), headers: response.headers };
 }
 
-export type SentEvent = { readonly id?: string | undefined; readonly event?: string | undefined; readonly data: Record<string, any> };
+export type SentEvent = {
+  readonly id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly data: Record<string, unknown>;
+};
 
 /** A stream of events as an EventSource reads it, until the server or the reader ends it. */
 export async function* sentEvents(
@@ -53,10 +57,15 @@ export async function* sentEvents(
   path: string,
   { headers = {}, signal }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
 ): AsyncGenerator<SentEvent> {
-  const response = await fetch(`${url}${path}`, { headers: { ...bearer, ...headers }, ...(signal && { signal }) });
+  const response = await fetch(`${url}${path}`, {
+    headers: { ...bearer, ...headers },
+    ...(signal && { signal }),
+  });
   if (response.status === 204) return;
   if (!response.ok || response.body === null) throw new Error(await response.text());
-  const parsed = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  const parsed = response.body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
   for await (const { id, event, data } of parsed) yield { id, event, data: JSON.parse(data) };
 }
 
@@ -78,4 +87,3 @@ export function rawRequest(
     asked.end();
   });
 }
-
