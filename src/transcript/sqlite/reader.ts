@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import type { Work } from "../sql/statement.ts";
 import { StoreError } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { readOnlyLocation } from "./inspect.ts";
 import { LATEST, versionOf } from "./migrations.ts";
-import { Sql } from "./sql.ts";
+import { carryOut, Sql } from "./sql.ts";
 
 /** How long a read may hold the main thread before it lets others run. */
 const SLICE_MS = 8;
@@ -29,12 +30,12 @@ export class Reader {
   }
 
   /** @param work - Runs again from its beginning when the file is locked. */
-  async read<T>(work: (sql: Sql) => T): Promise<T> {
+  async read<T>(work: () => Work<T>): Promise<T> {
     if (this.#closed) throw new StoreError("other", `Transcript ${this.#path} was closed.`);
     const deadline = performance.now() + this.#busyMs;
     for (;;) {
       try {
-        return work(this.#connected());
+        return carryOut(this.#connected(), work());
       } catch (thrown) {
         const error = translated(thrown, this.#path);
         if (!(error instanceof StoreError)) throw error;

@@ -1,6 +1,7 @@
 import Database from "libsql";
+import type { Statement, Value, Work } from "../sql/statement.ts";
 
-export type Value = string | number | null | Buffer;
+const NO_ROWS: readonly unknown[] = [];
 
 /** One connection with its prepared statements. Nothing here waits: who meets a lock is told at once. */
 export class Sql {
@@ -28,6 +29,22 @@ export class Sql {
     this.#prepared(text).run(checked(values));
   }
 
+  rows({ text, values, gives }: Statement): readonly unknown[] {
+    const statement = this.#prepared(text);
+    switch (gives) {
+      case "row": {
+        // Blobs are buffers here, and array buffers in `all`.
+        const row = statement.get(checked(values));
+        return row === undefined ? NO_ROWS : [row];
+      }
+      case "rows":
+        return statement.all(checked(values));
+      case "nothing":
+        statement.run(checked(values));
+        return NO_ROWS;
+    }
+  }
+
   /** For statements without values; several may be separated by semicolons. */
   exec(text: string): void {
     this.#db.exec(text);
@@ -47,12 +64,15 @@ export class Sql {
   }
 }
 
-export function json(value: unknown): string {
-  return JSON.stringify(value) ?? "null";
+/** Carries work out on one connection, at once. */
+export function carryOut<T>(sql: Sql, work: Work<T>): T {
+  let asked = work.next();
+  while (asked.done !== true) asked = work.next(sql.rows(asked.value));
+  return asked.value;
 }
 
 /** libsql ends the whole process when it is given a value of another type. */
-function checked(values: Value[]): Value[] {
+function checked(values: readonly Value[]): readonly Value[] {
   for (const value of values) {
     const fits =
       typeof value === "string" || typeof value === "number" || value === null || Buffer.isBuffer(value);

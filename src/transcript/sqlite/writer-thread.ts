@@ -1,6 +1,8 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type OperationName, operation } from "../sql/operations.ts";
 import { type Answer, Committer, type Work } from "./committer.ts";
-import { type OperationName, perform } from "./operations.ts";
+
+import { carryOut } from "./sql.ts";
 import { type Failure, failureOf } from "./thread-error.ts";
 
 // The writer's thread: takes what has come in, writes it in one commit, answers.
@@ -61,7 +63,7 @@ function serve(port: MessagePort, { path, busyMs }: ThreadData): void {
 }
 
 function work({ name, values }: Request): Work {
-  return (sql) => perform(sql, name, values);
+  return (sql) => carryOut(sql, operation(name, values));
 }
 
 function reply({ id }: Request, answer: Answer): Reply {

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
+import type { OperationArguments, OperationName, OperationResult } from "../sql/operations.ts";
 import { StoreError } from "../store-error.ts";
-import type { OperationArguments, OperationName, OperationResult } from "./operations.ts";
 import { errorOf } from "./thread-error.ts";
 import type { Close, Opened, Reply, Request, ThreadData } from "./writer-thread.ts";
 

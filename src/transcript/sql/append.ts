@@ -4,7 +4,7 @@ import { type Branch, createBranch, findBranch, revertBranchId } from "./branche
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal, putEvents } from "./events.ts";
 import { adoptMissing, branchForRun } from "./forks.ts";
-import type { Sql } from "./sql.ts";
+import { exec, get, type Work } from "./statement.ts";
 
 export type Append = {
   readonly session: string;
@@ -21,19 +21,19 @@ type LoopRow = { readonly ref: number; readonly branch: string };
  *
  * The newest run of the session's newest loop takes the session's head along.
  */
-export function append(sql: Sql, write: Append): string {
+export function* append(write: Append): Work<string> {
   const { session, run, place } = write;
-  const branch = placed(sql, write);
-  const loop = sql.get<LoopRow>("SELECT ref, branch FROM loops WHERE loop_id = ?", place.loopId);
+  const branch = yield* placed(write);
+  const loop = yield* get<LoopRow>("SELECT ref, branch FROM loops WHERE loop_id = ?", place.loopId);
   if (loop === undefined) {
     if (write.events.length > 0) throw missing(`no loop ${place.loopId}, whose events were to be written`);
     return branch;
   }
-  const writer = appear(sql, loop.ref, run);
-  putEvents(sql, loop.ref, writer, write.events);
-  if (loop.branch !== branch && writer.ordinal === newestOrdinal(sql, loop.ref)) {
-    sql.run("UPDATE loops SET branch = ? WHERE ref = ?", branch, loop.ref);
-    sql.run(
+  const writer = yield* appear(loop.ref, run);
+  yield* putEvents(loop.ref, writer, write.events);
+  if (loop.branch !== branch && writer.ordinal === (yield* newestOrdinal(loop.ref))) {
+    yield* exec("UPDATE loops SET branch = ? WHERE ref = ?", branch, loop.ref);
+    yield* exec(
       "UPDATE sessions SET head_branch = ? WHERE id = ? AND last_loop_id = ?",
       branch,
       session,
@@ -43,33 +43,32 @@ export function append(sql: Sql, write: Append): string {
   return branch;
 }
 
-function placed(sql: Sql, write: Append): string {
+function* placed(write: Append): Work<string> {
   const { session, run, place, entries } = write;
-  const named = findBranch(sql, session, place.branch);
+  const named = yield* findBranch(session, place.branch);
   if (named === undefined) {
     if (entries.length > 0) throw missing(`session ${session} has no branch ${place.branch} to write to`);
     return place.branch;
   }
   const { fork } = place;
-  if (fork === undefined) return written(sql, write, named, place.base, entries).id;
+  if (fork === undefined) return (yield* written(write, named, place.base, entries)).id;
   const left = entries.filter((entry) => entry.left === true);
-  const parent = left.length === 0 ? named : written(sql, write, named, Number.POSITIVE_INFINITY, left);
+  const parent = left.length === 0 ? named : yield* written(write, named, Number.POSITIVE_INFINITY, left);
   const id = revertBranchId(run, parent.id, fork.at, fork.by);
-  const begun = createBranch(sql, { session, id, parent, position: fork.at });
+  const begun = yield* createBranch({ session, id, parent, position: fork.at });
   const own = entries.filter((entry) => entry.left !== true);
-  return written(sql, write, begun, place.base, own).id;
+  return (yield* written(write, begun, place.base, own)).id;
 }
 
-function written(
-  sql: Sql,
+function* written(
   { session, run }: Append,
   start: Branch,
   at: number,
   entries: readonly NewEntry[],
-): Branch {
+): Work<Branch> {
   const base = Math.min(at, ...entries.map((entry) => entry.position));
-  const branch = adoptMissing(sql, branchForRun(sql, session, start, run, base, entries), base);
-  return putEntries(sql, session, branch, run, entries);
+  const branch = yield* adoptMissing(yield* branchForRun(session, start, run, base, entries), base);
+  return yield* putEntries(session, branch, run, entries);
 }
 
 function missing(what: string): StoreError {

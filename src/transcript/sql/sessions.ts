@@ -1,16 +1,15 @@
 import type { LoopOpening } from "../loop.ts";
 import { createBranch } from "./branches.ts";
-import { json, type Sql } from "./sql.ts";
+import { exec, json, type Work } from "./statement.ts";
 
 /** The branch of a new session. */
 export const MAIN = "main";
 
 /** A session and its first branch, as whatever opens it says. */
-export function createSession(
-  sql: Sql,
+export function* createSession(
   opening: Pick<LoopOpening, "step" | "atMs" | "agentName" | "definitionHash" | "model" | "spawn">,
-): void {
-  sql.run(
+): Work<void> {
+  yield* exec(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
        loops, status, spawn, spawned_by) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running', ?, ?)`,
     opening.step.session,
@@ -23,12 +22,12 @@ export function createSession(
     opening.spawn === undefined ? null : json(opening.spawn),
     opening.spawn?.session ?? null,
   );
-  createBranch(sql, { session: opening.step.session, id: MAIN, position: 0 });
+  yield* createBranch({ session: opening.step.session, id: MAIN, position: 0 });
 }
 
 /** Loops that are still running when the next one opens were ended from outside. */
-export function abortRunning(sql: Sql, session: string, atMs: number): void {
-  sql.run(
+export function* abortRunning(session: string, atMs: number): Work<void> {
+  yield* exec(
     "UPDATE loops SET status = 'aborted', ended_at_ms = ? WHERE session = ? AND status = 'running'",
     atMs,
     session,

@@ -1,6 +1,6 @@
 import { REVERT_PREFIX } from "../left-branches.ts";
 import { hashOf } from "./canonical.ts";
-import type { Sql } from "./sql.ts";
+import { exec, get, type Work } from "./statement.ts";
 
 /** A branch as the table holds it. */
 export type Branch = {
@@ -18,20 +18,23 @@ export type Branch = {
 
 const COLUMNS = "ref, id, parent, position, run, length, tokens";
 
-export function findBranch(sql: Sql, session: string, id: string): Branch | undefined {
-  return sql.get<Branch>(`SELECT ${COLUMNS} FROM branches WHERE session = ? AND id = ?`, session, id);
+export function* findBranch(session: string, id: string): Work<Branch | undefined> {
+  return yield* get<Branch>(`SELECT ${COLUMNS} FROM branches WHERE session = ? AND id = ?`, session, id);
 }
 
-export function branchAt(sql: Sql, ref: number): Branch {
-  return sql.get<Branch>(`SELECT ${COLUMNS} FROM branches WHERE ref = ?`, ref)!;
+export function* branchAt(ref: number): Work<Branch> {
+  return (yield* get<Branch>(`SELECT ${COLUMNS} FROM branches WHERE ref = ?`, ref))!;
 }
 
 /** A branch without entries of its own yet. */
-export function createBranch(
-  sql: Sql,
-  branch: { session: string; id: string; parent?: Branch; position: number; run?: string },
-): Branch {
-  sql.run(
+export function* createBranch(branch: {
+  session: string;
+  id: string;
+  parent?: Branch;
+  position: number;
+  run?: string;
+}): Work<Branch> {
+  yield* exec(
     `INSERT INTO branches (session, id, parent, position, run, length, tokens) VALUES (?, ?, ?, ?, ?, ?, 0)
      ON CONFLICT DO NOTHING`,
     branch.session,
@@ -41,7 +44,7 @@ export function createBranch(
     branch.run ?? null,
     branch.position,
   );
-  return findBranch(sql, branch.session, branch.id)!;
+  return (yield* findBranch(branch.session, branch.id))!;
 }
 
 /** Where a run that met a conflict goes on: siblings of one unit have the same base, so they meet there. */
@@ -60,8 +63,8 @@ export function revertBranchId(run: string, parent: string, at: number, by: numb
 }
 
 /** The branch that a conflict has sent this run to, when it left `branch` at or before `position`. */
-export function conflictBranch(sql: Sql, branch: Branch, run: string, position: number): Branch | undefined {
-  return sql.get<Branch>(
+export function* conflictBranch(branch: Branch, run: string, position: number): Work<Branch | undefined> {
+  return yield* get<Branch>(
     `SELECT ${COLUMNS} FROM branches WHERE parent = ? AND run = ? AND position <= ? ORDER BY position DESC LIMIT 1`,
     branch.ref,
     run,
@@ -70,9 +73,9 @@ export function conflictBranch(sql: Sql, branch: Branch, run: string, position: 
 }
 
 /** The length that a reader may count on: an ancestor that ends early ends its descendants too. */
-export function lengthOf(sql: Sql, branch: Branch): number {
+export function* lengthOf(branch: Branch): Work<number> {
   if (branch.parent === null) return branch.length;
-  const inherited = lengthOf(sql, branchAt(sql, branch.parent));
+  const inherited = yield* lengthOf(yield* branchAt(branch.parent));
   return inherited < branch.position ? inherited : branch.length;
 }
 
@@ -80,7 +83,7 @@ export function lengthOf(sql: Sql, branch: Branch): number {
 export type Stretch = { readonly branch: number; readonly from: number; readonly to: number };
 
 /** Which branches hold the positions from `from` up to `to` as seen from `branch`, in order. */
-export function stretches(sql: Sql, branch: Branch, from: number, to: number): Stretch[] {
+export function* stretches(branch: Branch, from: number, to: number): Work<Stretch[]> {
   const found: Stretch[] = [];
   let current = branch;
   let end = to;
@@ -89,26 +92,25 @@ export function stretches(sql: Sql, branch: Branch, from: number, to: number): S
     if (start < end) found.unshift({ branch: current.ref, from: start, to: end });
     if (current.parent === null) break;
     end = Math.min(end, current.position);
-    current = branchAt(sql, current.parent);
+    current = yield* branchAt(current.parent);
   }
   return found;
 }
 
 /** Tokens of all entries before `position`, which must not lie beyond the branch's length. */
-export function tokensBefore(sql: Sql, branch: Branch, position: number): number {
+export function* tokensBefore(branch: Branch, position: number): Work<number> {
   if (position === 0) return 0;
   if (branch.parent !== null && position <= branch.position) {
-    return tokensBefore(sql, branchAt(sql, branch.parent), position);
+    return yield* tokensBefore(yield* branchAt(branch.parent), position);
   }
   const own =
     position >= branch.length
       ? branch.tokens
-      : (sql.get<{ tokens_before: number | null }>(
+      : ((yield* get<{ tokens_before: number | null }>(
           "SELECT tokens_before FROM entries WHERE branch = ? AND position = ?",
           branch.ref,
           position,
-        )?.tokens_before ?? 0);
-  return (
-    own + (branch.parent === null ? 0 : tokensBefore(sql, branchAt(sql, branch.parent), branch.position))
-  );
+        ))?.tokens_before ?? 0);
+  if (branch.parent === null) return own;
+  return own + (yield* tokensBefore(yield* branchAt(branch.parent), branch.position));
 }

@@ -1,6 +1,6 @@
 import type { LoopEvent } from "../../schema/record.ts";
 import type { NewEvent } from "../write.ts";
-import { json, type Sql } from "./sql.ts";
+import { all, exec, get, json, type Work } from "./statement.ts";
 
 /** A run that has written to a loop. The highest ordinal is the newest: the one that the record follows. */
 export type LoopRun = {
@@ -13,25 +13,24 @@ export type LoopRun = {
 const COLUMNS = "ordinal, run, low, upto";
 
 /** Enters the run into the loop's list at its first write. */
-export function appear(sql: Sql, loop: number, run: string): LoopRun {
-  const known = sql.get<LoopRun>(`SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND run = ?`, loop, run);
+export function* appear(loop: number, run: string): Work<LoopRun> {
+  const known = yield* get<LoopRun>(`SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND run = ?`, loop, run);
   if (known !== undefined) return known;
-  const ordinal = newestOrdinal(sql, loop) + 1;
-  sql.run("INSERT INTO loop_runs (loop, ordinal, run) VALUES (?, ?, ?)", loop, ordinal, run);
+  const ordinal = (yield* newestOrdinal(loop)) + 1;
+  yield* exec("INSERT INTO loop_runs (loop, ordinal, run) VALUES (?, ?, ?)", loop, ordinal, run);
   return { ordinal, run, low: null, upto: null };
 }
 
-export function newestOrdinal(sql: Sql, loop: number): number {
-  return (
-    sql.get<{ n: number | null }>("SELECT max(ordinal) AS n FROM loop_runs WHERE loop = ?", loop)?.n ?? -1
-  );
+export function* newestOrdinal(loop: number): Work<number> {
+  const text = "SELECT max(ordinal) AS n FROM loop_runs WHERE loop = ?";
+  return (yield* get<{ n: number | null }>(text, loop))?.n ?? -1;
 }
 
 /** Writes events; one that this run has written before stays as it is. */
-export function putEvents(sql: Sql, loop: number, writer: LoopRun, events: readonly NewEvent[]): void {
+export function* putEvents(loop: number, writer: LoopRun, events: readonly NewEvent[]): Work<void> {
   if (events.length === 0) return;
   for (const event of events) {
-    sql.run(
+    yield* exec(
       `INSERT INTO events (loop, ordinal, sequence, at_ms, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       loop,
       writer.ordinal,
@@ -42,8 +41,8 @@ export function putEvents(sql: Sql, loop: number, writer: LoopRun, events: reado
   }
   const low = Math.min(writer.low ?? Number.POSITIVE_INFINITY, ...events.map((event) => event.sequence));
   let upto = low === writer.low ? writer.upto! : low;
-  while (hasEvent(sql, loop, writer.ordinal, upto)) upto += 1;
-  sql.run(
+  while (yield* hasEvent(loop, writer.ordinal, upto)) upto += 1;
+  yield* exec(
     "UPDATE loop_runs SET low = ?, upto = ? WHERE loop = ? AND ordinal = ?",
     low,
     upto,
@@ -52,8 +51,8 @@ export function putEvents(sql: Sql, loop: number, writer: LoopRun, events: reado
   );
 }
 
-function hasEvent(sql: Sql, loop: number, ordinal: number, sequence: number): boolean {
-  const row = sql.get(
+function* hasEvent(loop: number, ordinal: number, sequence: number): Work<boolean> {
+  const row = yield* get(
     "SELECT 1 AS there FROM events WHERE loop = ? AND ordinal = ? AND sequence = ?",
     loop,
     ordinal,
@@ -70,8 +69,8 @@ export type EventStretch = { readonly ordinal: number; readonly from: number; re
  *
  * A run that came later hides all of the earlier ones from its own lowest sequence on.
  */
-export function visibleEvents(sql: Sql, loop: number): EventStretch[] {
-  const runs = sql.all<LoopRun>(
+export function* visibleEvents(loop: number): Work<EventStretch[]> {
+  const runs = yield* all<LoopRun>(
     `SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND low IS NOT NULL ORDER BY ordinal DESC`,
     loop,
   );
@@ -92,14 +91,13 @@ export function visibleEvents(sql: Sql, loop: number): EventStretch[] {
   return unbroken;
 }
 
-export function eventRows(
-  sql: Sql,
+export function* eventRows(
   loop: { readonly ref: number; readonly loopId: string },
   stretch: EventStretch,
   from: number,
   limit: number,
-): LoopEvent[] {
-  const rows = sql.all<{ sequence: number; at_ms: number; body: string }>(
+): Work<LoopEvent[]> {
+  const rows = yield* all<{ sequence: number; at_ms: number; body: string }>(
     `SELECT sequence, at_ms, body FROM events
      WHERE loop = ? AND ordinal = ? AND sequence >= ? AND sequence < ? ORDER BY sequence LIMIT ?`,
     loop.ref,

@@ -3,38 +3,37 @@ import type { Entry, EntryOrigin } from "../../schema/record.ts";
 import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
-import { json, type Sql } from "./sql.ts";
+import { all, exec, get, json, type Work } from "./statement.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
 const INLINE_BYTES = 2048;
 
 /** Writes entries to a branch that `branchForRun` has found; what is there already stays. */
-export function putEntries(
-  sql: Sql,
+export function* putEntries(
   session: string,
   start: Branch,
   run: string,
   entries: readonly NewEntry[],
-): Branch {
+): Work<Branch> {
   let branch = start;
   for (const entry of entries) {
     if (branch.parent !== null && entry.position < branch.position) continue;
-    const there = sql.get(
+    const there = yield* get(
       "SELECT 1 AS there FROM entries WHERE branch = ? AND position = ?",
       branch.ref,
       entry.position,
     );
-    if (there === undefined) branch = insert(sql, session, branch, run, entry);
+    if (there === undefined) branch = yield* insert(session, branch, run, entry);
   }
-  return advance(sql, branch, start);
+  return yield* advance(branch, start);
 }
 
-function insert(sql: Sql, session: string, branch: Branch, run: string, entry: NewEntry): Branch {
+function* insert(session: string, branch: Branch, run: string, entry: NewEntry): Work<Branch> {
   const tokens = estimateMessage(entry.message);
   const message = json(entry.message);
   const large = Buffer.byteLength(message) > INLINE_BYTES;
   const next = entry.position === branch.length;
-  sql.run(
+  yield* exec(
     `INSERT INTO entries (branch, position, run, origin, message_id, tokens, tokens_before, message, content)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     branch.ref,
@@ -45,10 +44,10 @@ function insert(sql: Sql, session: string, branch: Branch, run: string, entry: N
     tokens,
     next ? branch.tokens : null,
     large ? null : message,
-    large ? putContent(sql, message) : null,
+    large ? yield* putContent(message) : null,
   );
   if (entry.messageId !== undefined) {
-    sql.run(
+    yield* exec(
       "INSERT INTO message_ids (session, id) VALUES (?, ?) ON CONFLICT DO NOTHING",
       session,
       entry.messageId,
@@ -58,16 +57,16 @@ function insert(sql: Sql, session: string, branch: Branch, run: string, entry: N
 }
 
 /** Moves the end of the unbroken prefix over entries that were waiting behind a gap, and writes it down. */
-export function advance(sql: Sql, branch: Branch, written: Branch = branch): Branch {
+export function* advance(branch: Branch, written: Branch = branch): Work<Branch> {
   let { length, tokens } = branch;
   for (;;) {
-    const next = sql.get<{ tokens: number }>(
+    const next = yield* get<{ tokens: number }>(
       "SELECT tokens FROM entries WHERE branch = ? AND position = ?",
       branch.ref,
       length,
     );
     if (next === undefined) break;
-    sql.run(
+    yield* exec(
       "UPDATE entries SET tokens_before = ? WHERE branch = ? AND position = ?",
       tokens,
       branch.ref,
@@ -77,7 +76,7 @@ export function advance(sql: Sql, branch: Branch, written: Branch = branch): Bra
     tokens += next.tokens;
   }
   if (length !== written.length) {
-    sql.run("UPDATE branches SET length = ?, tokens = ? WHERE ref = ?", length, tokens, branch.ref);
+    yield* exec("UPDATE branches SET length = ?, tokens = ? WHERE ref = ?", length, tokens, branch.ref);
   }
   return { ...branch, length, tokens };
 }
@@ -92,8 +91,8 @@ type EntryRow = {
 };
 
 /** The rows of one stretch from `from` on, at most `limit`. */
-export function entryRows(sql: Sql, stretch: Stretch, from: number, limit: number): EntryRow[] {
-  return sql.all<EntryRow>(
+export function* entryRows(stretch: Stretch, from: number, limit: number): Work<readonly EntryRow[]> {
+  return yield* all<EntryRow>(
     `SELECT position, origin, message_id, tokens, message, content FROM entries
      WHERE branch = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`,
     stretch.branch,
@@ -103,8 +102,8 @@ export function entryRows(sql: Sql, stretch: Stretch, from: number, limit: numbe
   );
 }
 
-export function entryOf(sql: Sql, row: EntryRow): Entry {
-  const message = row.message ?? textOf(sql, row.content!)!;
+export function* entryOf(row: EntryRow): Work<Entry> {
+  const message = row.message ?? (yield* textOf(row.content!))!;
   return {
     position: row.position,
     origin: row.origin,

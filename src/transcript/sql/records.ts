@@ -3,7 +3,7 @@ import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
 import type { StepRecord } from "../step.ts";
 import { groupOf } from "./evaluations.ts";
-import type { Sql, Value } from "./sql.ts";
+import { all, get, type Value, type Work } from "./statement.ts";
 
 type SessionRow = {
   id: string;
@@ -18,15 +18,17 @@ type SessionRow = {
   spawn: string | null;
 };
 
-export function sessionOf(sql: Sql, id: string): SessionRecord | undefined {
-  const row = sql.get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+export function* sessionOf(id: string): Work<SessionRecord | undefined> {
+  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
   return row === undefined ? undefined : sessionRecord(row);
 }
 
-export function sessionsOf(
-  sql: Sql,
-  filter: { limit: number; agentName?: string; status?: LoopStatus; spawnedBy?: string },
-): SessionRecord[] {
+export function* sessionsOf(filter: {
+  limit: number;
+  agentName?: string;
+  status?: LoopStatus;
+  spawnedBy?: string;
+}): Work<SessionRecord[]> {
   const conditions: string[] = [];
   const values: Value[] = [];
   if (filter.agentName !== undefined) {
@@ -43,7 +45,7 @@ export function sessionsOf(
   }
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const text = `SELECT * FROM sessions ${where} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
-  return sql.all<SessionRow>(text, ...values, filter.limit).map(sessionRecord);
+  return (yield* all<SessionRow>(text, ...values, filter.limit)).map(sessionRecord);
 }
 
 function sessionRecord(row: SessionRow): SessionRecord {
@@ -83,18 +85,16 @@ type LoopRow = {
 };
 
 /** One page in order of start: those behind the loop with the given `ref`. */
-export function loopPage(
-  sql: Sql,
+export function* loopPage(
   session: string,
   behind: number,
   limit: number,
-): { ref: number; record: LoopRecord }[] {
+): Work<{ ref: number; record: LoopRecord }[]> {
   const text = `SELECT loops.*, evaluations.closed
     FROM loops LEFT JOIN evaluations ON evaluations.id = loops.evaluation
     WHERE loops.session = ? AND ref > ? ORDER BY ref LIMIT ?`;
-  return sql
-    .all<LoopRow>(text, session, behind, limit)
-    .map((row) => ({ ref: row.ref, record: loopRecord(row) }));
+  const rows = yield* all<LoopRow>(text, session, behind, limit);
+  return rows.map((row) => ({ ref: row.ref, record: loopRecord(row) }));
 }
 
 function loopRecord(row: LoopRow): LoopRecord {
@@ -120,8 +120,8 @@ function loopRecord(row: LoopRow): LoopRecord {
   };
 }
 
-export function branchesOf(sql: Sql, session: string): BranchRecord[] {
-  const rows = sql.all<{ id: string; parent: string | null; position: number }>(
+export function* branchesOf(session: string): Work<BranchRecord[]> {
+  const rows = yield* all<{ id: string; parent: string | null; position: number }>(
     `SELECT branches.id, parents.id AS parent, branches.position
      FROM branches LEFT JOIN branches AS parents ON parents.ref = branches.parent
      WHERE branches.session = ? ORDER BY branches.ref`,
@@ -149,13 +149,12 @@ type StepRow = {
 };
 
 /** One page in order of the first claim: those behind the step with the given `ref`. */
-export function stepPage(
-  sql: Sql,
+export function* stepPage(
   session: string,
   behind: number,
   limit: number,
-): { ref: number; record: StepRecord }[] {
-  const rows = sql.all<StepRow>(
+): Work<{ ref: number; record: StepRecord }[]> {
+  const rows = yield* all<StepRow>(
     `SELECT rowid AS ref, run, number, call, session, kind, generation, executions, process, started_at_ms,
        stored_at_ms, group_pgid, group_start
      FROM steps WHERE session = ? AND rowid > ? ORDER BY rowid LIMIT ?`,

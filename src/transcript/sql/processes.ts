@@ -1,9 +1,9 @@
 import type { Step } from "../step.ts";
 import type { Remains, WorkerProcess } from "../worker-process.ts";
-import type { Sql } from "./sql.ts";
+import { all, exec, type Work } from "./statement.ts";
 
-export function signIn(sql: Sql, process: WorkerProcess): void {
-  sql.run(
+export function* signIn(process: WorkerProcess): Work<void> {
+  yield* exec(
     `INSERT INTO processes (id, host, pid, start_time, namespace, task_queue) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET host = excluded.host, pid = excluded.pid, start_time = excluded.start_time,
        namespace = excluded.namespace, task_queue = excluded.task_queue`,
@@ -17,12 +17,12 @@ export function signIn(sql: Sql, process: WorkerProcess): void {
 }
 
 /** Nobody asks for what a process has left once it has signed out. */
-export function signOut(sql: Sql, processId: string): void {
-  sql.run("DELETE FROM processes WHERE id = ?", processId);
-  sql.run("DELETE FROM process_runs WHERE process = ?", processId);
+export function* signOut(processId: string): Work<void> {
+  yield* exec("DELETE FROM processes WHERE id = ?", processId);
+  yield* exec("DELETE FROM process_runs WHERE process = ?", processId);
 }
 
-export function processesOf(sql: Sql, host: string): WorkerProcess[] {
+export function* processesOf(host: string): Work<WorkerProcess[]> {
   type Row = {
     id: string;
     host: string;
@@ -31,7 +31,7 @@ export function processesOf(sql: Sql, host: string): WorkerProcess[] {
     namespace: string;
     task_queue: string;
   };
-  const rows = sql.all<Row>("SELECT * FROM processes WHERE host = ? ORDER BY id", host);
+  const rows = yield* all<Row>("SELECT * FROM processes WHERE host = ? ORDER BY id", host);
   return rows.map((row) => ({
     id: row.id,
     host: row.host,
@@ -43,8 +43,8 @@ export function processesOf(sql: Sql, host: string): WorkerProcess[] {
 }
 
 /** Remembers that the step's process works on its run. */
-export function noteRun(sql: Sql, step: Step, atMs: number): void {
-  sql.run(
+export function* noteRun(step: Step, atMs: number): Work<void> {
+  yield* exec(
     `INSERT INTO process_runs (process, run, session, at_ms, workflow) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (process, run) DO UPDATE SET at_ms = excluded.at_ms`,
     step.process,
@@ -60,9 +60,9 @@ const RECENT_RUNS = 1000;
 
 /** Whether a run is at work, by the loop of its newest step; one that evaluates, by its evaluation. */
 const RUNNING = `coalesce(
-  (SELECT status = 'running' FROM loops WHERE loop_id =
+  (SELECT CASE WHEN status = 'running' THEN 1 ELSE 0 END FROM loops WHERE loop_id =
     (SELECT loop_id FROM steps WHERE run = recent.run ORDER BY number DESC, call DESC LIMIT 1)),
-  (SELECT ended_at_ms IS NULL FROM evaluations WHERE id = recent.run), 0)`;
+  (SELECT CASE WHEN ended_at_ms IS NULL THEN 1 ELSE 0 END FROM evaluations WHERE id = recent.run), 0)`;
 
 type Left = Remains["activities"][number];
 
@@ -70,36 +70,38 @@ type Left = Remains["activities"][number];
  * A step counts as unanswered while it has no result; and when it has one and nothing came after it in its run,
  * because the process may have died before it could say so.
  */
-export function remainsOf(sql: Sql, processId: string): Remains {
-  const open = sql.all<Left>(
+export function* remainsOf(processId: string): Work<Remains> {
+  const open = yield* all<Left>(
     `SELECT coalesce(steps.workflow, steps.session) AS workflow, steps.run, steps.number, steps.call,
-       steps.activity_id AS activityId, steps.executions
+       steps.activity_id AS "activityId", steps.executions
      FROM steps LEFT JOIN loops ON loops.loop_id = steps.loop_id
      WHERE process = ? AND stored_at_ms IS NULL AND released = 0 AND activity_id IS NOT NULL
        AND coalesce(loops.status, 'running') = 'running'`,
     processId,
   );
-  const runs = sql.all<Run & { readonly running: number }>(
+  const runs = yield* all<Run & { readonly running: number }>(
     `SELECT coalesce(recent.workflow, recent.session) AS workflow, recent.run, ${RUNNING} AS running
      FROM (SELECT * FROM process_runs WHERE process = ? ORDER BY at_ms DESC LIMIT ?) AS recent
      ORDER BY running DESC, recent.at_ms DESC`,
     processId,
     RECENT_RUNS,
   );
-  const unsaid = runs
-    .filter((run) => run.running === 1)
-    .flatMap((run) =>
-      sql.all<Left>(
-        `SELECT coalesce(workflow, session) AS workflow, run, number, call, activity_id AS activityId, executions
-         FROM steps WHERE run = ?1 AND number = (SELECT max(number) FROM steps WHERE run = ?1) AND process = ?2
-           AND stored_at_ms IS NOT NULL AND activity_id IS NOT NULL`,
-        run.run,
-        processId,
-      ),
+  const unsaid: Left[] = [];
+  for (const { run, running } of runs) {
+    if (running !== 1) continue;
+    const left = yield* all<Left>(
+      `SELECT coalesce(workflow, session) AS workflow, run, number, call, activity_id AS "activityId", executions
+       FROM steps WHERE run = ? AND number = (SELECT max(number) FROM steps WHERE run = ?) AND process = ?
+         AND stored_at_ms IS NOT NULL AND activity_id IS NOT NULL`,
+      run,
+      run,
+      processId,
     );
+    unsaid.push(...left);
+  }
   return {
     activities: [...open, ...unsaid].map((left) => ({ ...left })),
-    runs: withCallers(sql, processId, runs),
+    runs: yield* withCallers(processId, runs),
   };
 }
 
@@ -107,8 +109,8 @@ export function remainsOf(sql: Sql, processId: string): Remains {
  * A process that has worked for a sub-agent may have told its caller of its end, without a step of the caller's own.
  * The caller's run is the one that took its newest step.
  */
-function withCallers(sql: Sql, processId: string, runs: readonly Run[]): readonly Run[] {
-  const callers = sql.all<Run>(
+function* withCallers(processId: string, runs: readonly Run[]): Work<readonly Run[]> {
+  const callers = yield* all<Run>(
     `WITH RECURSIVE callers (session) AS (
        SELECT spawned_by FROM process_runs JOIN sessions ON sessions.id = process_runs.session
        WHERE process = ? AND spawned_by IS NOT NULL
@@ -123,8 +125,8 @@ function withCallers(sql: Sql, processId: string, runs: readonly Run[]): readonl
     processId,
   );
   const known = new Set(runs.map(({ run }) => run));
-  const all = [...runs, ...callers.filter(({ run }) => !known.has(run))];
-  return all.map(({ workflow, run }) => ({ workflow, run }));
+  const found = [...runs, ...callers.filter(({ run }) => !known.has(run))];
+  return found.map(({ workflow, run }) => ({ workflow, run }));
 }
 
 type Run = Remains["runs"][number];

@@ -3,7 +3,7 @@ import { FencedError } from "../store-error.ts";
 import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
 import { append } from "./append.ts";
 import { noteRun } from "./processes.ts";
-import { json, type Sql } from "./sql.ts";
+import { exec, get, json, type Work } from "./statement.ts";
 
 export type StepRow = {
   readonly generation: number;
@@ -20,8 +20,8 @@ export type StepRow = {
 
 const KEY = "run = ? AND number = ? AND call = ?";
 
-function find(sql: Sql, key: StepKey): StepRow | undefined {
-  return sql.get<StepRow>(
+function* find(key: StepKey): Work<StepRow | undefined> {
+  return yield* get<StepRow>(
     `SELECT generation, executions, process, started_at_ms, released, group_pgid, group_start, branch,
        stored_at_ms, result
      FROM steps WHERE ${KEY}`,
@@ -38,15 +38,15 @@ function find(sql: Sql, key: StepKey): StepRow | undefined {
  * than the one that asked first, and counts it as written after this answer. Only who is older than the row is
  * turned away, before anything is written.
  */
-export function claim(sql: Sql, step: Step, place: Place, outbox: Outbox, atMs: number): Claimed {
-  const row = find(sql, step);
+export function* claim(step: Step, place: Place, outbox: Outbox, atMs: number): Work<Claimed> {
+  const row = yield* find(step);
   if (row !== undefined && row.stored_at_ms !== null) {
-    takeOutbox(sql, step, place, outbox, row);
+    yield* takeOutbox(step, place, outbox, row);
     return { type: "stored", branch: row.branch ?? place.branch, result: JSON.parse(row.result!) };
   }
   if (row !== undefined && row.generation > step.generation) throw fenced(step, row);
-  const branch = append(sql, { session: step.session, run: step.run, place, ...outbox });
-  const executions = take(sql, step, place.loopId, atMs, row);
+  const branch = yield* append({ session: step.session, run: step.run, place, ...outbox });
+  const executions = yield* take(step, place.loopId, atMs, row);
   const lost = row === undefined || row.released === 1 ? undefined : lostExecution(row);
   return { type: "claimed", branch, executions, ...(lost === undefined ? {} : { lost }) };
 }
@@ -60,30 +60,30 @@ export function claim(sql: Sql, step: Step, place: Place, outbox: Outbox, atMs: 
  *
  * @param also - What belongs to the same write; runs behind the entries, before the result is there.
  */
-export function store(sql: Sql, write: StoreWrite, also?: (branch: string) => void): Stored {
+export function* store(write: StoreWrite, also?: (branch: string) => Work<void>): Work<Stored> {
   const { step, atMs } = write;
-  const settled = storedBefore(sql, write);
+  const settled = yield* storedBefore(write);
   if (settled !== undefined) return settled;
-  const row = find(sql, step);
-  const branch = append(sql, {
+  const row = yield* find(step);
+  const branch = yield* append({
     session: step.session,
     run: step.run,
     place: write,
     entries: [...write.outbox.entries, ...write.entries],
     events: write.outbox.events,
   });
-  also?.(branch);
-  if (row === undefined || !holds(step, row)) take(sql, step, write.loopId, atMs, row);
-  finish(sql, step, branch, write.result, atMs);
+  if (also !== undefined) yield* also(branch);
+  if (row === undefined || !holds(step, row)) yield* take(step, write.loopId, atMs, row);
+  yield* finish(step, branch, write.result, atMs);
   return { branch, result: write.result };
 }
 
 /** The answer that an earlier execution has stored; throws when this one may not write. */
-function storedBefore(sql: Sql, write: StoreWrite): Stored | undefined {
-  const row = find(sql, write.step);
+function* storedBefore(write: StoreWrite): Work<Stored | undefined> {
+  const row = yield* find(write.step);
   if (row === undefined) return undefined;
   if (row.stored_at_ms !== null) {
-    takeOutbox(sql, write.step, write, write.outbox, row);
+    yield* takeOutbox(write.step, write, write.outbox, row);
     return { branch: row.branch ?? write.branch, result: JSON.parse(row.result!) };
   }
   if (!mayStore(write.step, row)) throw fenced(write.step, row);
@@ -91,8 +91,8 @@ function storedBefore(sql: Sql, write: StoreWrite): Stored | undefined {
 }
 
 /** The result of a step that is stored; throws when this step may not write one. For steps without a place. */
-export function resultOf(sql: Sql, step: Step): { readonly result: unknown } | undefined {
-  const row = find(sql, step);
+export function* resultOf(step: Step): Work<{ readonly result: unknown } | undefined> {
+  const row = yield* find(step);
   if (row === undefined) return undefined;
   if (row.stored_at_ms !== null) return { result: JSON.parse(row.result!) };
   if (!mayStore(step, row)) throw fenced(step, row);
@@ -100,16 +100,15 @@ export function resultOf(sql: Sql, step: Step): { readonly result: unknown } | u
 }
 
 /** Takes a step and stores its result in one go. */
-export function takeAndFinish(
-  sql: Sql,
+export function* takeAndFinish(
   step: Step,
   at: { loopId: string; branch: string },
   result: unknown,
   atMs: number,
-): void {
-  const row = find(sql, step);
-  if (row === undefined || !holds(step, row)) take(sql, step, at.loopId, atMs, row);
-  finish(sql, step, at.branch, result, atMs);
+): Work<void> {
+  const row = yield* find(step);
+  if (row === undefined || !holds(step, row)) yield* take(step, at.loopId, atMs, row);
+  yield* finish(step, at.branch, result, atMs);
 }
 
 function holds(step: Step, row: StepRow): boolean {
@@ -121,16 +120,16 @@ function mayStore(step: Step, row: StepRow): boolean {
   return row.process === step.process || row.released === 1;
 }
 
-function takeOutbox(sql: Sql, step: Step, place: Place, outbox: Outbox, row: StepRow): void {
+function* takeOutbox(step: Step, place: Place, outbox: Outbox, row: StepRow): Work<void> {
   if (step.generation < row.generation) return;
   if (outbox.entries.length === 0 && outbox.events.length === 0) return;
-  append(sql, { session: step.session, run: step.run, place, ...outbox });
+  yield* append({ session: step.session, run: step.run, place, ...outbox });
 }
 
-function take(sql: Sql, step: Step, loopId: string, atMs: number, row: StepRow | undefined): number {
-  noteRun(sql, step, atMs);
+function* take(step: Step, loopId: string, atMs: number, row: StepRow | undefined): Work<number> {
+  yield* noteRun(step, atMs);
   const executions = (row?.executions ?? 0) + 1;
-  sql.run(
+  yield* exec(
     `INSERT INTO steps (run, number, call, session, loop_id, kind, generation, executions, process, activity_id,
        started_at_ms, workflow, released)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
@@ -153,8 +152,8 @@ function take(sql: Sql, step: Step, loopId: string, atMs: number, row: StepRow |
   return executions;
 }
 
-function finish(sql: Sql, step: StepKey, branch: string, result: unknown, atMs: number): void {
-  sql.run(
+function* finish(step: StepKey, branch: string, result: unknown, atMs: number): Work<void> {
+  yield* exec(
     `UPDATE steps SET branch = ?, stored_at_ms = ?, result = ? WHERE ${KEY}`,
     branch,
     atMs,
@@ -181,21 +180,21 @@ function fenced(step: Step, row: StepRow | undefined): FencedError {
   return new FencedError(`${name}: ${mine}: generation ${row.generation} of ${row.process} holds it`);
 }
 
-function mustHold(sql: Sql, step: Step): StepRow {
-  const row = find(sql, step);
+function* mustHold(step: Step): Work<StepRow> {
+  const row = yield* find(step);
   if (row === undefined || !holds(step, row)) throw fenced(step, row);
   return row;
 }
 
 /** A step that has its result is left alone. */
-export function release(sql: Sql, step: Step): void {
-  if (mustHold(sql, step).stored_at_ms !== null) return;
-  sql.run(`UPDATE steps SET released = 1 WHERE ${KEY}`, step.run, step.number, step.call);
+export function* release(step: Step): Work<void> {
+  if ((yield* mustHold(step)).stored_at_ms !== null) return;
+  yield* exec(`UPDATE steps SET released = 1 WHERE ${KEY}`, step.run, step.number, step.call);
 }
 
-export function noteGroup(sql: Sql, step: Step, group: { pgid: number; startTime: string }): void {
-  mustHold(sql, step);
-  sql.run(
+export function* noteGroup(step: Step, group: { pgid: number; startTime: string }): Work<void> {
+  yield* mustHold(step);
+  yield* exec(
     `UPDATE steps SET group_pgid = ?, group_start = ? WHERE ${KEY}`,
     group.pgid,
     group.startTime,
@@ -205,13 +204,13 @@ export function noteGroup(sql: Sql, step: Step, group: { pgid: number; startTime
   );
 }
 
-export function setNote(sql: Sql, step: Step, text: string): void {
-  mustHold(sql, step);
-  sql.run(`UPDATE steps SET note = ? WHERE ${KEY}`, json(text), step.run, step.number, step.call);
+export function* setNote(step: Step, text: string): Work<void> {
+  yield* mustHold(step);
+  yield* exec(`UPDATE steps SET note = ? WHERE ${KEY}`, json(text), step.run, step.number, step.call);
 }
 
-export function noteOf(sql: Sql, key: StepKey): string | undefined {
-  const row = sql.get<{ note: string | null }>(
+export function* noteOf(key: StepKey): Work<string | undefined> {
+  const row = yield* get<{ note: string | null }>(
     `SELECT note FROM steps WHERE ${KEY}`,
     key.run,
     key.number,

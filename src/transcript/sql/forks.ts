@@ -8,7 +8,7 @@ import {
   stretches,
 } from "./branches.ts";
 import { advance } from "./entries.ts";
-import type { Sql } from "./sql.ts";
+import { exec, get, type Work } from "./statement.ts";
 
 // How a run that was reset, or one that was left behind by a reset, keeps off the other's entries.
 
@@ -19,64 +19,64 @@ import type { Sql } from "./sql.ts";
  * The whole stretch behind `base` counts, not the write's own positions alone, so that calls that run side by
  * side all leave together. One that was there before is copied along: a run's entries are never scattered.
  */
-export function branchForRun(
-  sql: Sql,
+export function* branchForRun(
   session: string,
   start: Branch,
   run: string,
   base: number,
   entries: readonly NewEntry[],
-): Branch {
+): Work<Branch> {
   let branch = start;
   for (;;) {
-    const fork = conflictBranch(sql, branch, run, base);
+    const fork = yield* conflictBranch(branch, run, base);
     if (fork !== undefined) branch = fork;
-    else if (!takenByOthers(sql, branch, run, base, entries)) return branch;
-    else return forkFor(sql, session, branch, run, base);
+    else if (!(yield* takenByOthers(branch, run, base, entries))) return branch;
+    else return yield* forkFor(session, branch, run, base);
   }
 }
 
-function takenByOthers(
-  sql: Sql,
+function* takenByOthers(
   branch: Branch,
   run: string,
   base: number,
   entries: readonly NewEntry[],
-): boolean {
-  const behind = sql.get(
+): Work<boolean> {
+  const behind = yield* get(
     "SELECT 1 AS taken FROM entries WHERE branch = ? AND position >= ? AND run <> ? LIMIT 1",
     branch.ref,
     base,
     run,
   );
   if (behind !== undefined) return true;
-  return entries.some((entry) => {
-    if (branch.parent === null || entry.position >= branch.position) return false;
-    return runAt(sql, branch, entry.position) !== run;
-  });
+  for (const { position } of entries) {
+    if (branch.parent === null || position >= branch.position) continue;
+    if ((yield* runAt(branch, position)) !== run) return true;
+  }
+  return false;
 }
 
 /** Who wrote the entry that is seen at this position. */
-function runAt(sql: Sql, branch: Branch, position: number): string | undefined {
-  const holder = stretches(sql, branch, position, position + 1)[0];
+function* runAt(branch: Branch, position: number): Work<string | undefined> {
+  const [holder] = yield* stretches(branch, position, position + 1);
   if (holder === undefined) return undefined;
-  return sql.get<{ run: string }>(
+  const entry = yield* get<{ run: string }>(
     "SELECT run FROM entries WHERE branch = ? AND position = ?",
     holder.branch,
     position,
-  )?.run;
+  );
+  return entry?.run;
 }
 
 /** A branch of the run's own. What it has written behind `base` already comes along. */
-function forkFor(sql: Sql, session: string, parent: Branch, run: string, base: number): Branch {
+function* forkFor(session: string, parent: Branch, run: string, base: number): Work<Branch> {
   const id = conflictBranchId(run, parent.id, base);
-  const fork = createBranch(sql, { session, id, parent, position: base, run });
-  sql.run(`${COPY} WHERE branch = ? AND position >= ? AND run = ?`, fork.ref, parent.ref, base, run);
-  return advance(sql, fork);
+  const fork = yield* createBranch({ session, id, parent, position: base, run });
+  yield* exec(`${COPY} WHERE branch = ? AND position >= ? AND run = ?`, fork.ref, parent.ref, base, run);
+  return yield* advance(fork);
 }
 
 const COPY = `INSERT INTO entries (branch, position, run, origin, message_id, tokens, tokens_before, message, content)
-  SELECT ?, position, run, origin, message_id, tokens, NULL, message, content FROM entries`;
+  SELECT CAST(? AS BIGINT), position, run, origin, message_id, tokens, NULL, message, content FROM entries`;
 
 /**
  * Closes gaps below `base`, which a run passes only when all before is settled.
@@ -84,25 +84,25 @@ const COPY = `INSERT INTO entries (branch, position, run, origin, message_id, to
  * A reset in the middle of a unit of parallel calls leaves such gaps: the calls that were over are not made
  * again, so their results still lie in an ancestor, behind the place where the run has left it.
  */
-export function adoptMissing(sql: Sql, branch: Branch, base: number): Branch {
+export function* adoptMissing(branch: Branch, base: number): Work<Branch> {
   let current = branch;
   while (current.parent !== null && current.length < base) {
-    if (!adopt(sql, current, current.length)) break;
-    current = advance(sql, current);
+    if (!(yield* adopt(current, current.length))) break;
+    current = yield* advance(current);
   }
   return current;
 }
 
-function adopt(sql: Sql, branch: Branch, position: number): boolean {
+function* adopt(branch: Branch, position: number): Work<boolean> {
   for (let ancestor = branch; ancestor.parent !== null; ) {
-    ancestor = branchAt(sql, ancestor.parent);
-    const there = sql.get(
+    ancestor = yield* branchAt(ancestor.parent);
+    const there = yield* get(
       "SELECT 1 AS there FROM entries WHERE branch = ? AND position = ?",
       ancestor.ref,
       position,
     );
     if (there === undefined) continue;
-    sql.run(`${COPY} WHERE branch = ? AND position = ?`, branch.ref, ancestor.ref, position);
+    yield* exec(`${COPY} WHERE branch = ? AND position = ?`, branch.ref, ancestor.ref, position);
     return true;
   }
   return false;

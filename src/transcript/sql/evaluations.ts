@@ -10,7 +10,7 @@ import type {
 } from "../evaluation.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { abortRunning, createSession } from "./sessions.ts";
-import { json, type Sql } from "./sql.ts";
+import { all, exec, get, json, type Work } from "./statement.ts";
 import { resultOf, takeAndFinish } from "./steps.ts";
 
 /** What `opened` of the table holds. */
@@ -24,55 +24,59 @@ type Opened = EvaluationOpened & {
  * Begins an evaluation: the session if it is new, its place, and numbers for its loops. The step's stored answer makes
  * a second asking give the same.
  */
-export function openEvaluation(sql: Sql, opening: EvaluationOpening): EvaluationOpened {
+export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpened> {
   const { step, atMs, strategy, branches, judge } = opening;
-  const before = resultOf(sql, step);
+  const before = yield* resultOf(step);
   if (before !== undefined) return before.result as EvaluationOpened;
   const first = branches[0]!;
-  const row = sql.get<{ head_branch: string; last_loop_id: string | null }>(
+  const row = yield* get<{ head_branch: string; last_loop_id: string | null }>(
     "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
     step.session,
   );
-  if (row === undefined) createSession(sql, { ...first, step, atMs });
-  else abortRunning(sql, step.session, atMs);
-  sql.run("UPDATE sessions SET status = 'running', last_active_at_ms = ? WHERE id = ?", atMs, step.session);
-  const head = findBranch(sql, step.session, row?.head_branch ?? "main")!;
-  const loops = [...branches, ...(judge === undefined ? [] : [judge])];
-  const numbers = loopNumbers(
-    loops.map(({ segment }) => segment),
-    (segment) => lastNumber(sql, step.session, segment),
+  if (row === undefined) yield* createSession({ ...first, step, atMs });
+  else yield* abortRunning(step.session, atMs);
+  yield* exec(
+    "UPDATE sessions SET status = 'running', last_active_at_ms = ? WHERE id = ?",
+    atMs,
+    step.session,
   );
+  const head = (yield* findBranch(step.session, row?.head_branch ?? "main"))!;
+  const loops = [...branches, ...(judge === undefined ? [] : [judge])];
+  const segments = loops.map(({ segment }) => segment);
+  const last = new Map<string, number>();
+  for (const segment of segments) last.set(segment, yield* lastNumber(step.session, segment));
+  const numbers = loopNumbers(segments, (segment) => last.get(segment)!);
   const named = loops.map(({ segment }, index) => {
     const number = numbers[index]!;
     return { loopId: `${step.session}.${segment}.${number}`, number };
   });
   const opened: EvaluationOpened = {
     evaluation: step.run,
-    at: { branch: head.id, position: lengthOf(sql, head) },
+    at: { branch: head.id, position: yield* lengthOf(head) },
     ...(row === undefined || row.last_loop_id === null ? {} : { parentLoopId: row.last_loop_id }),
     branches: named.slice(0, branches.length),
     ...(judge === undefined ? {} : { judge: named[branches.length] }),
   };
   const kept: Opened = { ...opened, strategy, planned: branches, plannedJudge: judge };
-  sql.run(
+  yield* exec(
     "INSERT INTO evaluations (id, session, opened, started_at_ms) VALUES (?, ?, ?, ?)",
     step.run,
     step.session,
     json(kept),
     atMs,
   );
-  takeAndFinish(sql, step, { loopId: "", branch: head.id }, opened, atMs);
+  yield* takeAndFinish(step, { loopId: "", branch: head.id }, opened, atMs);
   return opened;
 }
 
 /** The highest number that a segment has had in a session, or that an evaluation has taken for a loop never opened. */
-export function lastNumber(sql: Sql, session: string, segment: string): number {
-  const last = sql.get<{ n: number | null }>(
+export function* lastNumber(session: string, segment: string): Work<number> {
+  const last = yield* get<{ n: number | null }>(
     "SELECT max(number) AS n FROM loops WHERE session = ? AND segment = ?",
     session,
     segment,
   );
-  const rows = sql.all<{ opened: string }>("SELECT opened FROM evaluations WHERE session = ?", session);
+  const rows = yield* all<{ opened: string }>("SELECT opened FROM evaluations WHERE session = ?", session);
   return rows.reduce((highest, row) => {
     const { planned, plannedJudge, branches, judge } = JSON.parse(row.opened) as Opened;
     const segments = [...planned, ...(plannedJudge === undefined ? [] : [plannedJudge])];
@@ -83,14 +87,18 @@ export function lastNumber(sql: Sql, session: string, segment: string): number {
 }
 
 /** Keeps the first warning, for whoever watches. */
-export function warnOfEvaluation(sql: Sql, evaluation: string, warning: string): void {
-  sql.run("UPDATE evaluations SET warning = coalesce(warning, ?) WHERE id = ?", json(warning), evaluation);
+export function* warnOfEvaluation(evaluation: string, warning: string): Work<void> {
+  yield* exec(
+    "UPDATE evaluations SET warning = coalesce(warning, ?) WHERE id = ?",
+    json(warning),
+    evaluation,
+  );
 }
 
 /** Ends an evaluation, and takes the session's head to the chosen branch; loops that never ended are over. */
-export function closeEvaluation(sql: Sql, closing: EvaluationClosing): unknown {
+export function* closeEvaluation(closing: EvaluationClosing): Work<unknown> {
   const { step, evaluation, atMs, decision, loopIds, selectedLoopId, evaluationUsage } = closing;
-  const before = resultOf(sql, step);
+  const before = yield* resultOf(step);
   if (before !== undefined) return before.result;
   const closed: EvaluationClosed = {
     decision,
@@ -98,22 +106,29 @@ export function closeEvaluation(sql: Sql, closing: EvaluationClosing): unknown {
     evaluationUsage,
     ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
   };
-  sql.run("UPDATE evaluations SET closed = ?, ended_at_ms = ? WHERE id = ?", json(closed), atMs, evaluation);
-  sql.run(
+  yield* exec(
+    "UPDATE evaluations SET closed = ?, ended_at_ms = ? WHERE id = ?",
+    json(closed),
+    atMs,
+    evaluation,
+  );
+  yield* exec(
     "UPDATE loops SET status = 'aborted', ended_at_ms = ? WHERE evaluation = ? AND session = ? AND status = 'running'",
     atMs,
     evaluation,
     step.session,
   );
-  sql.run(
+  yield* exec(
     "UPDATE sessions SET status = ?, last_active_at_ms = ? WHERE id = ?",
     closing.status,
     atMs,
     step.session,
   );
   const head =
-    selectedLoopId === undefined ? undefined : takeHead(sql, step.session, selectedLoopId, decision.selected);
-  takeAndFinish(sql, step, { loopId: "", branch: head ?? "" }, closing.result, atMs);
+    selectedLoopId === undefined
+      ? undefined
+      : yield* takeHead(step.session, selectedLoopId, decision.selected);
+  yield* takeAndFinish(step, { loopId: "", branch: head ?? "" }, closing.result, atMs);
   return closing.result;
 }
 
@@ -125,15 +140,15 @@ type Chosen = {
   opened: string;
 };
 
-function takeHead(sql: Sql, session: string, loopId: string, index: number): string | undefined {
-  const chosen = sql.get<Chosen>(
+function* takeHead(session: string, loopId: string, index: number): Work<string | undefined> {
+  const chosen = yield* get<Chosen>(
     `SELECT loops.branch, loops.definition_hash, loops.model, loops.grants, evaluations.opened
      FROM loops JOIN evaluations ON evaluations.id = loops.evaluation WHERE loop_id = ?`,
     loopId,
   );
   if (chosen === undefined) return undefined;
   const agentName = (JSON.parse(chosen.opened) as Opened).planned[index]?.agentName;
-  sql.run(
+  yield* exec(
     `UPDATE sessions SET head_branch = ?, last_loop_id = ?, agent_name = coalesce(?, agent_name), definition_hash = ?,
        model = ?, grants = coalesce(?, grants) WHERE id = ?`,
     chosen.branch,
@@ -158,8 +173,8 @@ type Row = {
 };
 
 /** In order of start. */
-export function evaluationsOf(sql: Sql, session: string): EvaluationRecord[] {
-  const rows = sql.all<Row>(
+export function* evaluationsOf(session: string): Work<EvaluationRecord[]> {
+  const rows = yield* all<Row>(
     "SELECT * FROM evaluations WHERE session = ? ORDER BY started_at_ms, id",
     session,
   );

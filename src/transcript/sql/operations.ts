@@ -1,0 +1,52 @@
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
+import type { LoopClosing, LoopOpening } from "../loop.ts";
+import type { NewMessage } from "../session.ts";
+import type { Step } from "../step.ts";
+import type { WorkerProcess } from "../worker-process.ts";
+import type { Outbox, Place, SessionDefinition, StoreWrite } from "../write.ts";
+import { putContent, putText } from "./contents.ts";
+import { saveDefinition, setDefinition } from "./definitions.ts";
+import { closeEvaluation, openEvaluation, warnOfEvaluation } from "./evaluations.ts";
+import { putInbox } from "./inbox.ts";
+import { closeLoop, openLoop } from "./loops.ts";
+import { signIn, signOut } from "./processes.ts";
+import type { Work } from "./statement.ts";
+import { claim, noteGroup, release, setNote, store } from "./steps.ts";
+
+/** Everything that writes, by name: what crosses to an engine is a name and its arguments. */
+export const OPERATIONS = {
+  saveDefinition: (definition: AgentDefinition) => saveDefinition(definition),
+  putText: (text: string, atMs: number) => putText(text, atMs),
+  openLoop: (opening: LoopOpening) => openLoop(opening),
+  claim: (step: Step, place: Place, outbox: Outbox, atMs: number) => claim(step, place, outbox, atMs),
+  release: (step: Step) => release(step),
+  noteGroup: (step: Step, group: { pgid: number; startTime: string }) => noteGroup(step, group),
+  setNote: (step: Step, text: string) => setNote(step, text),
+  store: (write: StoreWrite) => store(write),
+  storeInbox: (write: StoreWrite, messages: readonly NewMessage[]) =>
+    store(write, () => putInbox(write.step.session, messages)),
+  storeDefinition: (write: StoreWrite, definition: SessionDefinition, terms: string) =>
+    store(write, function* () {
+      yield* putContent(terms);
+      yield* setDefinition(write.step.session, definition);
+    }),
+  setDefinition: (session: string, definition: SessionDefinition) => setDefinition(session, definition),
+  closeLoop: (closing: LoopClosing) => closeLoop(closing),
+  openEvaluation: (opening: EvaluationOpening) => openEvaluation(opening),
+  warnOfEvaluation: (evaluation: string, warning: string) => warnOfEvaluation(evaluation, warning),
+  closeEvaluation: (closing: EvaluationClosing) => closeEvaluation(closing),
+  signIn: (process: WorkerProcess) => signIn(process),
+  signOut: (processId: string) => signOut(processId),
+};
+
+export type Operations = typeof OPERATIONS;
+export type OperationName = keyof Operations;
+export type OperationArguments<Name extends OperationName> = Parameters<Operations[Name]>;
+export type OperationResult<Name extends OperationName> =
+  ReturnType<Operations[Name]> extends Work<infer Result> ? Result : never;
+
+export function operation(name: OperationName, values: readonly unknown[]): Work<unknown> {
+  const begin = OPERATIONS[name] as (...values: readonly unknown[]) => Work<unknown>;
+  return begin(...values);
+}

@@ -1,0 +1,173 @@
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
+import type {
+  EvaluationClosing,
+  EvaluationOpened,
+  EvaluationOpening,
+  EvaluationRecord,
+} from "../evaluation.ts";
+import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
+import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
+import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
+import type { Transcript } from "../transcript.ts";
+import type { Remains, WorkerProcess } from "../worker-process.ts";
+import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "../write.ts";
+import { findBranch, lengthOf } from "./branches.ts";
+import { textOf } from "./contents.ts";
+import { definitionOf } from "./definitions.ts";
+import type { Engine } from "./engine.ts";
+import { evaluationsOf } from "./evaluations.ts";
+import { inboxOf } from "./inbox.ts";
+import { readEntries, readEvents, readPages } from "./long-reads.ts";
+import { processesOf, remainsOf } from "./processes.ts";
+import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
+import { noteOf } from "./steps.ts";
+
+/** The transcript in a database, whichever engine carries the statements out. */
+export class SqlTranscript implements Transcript {
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  saveDefinition(definition: AgentDefinition): Promise<string> {
+    return this.#engine.write("saveDefinition", definition);
+  }
+
+  definition(hash: string): Promise<AgentDefinition | undefined> {
+    return this.#engine.read(() => definitionOf(hash));
+  }
+
+  putText(text: string, atMs: number): Promise<string> {
+    return this.#engine.write("putText", text, atMs);
+  }
+
+  text(hash: string): Promise<string | undefined> {
+    return this.#engine.read(() => textOf(hash));
+  }
+
+  openLoop(opening: LoopOpening): Promise<LoopOpened> {
+    return this.#engine.write("openLoop", opening);
+  }
+
+  claim(step: Step, place: Place, outbox: Outbox, atMs: number): Promise<Claimed> {
+    return this.#engine.write("claim", step, place, outbox, atMs);
+  }
+
+  release(step: Step): Promise<void> {
+    return this.#engine.write("release", step);
+  }
+
+  noteGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void> {
+    return this.#engine.write("noteGroup", step, group);
+  }
+
+  note(step: StepKey): Promise<string | undefined> {
+    return this.#engine.read(() => noteOf(step));
+  }
+
+  setNote(step: Step, text: string): Promise<void> {
+    return this.#engine.write("setNote", step, text);
+  }
+
+  store(write: StoreWrite): Promise<Stored> {
+    return this.#engine.write("store", write);
+  }
+
+  storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<Stored> {
+    return this.#engine.write("storeInbox", write, messages);
+  }
+
+  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<Stored> {
+    return this.#engine.write("storeDefinition", write, definition, terms);
+  }
+
+  setDefinition(session: string, definition: SessionDefinition): Promise<void> {
+    return this.#engine.write("setDefinition", session, definition);
+  }
+
+  closeLoop(closing: LoopClosing): Promise<Stored> {
+    return this.#engine.write("closeLoop", closing);
+  }
+
+  openEvaluation(opening: EvaluationOpening): Promise<EvaluationOpened> {
+    return this.#engine.write("openEvaluation", opening);
+  }
+
+  warnOfEvaluation(evaluation: string, warning: string): Promise<void> {
+    return this.#engine.write("warnOfEvaluation", evaluation, warning);
+  }
+
+  closeEvaluation(closing: EvaluationClosing): Promise<unknown> {
+    return this.#engine.write("closeEvaluation", closing);
+  }
+
+  evaluations(session: string): Promise<readonly EvaluationRecord[]> {
+    return this.#engine.read(() => evaluationsOf(session));
+  }
+
+  session(id: string): Promise<SessionRecord | undefined> {
+    return this.#engine.read(() => sessionOf(id));
+  }
+
+  sessions(filter: {
+    limit: number;
+    agentName?: string;
+    status?: LoopStatus;
+    spawnedBy?: string;
+  }): Promise<readonly SessionRecord[]> {
+    return this.#engine.read(() => sessionsOf(filter));
+  }
+
+  loops(session: string): Promise<readonly LoopRecord[]> {
+    return readPages(this.#engine, (behind, limit) => loopPage(session, behind, limit));
+  }
+
+  branches(session: string): Promise<readonly BranchRecord[]> {
+    return this.#engine.read(() => branchesOf(session));
+  }
+
+  entries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]> {
+    return readEntries(this.#engine, session, branch, from, to);
+  }
+
+  length(session: string, branch: string): Promise<number> {
+    return this.#engine.read(function* () {
+      const found = yield* findBranch(session, branch);
+      return found === undefined ? 0 : yield* lengthOf(found);
+    });
+  }
+
+  events(loopId: string, from: number): Promise<readonly LoopEvent[]> {
+    return readEvents(this.#engine, loopId, from);
+  }
+
+  inbox(session: string): Promise<readonly NewMessage[]> {
+    return this.#engine.read(() => inboxOf(session));
+  }
+
+  steps(session: string): Promise<readonly StepRecord[]> {
+    return readPages(this.#engine, (behind, limit) => stepPage(session, behind, limit));
+  }
+
+  signIn(process: WorkerProcess): Promise<void> {
+    return this.#engine.write("signIn", process);
+  }
+
+  signOut(processId: string): Promise<void> {
+    return this.#engine.write("signOut", processId);
+  }
+
+  processes(host: string): Promise<readonly WorkerProcess[]> {
+    return this.#engine.read(() => processesOf(host));
+  }
+
+  remains(processId: string): Promise<Remains> {
+    return this.#engine.read(() => remainsOf(processId));
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+}

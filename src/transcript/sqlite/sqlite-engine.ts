@@ -1,0 +1,43 @@
+import type { Engine } from "../sql/engine.ts";
+import type { OperationArguments, OperationName, OperationResult } from "../sql/operations.ts";
+import type { Work } from "../sql/statement.ts";
+import { StoreError } from "../store-error.ts";
+import type { Reader } from "./reader.ts";
+import type { Writer } from "./writer.ts";
+
+/** One file: a thread that writes, and a connection that reads. */
+export class SqliteEngine implements Engine {
+  readonly #path: string;
+  readonly #reader: Reader;
+  readonly #writer: Writer | undefined;
+
+  /** @param writer - Absent: the file is read only. */
+  constructor(path: string, reader: Reader, writer: Writer | undefined) {
+    this.#path = path;
+    this.#reader = reader;
+    this.#writer = writer;
+  }
+
+  async write<Name extends OperationName>(
+    name: Name,
+    ...values: OperationArguments<Name>
+  ): Promise<OperationResult<Name>> {
+    if (this.#writer === undefined) {
+      throw new StoreError("read-only", `Transcript ${this.#path} was opened for reading only.`);
+    }
+    return this.#writer.write(name, ...values);
+  }
+
+  read<T>(work: () => Work<T>): Promise<T> {
+    return this.#reader.read(work);
+  }
+
+  breath(): Promise<void> {
+    return this.#reader.breath();
+  }
+
+  async close(): Promise<void> {
+    await this.#writer?.close();
+    this.#reader.close();
+  }
+}
