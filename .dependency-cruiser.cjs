@@ -9,6 +9,11 @@ const TEMPORAL = "^node_modules/@temporalio/";
 const WORKER = "^src/worker(/|\\.ts$)";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
+/** Those that keep what was said, and so may have to seal it. */
+const KEEPERS = ["transcript", "stream"];
+/** Keys and what they seal, without what Temporal's payloads need. */
+const KEYS = "^src/codec/(encryption|key-error|key-references|key-ring)\\.ts$";
+
 const room = (name) => `^src/${name}/`;
 const rooms = (...names) => names.map(room);
 
@@ -53,11 +58,17 @@ module.exports = {
     }),
     ...ADAPTERS.flatMap((name) => [
       ...only(`${name}-is-an-adapter`, room(name), {
-        runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
+        runtime: [
+          ...rooms("schema", "core"),
+          ...(KEEPERS.includes(name) ? [KEYS] : []),
+          "^src/tools/tool\\.ts$",
+          PACKAGES,
+        ],
         allowBuiltins: true,
       }),
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
     ]),
+    ...only("codec-seals", room("codec"), { runtime: [PACKAGES], allowBuiltins: true }),
     ...only("config-is-an-adapter", room("config"), {
       runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
       allowBuiltins: true,
@@ -76,7 +87,7 @@ module.exports = {
     }),
     ...only("client-reads-and-signals", room("client"), {
       runtime: [
-        ...rooms("schema", "core", "transcript", "stream", "config"),
+        ...rooms("schema", "core", "transcript", "stream", "config", "codec"),
         "^src/workflows/messages\\.ts$",
         PACKAGES,
       ],
@@ -94,7 +105,7 @@ module.exports = {
     }),
     ...only("cli-uses-client", room("cli"), {
       runtime: [
-        ...rooms("client", "config", "schema", "core", "observability", "devserver", "server"),
+        ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,
@@ -103,7 +114,17 @@ module.exports = {
     }),
     ...only("testing-is-below-client", room("testing"), {
       runtime: [
-        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "devserver", ...ADAPTERS),
+        ...rooms(
+          "schema",
+          "core",
+          "hooks",
+          "workflows",
+          "activities",
+          "config",
+          "devserver",
+          "codec",
+          ...ADAPTERS,
+        ),
         PACKAGES,
       ],
       allowBuiltins: true,
@@ -114,7 +135,17 @@ module.exports = {
     }),
     ...only("worker-composes", WORKER, {
       runtime: [
-        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "recovery", ...ADAPTERS),
+        ...rooms(
+          "schema",
+          "core",
+          "hooks",
+          "workflows",
+          "activities",
+          "config",
+          "recovery",
+          "codec",
+          ...ADAPTERS,
+        ),
         PACKAGES,
       ],
       allowBuiltins: true,
@@ -170,6 +201,7 @@ module.exports = {
             "activities",
             "client",
             "config",
+            "codec",
             "devserver",
             "recovery",
             "server",

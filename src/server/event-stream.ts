@@ -1,9 +1,9 @@
-import type { Holdfast } from "../client/index.ts";
+import type { Holdfast, SessionEvent } from "../client/index.ts";
 import { EventFrames } from "./event-frames.ts";
 import { frame } from "./frames.ts";
 import type { Outlet } from "./outlet.ts";
 import { isOurFault, problemOf } from "./problem.ts";
-import { type SessionEvent, Source } from "./source.ts";
+import { Source } from "./source.ts";
 import type { Streams } from "./streams.ts";
 
 export type EventStreamOptions = {
@@ -24,14 +24,15 @@ export async function eventStream(
   const session = holdfast.session(id);
   const { open } = await session.status();
   const source = new Source(session, from);
-  const first = open ? undefined : await source.next();
+  const first = source.next();
+  const early = await Promise.race([first, open ? soon() : first]);
   // An EventSource comes back until it is told that there is no content.
-  if (first?.done === true) return new Response(null, { status: 204 });
+  if (early?.done === true) return new Response(null, { status: 204 });
   const tell = async (outlet: Outlet): Promise<void> => {
     source.closeWith(outlet.gone);
     const frames = new EventFrames();
     try {
-      for (let next = first ?? (await source.next()); next.done !== true; next = await source.next()) {
+      for (let next = await first; next.done !== true; next = await source.next()) {
         await write(outlet, frames, next.value);
       }
       if (source.isClosed) return;
@@ -50,6 +51,11 @@ export async function eventStream(
     source.close();
     throw error;
   }
+}
+
+/** Long enough for a cursor that is none to be found out before the response begins. */
+function soon(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
 }
 
 /** A reader that is behind is not shown every piece: the next update holds them all. */

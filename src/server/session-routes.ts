@@ -21,7 +21,7 @@ import {
 import type { Streams } from "./streams.ts";
 
 /** What a cursor is made of; anything else was never ours. */
-const CURSOR = /^[\w.~:-]{1,200}$/;
+const CURSOR = /^[\w.-]{1,2000}$/;
 const BY = "somebody over HTTP";
 
 /** Sessions as JSON: what the client can do, under addresses. */
@@ -59,7 +59,8 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
   });
 
   routes.get("/:id/events", async (context) => {
-    const from = context.req.header("last-event-id") ?? query(EventsQuery, context.req.query()).from;
+    // A client that has had no id yet may send an empty one.
+    const from = context.req.header("last-event-id") || query(EventsQuery, context.req.query()).from;
     if (from !== undefined && !CURSOR.test(from)) {
       throw new ServerProblem(
         "cursor-invalid",

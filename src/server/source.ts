@@ -1,6 +1,4 @@
-import type { AgentEvent, Session } from "../client/index.ts";
-
-export type SessionEvent = { readonly cursor: string; readonly event: AgentEvent };
+import type { Session, SessionEvent } from "../client/index.ts";
 
 /** What happens in a session, with where a reader may go on, until it is closed. */
 export class Source {
@@ -9,7 +7,9 @@ export class Source {
 
   /** @param from - A cursor, `loop`, `session` or `now`; the loop that runs, or the newest, unless said. */
   constructor(session: Session, from?: string) {
-    this.#events = eventsOf(session, from, this.#leaving.signal)[Symbol.asyncIterator]();
+    const { signal } = this.#leaving;
+    const start = from === undefined ? {} : { from };
+    this.#events = session.events({ ...start, signal })[Symbol.asyncIterator]();
   }
 
   get isClosed(): boolean {
@@ -28,19 +28,5 @@ export class Source {
   closeWith(signal: AbortSignal): void {
     if (signal.aborted) this.close();
     else signal.addEventListener("abort", () => this.close(), { once: true });
-  }
-}
-
-async function* eventsOf(
-  session: Session,
-  from: string | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<SessionEvent> {
-  let at = 0;
-  const skip = from !== undefined && /^\d+$/.test(from) ? Number(from) : 0;
-  const start = from === "now" ? "now" : skip > 0 || from === "session" ? "session" : "loop";
-  for await (const event of session.agentEvents({ from: start, signal })) {
-    at += 1;
-    if (at > skip) yield { cursor: `${at}`, event };
   }
 }
