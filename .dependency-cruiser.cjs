@@ -7,10 +7,14 @@ const PACKAGES = "^node_modules/";
 const TEMPORAL = "^node_modules/@temporalio/";
 /** The composition root, and what it is told. */
 const WORKER = "^src/worker(/|\\.ts$)";
+/** Says where tests may end a worker; imports nothing. */
+const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
-/** Adapters that keep what is theirs in the shared database. */
-const IN_POSTGRES = ["transcript", "stream"];
+/** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
+const KEEPERS = ["transcript", "stream"];
+/** Keys and what they seal, without what Temporal's payloads need. */
+const KEYS = "^src/codec/(encryption|key-error|key-references|key-ring)\\.ts$";
 
 const room = (name) => `^src/${name}/`;
 const rooms = (...names) => names.map(room);
@@ -57,8 +61,10 @@ module.exports = {
     ...ADAPTERS.flatMap((name) => [
       ...only(`${name}-is-an-adapter`, room(name), {
         runtime: [
-          ...rooms("schema", "core", ...(IN_POSTGRES.includes(name) ? ["postgres"] : [])),
+          ...rooms("schema", "core"),
+          ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
           "^src/tools/tool\\.ts$",
+          KILL_POINT,
           PACKAGES,
         ],
         allowBuiltins: true,
@@ -70,6 +76,7 @@ module.exports = {
       allowBuiltins: true,
     }),
     withoutTemporal("postgres-knows-no-temporal", room("postgres")),
+    ...only("codec-seals", room("codec"), { runtime: [PACKAGES], allowBuiltins: true }),
     ...only("config-is-an-adapter", room("config"), {
       runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
       allowBuiltins: true,
@@ -83,12 +90,12 @@ module.exports = {
     }),
     withoutTemporal("hooks-know-no-temporal", room("hooks")),
     ...only("activities-join-adapters", room("activities"), {
-      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), PACKAGES],
+      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("client-reads-and-signals", room("client"), {
       runtime: [
-        ...rooms("schema", "core", "transcript", "stream", "config"),
+        ...rooms("schema", "core", "transcript", "stream", "config", "codec"),
         "^src/workflows/messages\\.ts$",
         PACKAGES,
       ],
@@ -101,7 +108,7 @@ module.exports = {
     }),
     ...only("cli-uses-client", room("cli"), {
       runtime: [
-        ...rooms("client", "config", "schema", "core", "observability", "devserver"),
+        ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,
@@ -110,18 +117,38 @@ module.exports = {
     }),
     ...only("testing-is-below-client", room("testing"), {
       runtime: [
-        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "devserver", ...ADAPTERS),
+        ...rooms(
+          "schema",
+          "core",
+          "hooks",
+          "workflows",
+          "activities",
+          "config",
+          "devserver",
+          "codec",
+          ...ADAPTERS,
+        ),
         PACKAGES,
       ],
       allowBuiltins: true,
     }),
     ...only("recovery-frees-what-dead-workers-held", room("recovery"), {
-      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), PACKAGES],
+      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("worker-composes", WORKER, {
       runtime: [
-        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "recovery", ...ADAPTERS),
+        ...rooms(
+          "schema",
+          "core",
+          "hooks",
+          "workflows",
+          "activities",
+          "config",
+          "recovery",
+          "codec",
+          ...ADAPTERS,
+        ),
         PACKAGES,
       ],
       allowBuiltins: true,
@@ -171,6 +198,7 @@ module.exports = {
             "activities",
             "client",
             "config",
+            "codec",
             "devserver",
             "recovery",
             "postgres",
@@ -179,6 +207,7 @@ module.exports = {
           ),
           ...rooms(...ADAPTERS),
           WORKER,
+          KILL_POINT,
         ],
       },
       to: {},

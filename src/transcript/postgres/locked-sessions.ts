@@ -26,6 +26,12 @@ const SESSIONS: Sessions = {
   openEvaluation: ({ step }) => [step.session],
   warnOfEvaluation: () => [],
   closeEvaluation: ({ step }) => [step.session],
+  fork: ({ session, into }) => (into === undefined ? [session] : [session, into]),
+  rewind: ({ session }) => [session],
+  followSession: ({ id, previous }) => [id, previous],
+  rotateSession: ({ session, next }) => [session, next],
+  keepSnapshot: ({ session }) => [session],
+  bequeath: (session) => [session],
   signIn: () => [],
   signOut: () => [],
 };

@@ -210,5 +210,29 @@ ALTER TABLE process_runs SET (fillfactor = 70);
 ALTER TABLE contents ALTER COLUMN body SET STORAGE EXTENDED;
 `;
 
+/** Branches that somebody has asked for, how sessions were formed and which agent they are of, and what workspaces held. */
+export const SCHEMA_2 = `
+ALTER TABLE branches ADD COLUMN asked_at_ms BIGINT;
+-- Of one that has begun in a session which was deleted: what its loops had left of the view before position.
+ALTER TABLE branches ADD COLUMN inherited_view TEXT COLLATE "C";
+ALTER TABLE sessions ADD COLUMN agent_id TEXT COLLATE "C";
+-- JSON; null: its first loop has formed it.
+ALTER TABLE sessions ADD COLUMN formation TEXT COLLATE "C";
+-- The session that was left for this one, because it had been idle.
+ALTER TABLE sessions ADD COLUMN rotated_from TEXT COLLATE "C";
+CREATE INDEX sessions_by_rotation ON sessions (rotated_from) WHERE rotated_from IS NOT NULL;
+UPDATE sessions SET agent_id = gen_random_uuid()::text;
+CREATE TABLE snapshots (
+  branch BIGINT NOT NULL REFERENCES branches (ref),
+  position BIGINT NOT NULL,
+  at_ms BIGINT NOT NULL,
+  workspace TEXT COLLATE "C" NOT NULL,
+  commit_id TEXT COLLATE "C",
+  git_ref TEXT COLLATE "C",
+  problem TEXT COLLATE "C",
+  PRIMARY KEY (branch, position)
+);
+`;
+
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2];
