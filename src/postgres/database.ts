@@ -89,19 +89,22 @@ export class Database {
     return this.#taken(() => this.#insisting("read", this.#deadline(), () => this.#readOnce(work)));
   }
 
-  /** @param names - What nobody else may be writing to meanwhile. */
-  write<T>(names: readonly string[], work: () => Work<T>): Promise<T> {
-    const numbers = [...new Set(names.map((name) => lockNumber(this.#target.schema, name)))].sort();
-    const begin = performance.now();
-    const deadline = begin + this.#patienceMs;
+  /** @param names - What nobody else may be writing to meanwhile; `everything` where that cannot be said before. */
+  write<T>(names: readonly string[] | "everything", work: () => Work<T>): Promise<T> {
+    const { schema } = this.#target;
+    const isAll = names === "everything";
+    const numbers = isAll ? [] : [...new Set(names.map((name) => lockNumber(schema, `of ${name}`)))].sort();
+    const begin = this.#beginWrite(isAll, numbers);
+    const beganMs = performance.now();
+    const deadline = beganMs + this.#patienceMs;
     return this.#taken(() =>
       this.#turns.take(numbers, () => {
-        const waitedMs = Math.round(performance.now() - begin);
+        const waitedMs = Math.round(performance.now() - beganMs);
         if (waitedMs > Math.max(this.#patienceMs, LEAST_WAIT_MS)) {
           const what = `it could not be written to: what was to be written before it took ${waitedMs} ms`;
           throw postgresError("busy", this.name, what);
         }
-        return this.#insisting("written to", deadline, () => this.#writeOnce(numbers, work));
+        return this.#insisting("written to", deadline, () => this.#writeOnce(begin, work));
       }),
     );
   }
@@ -155,9 +158,9 @@ export class Database {
     return value;
   }
 
-  async #writeOnce<T>(numbers: readonly string[], work: () => Work<T>): Promise<T> {
+  async #writeOnce<T>(begin: string, work: () => Work<T>): Promise<T> {
     const connection = await this.#connect();
-    const transaction = new Transaction(connection, this.#beginWrite(numbers), this.#target.prepares);
+    const transaction = new Transaction(connection, begin, this.#target.prepares);
     let whole = false;
     try {
       const value = await transaction.carryOut(work());
@@ -174,8 +177,13 @@ export class Database {
     }
   }
 
-  #beginWrite(numbers: readonly string[]): string {
-    const locks = numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`);
+  /** Who names something shares the whole with the others who do; who takes everything has it alone. */
+  #beginWrite(isAll: boolean, numbers: readonly string[]): string {
+    const whole = lockNumber(this.#target.schema, "everything");
+    const locks = [
+      `SELECT pg_advisory_xact_lock${isAll ? "" : "_shared"}('${whole}')`,
+      ...numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`),
+    ];
     const facts = `SELECT pg_current_xact_id()::text AS xid, pg_backend_pid() AS pid,
       (SELECT max(version) FROM migrations WHERE part = '${this.#part.name}') AS version`;
     return ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, ...locks, facts].join("; ");
