@@ -82,6 +82,7 @@ export {
 export type { SendOptions, Sent } from "./send.ts";
 export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts";
 export { Session } from "./session.ts";
+export type { EventsOptions, SessionEvent } from "./session-events.ts";
 export type { RunMode, StartOptions } from "./start.ts";
 export type { ResumeOptions, StartJobOptions } from "./start-job.ts";
 export type { SessionStatus } from "./status.ts";

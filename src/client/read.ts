@@ -29,7 +29,7 @@ export async function readMessages(
 }
 
 /** All loops of a session in order of start, with their events. */
-export async function readEvents(link: Link, session: string): Promise<readonly LoopHistory[]> {
+export async function readLoops(link: Link, session: string): Promise<readonly LoopHistory[]> {
   return reading(link, session, async (transcript) => {
     const loops = await transcript.loops(session);
     return Promise.all(

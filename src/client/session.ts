@@ -1,8 +1,6 @@
 import type { ZodType } from "zod";
-import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
-import { agentEvents } from "./agent-events.ts";
 import {
   type Answered,
   type ApproveOptions,
@@ -21,11 +19,12 @@ import {
 import type { Link } from "./link.ts";
 import { type SessionResult, withOutput } from "./output.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
-import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
+import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read.ts";
 import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
 import { awaitResult } from "./result.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
 import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
+import { type EventsOptions, type SessionEvent, sessionEvents } from "./session-events.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { type Updated, type UpdateOptions, updateSession } from "./update.ts";
 import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
@@ -34,7 +33,7 @@ import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
 /** One session: a conversation that goes on over any number of runs. `Output` is what its results are read as. */
 export class Session<Output = unknown> {
   readonly id: string;
-  /** The run that this handle has started; `result` and `watch` are about it. Else about the newest. */
+  /** The run that this handle has started; `result`, `events` and `watch` are about it. Else about the newest. */
   readonly runId: string | undefined;
   readonly #link: Link;
   readonly #output: ZodType<Output> | undefined;
@@ -125,8 +124,9 @@ export class Session<Output = unknown> {
     return readMessages(this.#link, this.id, options);
   }
 
-  events(): Promise<readonly LoopHistory[]> {
-    return readEvents(this.#link, this.id);
+  /** All loops that were recorded, with their events as they are stored. */
+  loops(): Promise<readonly LoopHistory[]> {
+    return readLoops(this.#link, this.id);
   }
 
   /** What the model was sent for one answer, with where every block of it came from. */
@@ -134,16 +134,20 @@ export class Session<Output = unknown> {
     return turnRequest(this.#link, this.id, options);
   }
 
-  watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
-    return watchSession(this.#link, this.id, {
+  /**
+   * What happens, as it happens: events that say all by themselves, answers in the making among them, each with the cursor
+   * from which a later reader, here or in another process, goes on.
+   */
+  events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
+    return sessionEvents(this.#link, this.id, {
       ...(this.runId === undefined ? {} : { runId: this.runId }),
       ...options,
     });
   }
 
-  /** What `watch` gives, as events that say all by themselves, answers in the making among them. */
-  agentEvents(options: WatchOptions = {}): AsyncIterable<AgentEvent> {
-    return agentEvents(this.#link, this.id, {
+  /** What `events` is made of: recorded events as they are stored, and every piece of live output with its marks. */
+  watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
+    return watchSession(this.#link, this.id, {
       ...(this.runId === undefined ? {} : { runId: this.runId }),
       ...options,
     });
