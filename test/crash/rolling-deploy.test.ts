@@ -99,7 +99,9 @@ async function troubles(session: Session): Promise<string[]> {
       ? [`task failed: ${event.workflowTaskFailedEventAttributes.failure?.message}`]
       : []),
     ...(event.workflowTaskTimedOutEventAttributes
-      ? [`task timed out: ${event.workflowTaskTimedOutEventAttributes.timeoutType} ${event.eventId} ${new Date(Number(event.eventTime?.seconds)*1000).toISOString()} ${(events ?? []).find((e) => e.eventId?.toString() === event.workflowTaskTimedOutEventAttributes?.startedEventId?.toString())?.workflowTaskStartedEventAttributes?.identity}`]
+      ? [
+          `task timed out: ${event.workflowTaskTimedOutEventAttributes.timeoutType} ${event.eventId} ${new Date(Number(event.eventTime?.seconds) * 1000).toISOString()} ${(events ?? []).find((e) => e.eventId?.toString() === event.workflowTaskTimedOutEventAttributes?.startedEventId?.toString())?.workflowTaskStartedEventAttributes?.identity}`,
+        ]
       : []),
   ]);
 }
