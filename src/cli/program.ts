@@ -79,6 +79,10 @@ export function buildProgram(streams: Streams, act: Act): Command {
     .option("--namespace <name>", "its namespace")
     .option("--task-queue <name>", "the queue that the workers poll")
     .option("--home <dir>", "where transcript and live output lie (default: ~/.holdfast)")
+    .option(
+      "--database <url>",
+      "the PostgreSQL database that holds both instead, for workers of several hosts",
+    )
     .option("--profile <name>", "of Temporal's configuration file")
     .option("--json", "one JSON object a line on standard output")
     .addHelpText(
