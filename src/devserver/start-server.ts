@@ -34,9 +34,12 @@ const LETTING_GO_MS = 10_000;
 /**
  * What makes the server fast: one shard polls 20 times a second by default, which caps one agent at 10 turns a second,
  * and SQLite without WAL serialises readers and writers. NORMAL may lose the last commits at a power cut only.
+ *
+ * And what lets a worker end without losing a task that is on its way to it, which would wait for its time-out.
  */
 const TUNING = [
   ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=1000"],
+  ["--dynamic-config-value", "frontend.enableCancelWorkerPollsOnShutdown=true"],
   ["--sqlite-pragma", "journal_mode=WAL"],
   ["--sqlite-pragma", "synchronous=NORMAL"],
 ].flat();
