@@ -14,6 +14,7 @@ import { appear, newestOrdinal } from "./events.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
+import { ahead, behind } from "./out-of-step.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
 
@@ -27,13 +28,14 @@ type SessionRow = {
 export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   const { step, atMs } = opening;
   const before = yield* resultOf(step);
-  if (before !== undefined) return before.result as LoopOpened;
+  if (before !== undefined) return yield* asOpened(opening, before.result as LoopOpened);
 
   const session = yield* get<SessionRow>(
     "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
     step.session,
   );
   const { part } = opening;
+  if (opening.expects !== undefined) yield* mustReach(step.session, opening.expects);
   if (session === undefined) yield* createSession(opening);
   else if (part === undefined) yield* abortRunning(step.session, atMs);
 
@@ -74,6 +76,24 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   // As it is, not sorted: a request is made again byte for byte.
   if (opening.terms !== undefined) yield* setNote(step, yield* putContent(JSON.stringify(opening.terms)));
   return opened;
+}
+
+/** It was opened for these prompts, or refused whatever was asked; another opening under its number is not ours. */
+function* asOpened({ step, prompts }: LoopOpening, opened: LoopOpened): Work<LoopOpened> {
+  if (opened.rejected !== undefined) return opened;
+  for (const { id } of prompts) {
+    if (yield* isEntered(step.session, id)) continue;
+    throw ahead(`step ${step.number} of run ${step.run} has opened loop ${opened.loopId} with other prompts`);
+  }
+  return opened;
+}
+
+/** What an earlier loop of the run has left. */
+function* mustReach(session: string, expects: NonNullable<LoopOpening["expects"]>): Work<void> {
+  const branch = yield* findBranch(session, expects.branch);
+  const length = branch === undefined ? 0 : yield* lengthOf(branch);
+  if (length >= expects.length) return;
+  throw behind(`branch ${expects.branch} of session ${session} has ${length} entries of ${expects.length}`);
 }
 
 function parentOf(opening: LoopOpening, session: SessionRow | undefined): string | undefined {
@@ -227,7 +247,7 @@ export function* closeLoop(closing: LoopClosing): Work<Stored> {
   return yield* store(closing, function* (branch) {
     const { loopId, status, atMs, step } = closing;
     const loop = yield* get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
-    if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
+    if (loop === undefined) throw behind(`it has no loop ${loopId}, which is to be closed`);
     if ((yield* appear(loop.ref, step.run)).ordinal !== (yield* newestOrdinal(loop.ref))) return;
     yield* exec(
       `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ?, grants = ?
