@@ -12,6 +12,8 @@ import { readRecord, type ServerRecord, writeRecord } from "./server-record.ts";
 import { ServerStartError } from "./server-start-error.ts";
 
 const HOST = "127.0.0.1";
+/** As `config/home.ts` names it, which this room does not know. */
+const SERVER_DATABASE = "temporal.sqlite";
 const USUAL_PORT = 7233;
 const USUAL_UI_PORT = 8233;
 
@@ -176,7 +178,7 @@ function serverArguments(
   ]);
   return [
     ...["server", "start-dev", "--ip", HOST, "--port", `${port}`, "--ui-port", `${uiPort}`],
-    ...["--namespace", namespace, "--db-filename", join(dataDir, "temporal.sqlite")],
+    ...["--namespace", namespace, "--db-filename", join(dataDir, SERVER_DATABASE)],
     ...TUNING,
     ...attributes,
   ];

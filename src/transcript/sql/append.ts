@@ -26,7 +26,8 @@ export function* append(write: Append): Work<string> {
   const branch = yield* placed(write);
   const loop = yield* get<LoopRow>("SELECT ref, branch FROM loops WHERE loop_id = ?", place.loopId);
   if (loop === undefined) {
-    if (write.events.length > 0) throw behind(`it has no loop ${place.loopId}, whose events are to be written`);
+    if (write.events.length > 0)
+      throw behind(`it has no loop ${place.loopId}, whose events are to be written`);
     return branch;
   }
   const writer = yield* appear(loop.ref, run);
@@ -47,7 +48,8 @@ function* placed(write: Append): Work<string> {
   const { session, run, place, entries } = write;
   const named = yield* findBranch(session, place.branch);
   if (named === undefined) {
-    if (entries.length > 0 || place.base > 0) throw behind(`session ${session} has no branch ${place.branch}`);
+    if (entries.length > 0 || place.base > 0)
+      throw behind(`session ${session} has no branch ${place.branch}`);
     return place.branch;
   }
   const { fork } = place;
@@ -70,6 +72,7 @@ function* written(
   const branch = yield* adoptMissing(yield* branchForRun(session, start, run, base, entries), base);
   const length = yield* lengthOf(branch);
   // A run passes a position only when all before it is there.
-  if (length < base) throw behind(`branch ${branch.id} of session ${session} has ${length} entries of ${base}`);
+  if (length < base)
+    throw behind(`branch ${branch.id} of session ${session} has ${length} entries of ${base}`);
   return yield* putEntries(session, branch, run, entries);
 }

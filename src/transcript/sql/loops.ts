@@ -13,8 +13,8 @@ import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
-import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { ahead, behind } from "./out-of-step.ts";
+import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
 

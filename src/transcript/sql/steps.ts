@@ -2,8 +2,8 @@ import type { Claimed, LostExecution, Step, StepKey } from "../step.ts";
 import { FencedError } from "../store-error.ts";
 import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
 import { append } from "./append.ts";
-import { noteRun } from "./processes.ts";
 import { ahead } from "./out-of-step.ts";
+import { noteRun } from "./processes.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 
 export type StepRow = {
