@@ -6,6 +6,9 @@ import { NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporal
 import { Conversations } from "./activities/conversations.ts";
 import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
+import { type Encryption, encryptionOf } from "./codec/encryption.ts";
+import { SealingCodec } from "./codec/sealing-codec.ts";
+import { identityWith } from "./codec/worker-keys.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
 import { drainMsFrom, secondsFrom, versioningFrom, versioningOf } from "./config/worker-environment.ts";
 import { BUILT_IN_STRATEGIES } from "./hooks/compaction-strategy.ts";
@@ -85,6 +88,7 @@ export const WORKER_SETTINGS = {
 export async function createWorker(options: HoldfastWorkerOptions = {}): Promise<HoldfastWorker> {
   const log = options.log ?? createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
   const config = readConfig();
+  const encryption = encryptionOf(options.encryption);
   const address = options.address ?? config.connectionOptions.address ?? "localhost:7233";
   const namespace = options.namespace ?? config.namespace ?? "default";
   const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
@@ -112,6 +116,7 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
       transcript,
       hub,
       log,
+      encryption,
       closeOwn,
     });
   } catch (error) {
@@ -148,11 +153,12 @@ type Parts = {
   readonly transcript: Transcript;
   readonly hub: StreamHub;
   readonly log: Logger;
+  readonly encryption: Encryption;
   readonly closeOwn: () => Promise<void>;
 };
 
 async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<HoldfastWorker> {
-  const { connection, address, namespace, taskQueue, transcript, hub, log, closeOwn } = parts;
+  const { connection, address, namespace, taskQueue, transcript, hub, log, encryption, closeOwn } = parts;
   const self = thisProcess({ namespace, taskQueue });
   const providers = ProviderRegistry.default();
   for (const provider of options.providers ?? []) providers.register(provider);
@@ -176,7 +182,11 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     connection,
     namespace,
     taskQueue,
-    workflowBundle: workflowBundle(),
+    workflowBundle: { codePath: built("workflow-bundle.js") },
+    dataConverter: {
+      payloadCodecs: [new SealingCodec(encryption)],
+      ...(encryption.payloads ? { failureConverterPath: built("codec/failure-converter.js") } : {}),
+    },
     activities: createActivities({
       transcript,
       hub,
@@ -198,7 +208,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       defaultWorkspace: options.defaultWorkspace ?? process.cwd(),
       log,
     }),
-    identity: self.id,
+    identity: identityWith(self.id, encryption),
     ...WORKER_SETTINGS,
     shutdownGraceTime: drainMs,
     ...deploymentOptions(options.versioning ?? versioningFrom(process.env)),
@@ -234,11 +244,10 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
   };
 }
 
-/** The bundle that the build has made; from the sources, the one in dist. */
-function workflowBundle(): { codePath: string } {
-  const fromSources = import.meta.url.endsWith(".ts");
-  const file = fromSources ? "../dist/workflow-bundle.js" : "./workflow-bundle.js";
-  return { codePath: fileURLToPath(new URL(file, import.meta.url)) };
+/** A file that the build has made; from the sources, the one in dist. */
+function built(file: string): string {
+  const folder = import.meta.url.endsWith(".ts") ? "../dist/" : "./";
+  return fileURLToPath(new URL(`${folder}${file}`, import.meta.url));
 }
 
 /** Tools of an application, from a module whose default export is a tool or a list of them. */

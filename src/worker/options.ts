@@ -1,4 +1,5 @@
 import type { NativeConnectionOptions, WorkerOptions } from "@temporalio/worker";
+import type { EncryptionOptions } from "../codec/encryption.ts";
 import type { Versioning } from "../config/worker-environment.ts";
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
@@ -62,6 +63,8 @@ export type HoldfastWorkerOptions = {
   /** Where runs work whose definition names no folder; the current one unless said. */
   readonly defaultWorkspace?: string;
   readonly log?: Logger;
+  /** What is sealed, and with which keys. Else `HOLDFAST_ENCRYPTION_KEYS`; without keys nothing is. */
+  readonly encryption?: EncryptionOptions;
   /** Looks for dead workers of this host and takes over from them at once; on unless said. */
   readonly recognition?: boolean;
   /**
