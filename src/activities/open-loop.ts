@@ -54,6 +54,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...openingOf(definition, continuation, input.spawn),
       ...words,
       ...(part === undefined ? {} : { part }),
+      ...(input.expects === undefined ? {} : { expects: input.expects }),
       terms: termsOf(definition, limitsOf(definition, continuation), tools, dependencies),
     });
     at("open:after");
