@@ -3,6 +3,7 @@ import type { Entry, EntryOrigin } from "../../schema/record.ts";
 import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
+import { indexEntry } from "./search.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
@@ -46,6 +47,7 @@ function* insert(session: string, branch: Branch, run: string, entry: NewEntry):
     large ? null : message,
     large ? yield* putContent(message) : null,
   );
+  yield* indexEntry(branch.ref, entry.position, entry.message);
   if (entry.messageId !== undefined) {
     yield* exec(
       "INSERT INTO message_ids (session, id) VALUES (?, ?) ON CONFLICT DO NOTHING",

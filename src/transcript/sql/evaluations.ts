@@ -9,6 +9,7 @@ import type {
   PlannedLoop,
 } from "../evaluation.ts";
 import { findBranch, lengthOf } from "./branches.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { abortRunning, createSession } from "./sessions.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 import { resultOf, takeAndFinish } from "./steps.ts";
@@ -28,6 +29,7 @@ export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpen
   const { step, atMs, strategy, branches, judge } = opening;
   const before = yield* resultOf(step);
   if (before !== undefined) return before.result as EvaluationOpened;
+  yield* mustBeSeen(step.session);
   const first = branches[0]!;
   const row = yield* get<{ head_branch: string; last_loop_id: string | null }>(
     "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",

@@ -11,11 +11,13 @@ import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
 import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
+import { nameText } from "./texts.ts";
 
 type SessionRow = {
   readonly head_branch: string;
@@ -28,6 +30,7 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   const { step, atMs } = opening;
   const before = yield* resultOf(step);
   if (before !== undefined) return before.result as LoopOpened;
+  yield* mustBeSeen(step.session);
 
   const session = yield* get<SessionRow>(
     "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
@@ -72,7 +75,11 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   };
   yield* takeAndFinish(step, opened, opened, atMs);
   // As it is, not sorted: a request is made again byte for byte.
-  if (opening.terms !== undefined) yield* setNote(step, yield* putContent(JSON.stringify(opening.terms)));
+  if (opening.terms !== undefined) {
+    const hash = yield* putContent(JSON.stringify(opening.terms));
+    yield* nameText(step.session, hash);
+    yield* setNote(step, hash);
+  }
   return opened;
 }
 

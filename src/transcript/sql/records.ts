@@ -5,7 +5,7 @@ import type { StepRecord } from "../step.ts";
 import { groupOf } from "./evaluations.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
 
-type SessionRow = {
+export type SessionRow = {
   id: string;
   agent_name: string;
   definition_hash: string;
@@ -19,7 +19,7 @@ type SessionRow = {
 };
 
 export function* sessionOf(id: string): Work<SessionRecord | undefined> {
-  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", id);
   return row === undefined ? undefined : sessionRecord(row);
 }
 
@@ -29,7 +29,7 @@ export function* sessionsOf(filter: {
   status?: LoopStatus;
   spawnedBy?: string;
 }): Work<SessionRecord[]> {
-  const conditions: string[] = [];
+  const conditions: string[] = ["hidden IS NULL"];
   const values: Value[] = [];
   if (filter.agentName !== undefined) {
     conditions.push("agent_name = ?");
@@ -43,12 +43,11 @@ export function* sessionsOf(filter: {
     conditions.push("spawned_by = ?");
     values.push(filter.spawnedBy);
   }
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const text = `SELECT * FROM sessions ${where} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
+  const text = `SELECT * FROM sessions WHERE ${conditions.join(" AND ")} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
   return (yield* all<SessionRow>(text, ...values, filter.limit)).map(sessionRecord);
 }
 
-function sessionRecord(row: SessionRow): SessionRecord {
+export function sessionRecord(row: SessionRow): SessionRecord {
   return {
     id: row.id,
     agentName: row.agent_name,
@@ -91,7 +90,8 @@ export function* loopPage(
   limit: number,
 ): Work<{ ref: number; record: LoopRecord }[]> {
   const text = `SELECT loops.*, evaluations.closed
-    FROM loops LEFT JOIN evaluations ON evaluations.id = loops.evaluation
+    FROM loops JOIN sessions ON sessions.id = loops.session AND sessions.hidden IS NULL
+      LEFT JOIN evaluations ON evaluations.id = loops.evaluation
     WHERE loops.session = ? AND ref > ? ORDER BY ref LIMIT ?`;
   const rows = yield* all<LoopRow>(text, session, behind, limit);
   return rows.map((row) => ({ ref: row.ref, record: loopRecord(row) }));
