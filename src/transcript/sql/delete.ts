@@ -1,7 +1,7 @@
 import type { DeleteProgress } from "../archive.ts";
 import { StoreError } from "../store-error.ts";
 import { DELETING } from "./hidden.ts";
-import { dropIndexed } from "./search.ts";
+import { dropIndexed } from "./search-index.ts";
 import { all, exec, get, type Work } from "./statement.ts";
 import { dropNames, dropUnnamed } from "./texts.ts";
 

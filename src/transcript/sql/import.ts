@@ -15,7 +15,7 @@ import { saveDefinition } from "./definitions.ts";
 import { appear, putEvents } from "./events.ts";
 import { hiddenMark, importing } from "./hidden.ts";
 import { putInbox } from "./inbox.ts";
-import { indexEntry } from "./search.ts";
+import { indexEntry } from "./search-index.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { nameText } from "./texts.ts";
 

@@ -20,10 +20,14 @@ export function conditionsOf(filter: SessionFilter): { readonly where: string; r
     ["sessions.spawned_by = ?", filter.spawnedBy ?? undefined],
   ];
   const said = asked.filter((one): one is readonly [string, Value] => one[1] !== undefined);
-  const own = filter.spawnedBy === null ? ["sessions.spawned_by IS NULL"] : [];
+  const own = filter.spawnedBy === null ? [NO_CALLER] : [];
   const where = ["sessions.hidden IS NULL", ...said.map(([text]) => text), ...own];
   return { where: where.join(" AND "), values: said.map(([, value]) => value) };
 }
+
+/** No agent has called it, or the one that has is gone. */
+const NO_CALLER = `(sessions.spawned_by IS NULL
+  OR NOT EXISTS (SELECT 1 FROM sessions AS callers WHERE callers.id = sessions.spawned_by))`;
 
 type TotalsRow = ListedRow & { turns: number; cost_usd: number; open_loops: number };
 

@@ -16,6 +16,7 @@ export type SessionRow = {
   loops: number;
   status: LoopStatus;
   spawn: string | null;
+  scope: string | null;
 };
 
 export function* sessionOf(id: string): Work<SessionRecord | undefined> {
@@ -59,6 +60,7 @@ export function sessionRecord(row: SessionRow): SessionRecord {
     loops: row.loops,
     status: row.status,
     ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) as SpawnRef }),
+    ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
   };
 }
 

@@ -2,37 +2,10 @@ import { type SearchTerm, searchTerms, searchText } from "../../core/search-text
 import type { AgentMessage } from "../../schema/message.ts";
 import type { SearchQuery } from "../archive.ts";
 import { conditionsOf, type ListedRow } from "./listing.ts";
+import { indexEntry, placeOf, POSITIONS } from "./search-index.ts";
 import { all, exec, get, type Value, type Work } from "./statement.ts";
 
-// Full text: an index of words alone, filled in the transaction that writes an entry. The messages stay where they are.
-
-/** An entry's place as one number, so that the index needs no table beside it; below 2^53 for 2^29 branches. */
-const POSITIONS = 2 ** 24;
-
-const placeOf = (branch: number, position: number): number => branch * POSITIONS + position;
-
-/** The words of an entry; those of a message without any are nothing. */
-export function* indexEntry(branch: number, position: number, message: AgentMessage): Work<void> {
-  const words = searchText(message);
-  if (words === "") return;
-  yield {
-    text: "INSERT INTO search_words (rowid, words) VALUES (?, ?)",
-    postgres:
-      "INSERT INTO search_words (rowid, words) VALUES (?, to_tsvector('simple', ?)) ON CONFLICT DO NOTHING",
-    values: [placeOf(branch, position), words],
-    gives: "nothing",
-    plain: true,
-  };
-}
-
-/** Those of a branch's entries below a position. */
-export function* dropIndexed(branch: number, upto: number): Work<void> {
-  yield* exec(
-    "DELETE FROM search_words WHERE rowid >= ? AND rowid < ?",
-    placeOf(branch, 0),
-    placeOf(branch, upto),
-  );
-}
+// Full text over messages.
 
 export type FoundRow = ListedRow & { readonly place: number; readonly branch: string };
 
