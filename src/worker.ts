@@ -96,7 +96,9 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
   try {
     await connection.workflowService.describeNamespace({ namespace });
     const home = homeAt(options.home);
-    const transcript = options.transcript ?? (await SqliteTranscript.open({ path: home.transcript }));
+    const transcript =
+      options.transcript ??
+      (await SqliteTranscript.open({ path: home.transcript, encryption: options.encryption }));
     if (options.transcript === undefined) opened.push(() => transcript.close());
     const hub = options.hub ?? new LocalHub(home.folder);
     if (options.hub === undefined) opened.push(() => hub.close());

@@ -79,7 +79,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     address: target.address,
     namespace: target.namespace,
     taskQueue: target.taskQueue,
-    storage: new Storage(homeAt(options.home), { transcript, hub }),
+    storage: new Storage(homeAt(options.home), { transcript, hub }, options.encryption),
     searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
     settings,
     sealed: encryption.payloads,

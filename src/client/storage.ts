@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { EncryptionOptions } from "../codec/encryption.ts";
 import type { Home } from "../config/home.ts";
 import { LocalHub } from "../stream/local-hub.ts";
 import type { StreamHub } from "../stream/stream.ts";
@@ -12,17 +13,26 @@ export class Storage {
   readonly home: Home;
   readonly #given: { readonly transcript: Transcript | undefined; readonly hub: StreamHub | undefined };
   #transcript: Promise<Transcript> | undefined;
+  readonly #encryption: EncryptionOptions | undefined;
   #hub: StreamHub | undefined;
 
-  constructor(home: Home, given: { transcript: Transcript | undefined; hub: StreamHub | undefined }) {
+  constructor(
+    home: Home,
+    given: { transcript: Transcript | undefined; hub: StreamHub | undefined },
+    encryption?: EncryptionOptions,
+  ) {
     this.home = home;
     this.#given = given;
+    this.#encryption = encryption;
   }
 
   /** The transcript; makes the file when there is none. */
   async transcript(): Promise<Transcript> {
     if (this.#given.transcript !== undefined) return this.#given.transcript;
-    this.#transcript ??= SqliteTranscript.open({ path: this.home.transcript });
+    this.#transcript ??= SqliteTranscript.open({
+      path: this.home.transcript,
+      encryption: this.#encryption,
+    });
     try {
       return await this.#transcript;
     } catch (error) {

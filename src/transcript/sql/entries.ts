@@ -3,7 +3,9 @@ import type { Entry, EntryOrigin } from "../../schema/record.ts";
 import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
+import { placeOf, secret } from "./private.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
 const INLINE_BYTES = 2048;
@@ -43,7 +45,7 @@ function* insert(session: string, branch: Branch, run: string, entry: NewEntry):
     entry.messageId ?? null,
     tokens,
     next ? branch.tokens : null,
-    large ? null : message,
+    secret(large ? null : message, "entries.message", run, entry.position),
     large ? yield* putContent(message) : null,
   );
   if (entry.messageId !== undefined) {
@@ -82,6 +84,7 @@ export function* advance(branch: Branch, written: Branch = branch): Work<Branch>
 }
 
 type EntryRow = {
+  run: string;
   position: number;
   origin: EntryOrigin;
   message_id: string | null;
@@ -93,7 +96,7 @@ type EntryRow = {
 /** The rows of one stretch from `from` on, at most `limit`. */
 export function* entryRows(stretch: Stretch, from: number, limit: number): Work<readonly EntryRow[]> {
   return yield* all<EntryRow>(
-    `SELECT position, origin, message_id, tokens, message, content FROM entries
+    `SELECT run, position, origin, message_id, tokens, message, content FROM entries
      WHERE branch = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`,
     stretch.branch,
     from,
@@ -103,7 +106,8 @@ export function* entryRows(stretch: Stretch, from: number, limit: number): Work<
 }
 
 export function* entryOf(row: EntryRow): Work<Entry> {
-  const message = row.message ?? (yield* textOf(row.content!))!;
+  const place = placeOf("entries.message", [row.run, row.position]);
+  const message = wordsIn(row, "message", place) ?? (yield* textOf(row.content!))!;
   return {
     position: row.position,
     origin: row.origin,

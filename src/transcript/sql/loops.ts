@@ -13,9 +13,11 @@ import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
+import { placeOf, secret } from "./private.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
+import { wordsIn } from "./vault.ts";
 
 type SessionRow = {
   readonly head_branch: string;
@@ -52,6 +54,8 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   yield* takeFromInbox(step.session, rejected === undefined ? words : refused);
   yield* noteInSession(opening, branch, loopId);
   const view = yield* viewBefore(step.session, branch, from);
+  const grants =
+    session === undefined ? null : wordsIn(session, "grants", placeOf("sessions.grants", [step.session]));
   const opened: LoopOpened = {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -60,7 +64,7 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
     from,
     tokensBefore: yield* tokensBefore(branch, from),
     ...(view === undefined ? {} : { view }),
-    ...(session === undefined || session.grants === null ? {} : { grants: JSON.parse(session.grants) }),
+    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,
@@ -151,7 +155,7 @@ function* createLoop(
     segment,
     number,
     parentLoopId ?? null,
-    json(opening.kind),
+    secret(json(opening.kind), "loops.kind", loopId),
     opening.definitionHash,
     opening.model,
     branch.id,
@@ -226,6 +230,7 @@ function spoken(message: NewMessage, loopId: string): UserMessage {
 export function* closeLoop(closing: LoopClosing): Work<Stored> {
   return yield* store(closing, function* (branch) {
     const { loopId, status, atMs, step } = closing;
+    const grants = closing.grants === undefined ? null : json(closing.grants);
     const loop = yield* get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
     if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
     if ((yield* appear(loop.ref, step.run)).ordinal !== (yield* newestOrdinal(loop.ref))) return;
@@ -234,20 +239,20 @@ export function* closeLoop(closing: LoopClosing): Work<Stored> {
        WHERE ref = ?`,
       status,
       atMs,
-      json(closing.outcome),
+      secret(json(closing.outcome), "loops.outcome", loopId),
       json(closing.usage),
       closing.costUsd,
       closing.turns,
-      closing.grants === undefined ? null : json(closing.grants),
+      secret(grants, "loops.grants", loopId),
       loop.ref,
     );
-    yield* keepView(loop.ref, { branch, to: closing.to, view: closing.view });
+    yield* keepView(loopId, { branch, to: closing.to, view: closing.view });
     yield* exec(
       `UPDATE sessions SET status = ?, last_active_at_ms = ?, grants = coalesce(?, grants)
        WHERE id = ? AND last_loop_id = ?`,
       status,
       atMs,
-      closing.grants === undefined ? null : json(closing.grants),
+      secret(grants, "sessions.grants", step.session),
       step.session,
       loopId,
     );

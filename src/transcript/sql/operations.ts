@@ -11,6 +11,7 @@ import { closeEvaluation, openEvaluation, warnOfEvaluation } from "./evaluations
 import { putInbox } from "./inbox.ts";
 import { closeLoop, openLoop } from "./loops.ts";
 import { signIn, signOut } from "./processes.ts";
+import { type RekeyCursor, rekey } from "./rekey.ts";
 import type { Work } from "./statement.ts";
 import { claim, noteGroup, release, setNote, store } from "./steps.ts";
 
@@ -36,6 +37,7 @@ export const OPERATIONS = {
   openEvaluation: (opening: EvaluationOpening) => openEvaluation(opening),
   warnOfEvaluation: (evaluation: string, warning: string) => warnOfEvaluation(evaluation, warning),
   closeEvaluation: (closing: EvaluationClosing) => closeEvaluation(closing),
+  rekey: (to: string | null, cursor?: RekeyCursor) => rekey(to, cursor),
   signIn: (process: WorkerProcess) => signIn(process),
   signOut: (processId: string) => signOut(processId),
 };

@@ -62,7 +62,10 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), "holdfast-test-"));
   const taskQueue = `queue-${process.pid}-${performance.now()}`;
   const model = await startModelServer();
-  const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+  const transcript = await SqliteTranscript.open({
+    path: join(home, "transcript.db"),
+    encryption: options.encryption,
+  });
   const connection = await Connection.connect({ address });
   const client = new Client({
     connection,
