@@ -7,9 +7,11 @@ const PACKAGES = "^node_modules/";
 const TEMPORAL = "^node_modules/@temporalio/";
 /** The composition root, and what it is told. */
 const WORKER = "^src/worker(/|\\.ts$)";
+/** Says where tests may end a worker; imports nothing. */
+const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
-/** Those that keep what was said, and so may have to seal it. */
+/** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
 const KEEPERS = ["transcript", "stream"];
 /** Keys and what they seal, without what Temporal's payloads need. */
 const KEYS = "^src/codec/(encryption|key-error|key-references|key-ring)\\.ts$";
@@ -60,14 +62,20 @@ module.exports = {
       ...only(`${name}-is-an-adapter`, room(name), {
         runtime: [
           ...rooms("schema", "core"),
-          ...(KEEPERS.includes(name) ? [KEYS] : []),
+          ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
           "^src/tools/tool\\.ts$",
+          KILL_POINT,
           PACKAGES,
         ],
         allowBuiltins: true,
       }),
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
     ]),
+    ...only("postgres-stands-below-its-adapters", room("postgres"), {
+      runtime: [PACKAGES],
+      allowBuiltins: true,
+    }),
+    withoutTemporal("postgres-knows-no-temporal", room("postgres")),
     ...only("codec-seals", room("codec"), { runtime: [PACKAGES], allowBuiltins: true }),
     ...only("config-is-an-adapter", room("config"), {
       runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
@@ -82,7 +90,7 @@ module.exports = {
     }),
     withoutTemporal("hooks-know-no-temporal", room("hooks")),
     ...only("activities-join-adapters", room("activities"), {
-      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), PACKAGES],
+      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("client-reads-and-signals", room("client"), {
@@ -125,7 +133,7 @@ module.exports = {
       allowBuiltins: true,
     }),
     ...only("recovery-frees-what-dead-workers-held", room("recovery"), {
-      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), PACKAGES],
+      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("worker-composes", WORKER, {
@@ -193,11 +201,13 @@ module.exports = {
             "codec",
             "devserver",
             "recovery",
+            "postgres",
             "cli",
             "testing",
           ),
           ...rooms(...ADAPTERS),
           WORKER,
+          KILL_POINT,
         ],
       },
       to: {},

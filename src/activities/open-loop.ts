@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import type { LoopDigest } from "../core/digest.ts";
+import { at } from "../kill-point.ts";
 import { type AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
@@ -43,6 +44,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const inbox = async () => (part === undefined ? await transcript.inbox(step.session) : []);
     const words = await letIn(step, prompts, inbox, continuation, asking);
     // An earlier execution of this step may have heard something else of hooks and filters: what it has stored counts.
+    at("open:before");
     const opened = await transcript.openLoop({
       step,
       atMs: Date.now(),
@@ -54,6 +56,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...(part === undefined ? {} : { part }),
       terms: termsOf(definition, limitsOf(definition, continuation), tools, dependencies),
     });
+    at("open:after");
     const view =
       input.number === 0 ? await viewAtStart(opened, tools, step.session, dependencies) : opened.view;
     return {

@@ -13,6 +13,8 @@ export const PRIVATE = {
   definitions: { key: ["hash"], columns: ["body"] },
   contents: { key: ["hash"], columns: ["body"] },
   sessions: { key: ["id"], columns: ["grants", "spawn"] },
+  branches: { key: ["session", "id"], columns: ["inherited_view"] },
+  snapshots: { key: ["branch", "position"], columns: ["workspace", "problem"] },
   // A run that forks takes along what it had written beside.
   entries: { key: ["branch", "position"], columns: ["message"], place: ["run", "position"] },
   inbox: { key: ["session", "id"], columns: ["text"] },

@@ -1,4 +1,4 @@
-import type { Encryption } from "../../codec/encryption.ts";
+import { type Encryption, type EncryptionOptions, encryptionOf } from "../../codec/encryption.ts";
 import { KeyError } from "../../codec/key-error.ts";
 import { type KeyRing, keyIdOf, missingKey } from "../../codec/key-ring.ts";
 import { StoreError } from "../store-error.ts";
@@ -28,6 +28,11 @@ export class Vault {
   constructor({ ring, transcript }: Pick<Encryption, "ring" | "transcript">) {
     this.#ring = ring;
     this.#seals = transcript;
+  }
+
+  /** What another thread needs to make the same vault. */
+  get asked(): EncryptionOptions {
+    return { keys: this.#ring?.references ?? "", transcript: this.#seals };
   }
 
   /** The key that new values are sealed with; absent where they stay plain. */
@@ -99,6 +104,16 @@ export class Vault {
         cause: error,
       });
     }
+  }
+}
+
+/** @param store - For the message, when the keys cannot be used. */
+export function vaultFor(store: string, options: EncryptionOptions | undefined): Vault {
+  try {
+    return new Vault(encryptionOf(options));
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
+    throw new StoreError("other", `${store} cannot be opened: ${error.message}`, { cause: error });
   }
 }
 

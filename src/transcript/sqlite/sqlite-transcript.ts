@@ -1,11 +1,9 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type Encryption, type EncryptionOptions, encryptionOf } from "../../codec/encryption.ts";
-import { KeyError } from "../../codec/key-error.ts";
+import type { EncryptionOptions } from "../../codec/encryption.ts";
 import { SqlTranscript } from "../sql/sql-transcript.ts";
 import { all, type Work } from "../sql/statement.ts";
-import { tryKeys, Vault } from "../sql/vault.ts";
-import { StoreError } from "../store-error.ts";
+import { tryKeys, vaultFor } from "../sql/vault.ts";
 import { storeError, translated } from "./fault.ts";
 import { inspect } from "./inspect.ts";
 import { Reader } from "./reader.ts";
@@ -38,12 +36,12 @@ export class SqliteTranscript extends SqlTranscript {
     const path = resolve(options.path);
     const busyMs = options.busyMs ?? BUSY_MS;
     const readOnly = options.readOnly ?? false;
-    const encryption = keysFor(path, options.encryption);
-    const writer = readOnly ? undefined : await openWriter(path, busyMs, encryption);
+    const vault = vaultFor(`Transcript ${path}`, options.encryption);
+    const writer = readOnly ? undefined : await openWriter(path, busyMs, vault.asked);
     if (readOnly && inspect(path, "read") === "new") {
       throw storeError("unreachable", path, "there is no such file to read");
     }
-    const reader = new Reader(path, busyMs, readOnly, new Vault(encryption));
+    const reader = new Reader(path, busyMs, readOnly, vault);
     try {
       await reader.read(checkTables);
       await reader.read(tryKeys);
@@ -56,24 +54,14 @@ export class SqliteTranscript extends SqlTranscript {
 }
 
 /** A new file and its folder are for their owner alone: conversations are private. */
-async function openWriter(path: string, busyMs: number, encryption: Encryption): Promise<Writer> {
+async function openWriter(path: string, busyMs: number, encryption: EncryptionOptions): Promise<Writer> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (inspect(path, "write") === "new") closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw translated(error, path);
   }
-  const { ring, transcript } = encryption;
-  return Writer.open({ path, busyMs, encryption: { keys: ring?.references ?? "", transcript } });
-}
-
-function keysFor(path: string, options: EncryptionOptions | undefined): Encryption {
-  try {
-    return encryptionOf(options);
-  } catch (error) {
-    if (!(error instanceof KeyError)) throw error;
-    throw new StoreError("other", `Transcript ${path} cannot be opened: ${error.message}`, { cause: error });
-  }
+  return Writer.open({ path, busyMs, encryption });
 }
 
 /** Touches the root of every table, so that a damaged file is found at the door and not in the middle of a run. */
