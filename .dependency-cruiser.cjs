@@ -11,6 +11,11 @@ const WORKER = "^src/worker(/|\\.ts$)";
 const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
+/** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
+const KEEPERS = ["transcript", "stream"];
+/** Keys and what they seal, without what Temporal's payloads need. */
+const KEYS = "^src/codec/(encryption|key-error|key-references|key-ring)\\.ts$";
+
 const room = (name) => `^src/${name}/`;
 const rooms = (...names) => names.map(room);
 
@@ -55,11 +60,23 @@ module.exports = {
     }),
     ...ADAPTERS.flatMap((name) => [
       ...only(`${name}-is-an-adapter`, room(name), {
-        runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", KILL_POINT, PACKAGES],
+        runtime: [
+          ...rooms("schema", "core"),
+          ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
+          "^src/tools/tool\\.ts$",
+          KILL_POINT,
+          PACKAGES,
+        ],
         allowBuiltins: true,
       }),
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
     ]),
+    ...only("postgres-stands-below-its-adapters", room("postgres"), {
+      runtime: [PACKAGES],
+      allowBuiltins: true,
+    }),
+    withoutTemporal("postgres-knows-no-temporal", room("postgres")),
+    ...only("codec-seals", room("codec"), { runtime: [PACKAGES], allowBuiltins: true }),
     ...only("config-is-an-adapter", room("config"), {
       runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
       allowBuiltins: true,
@@ -78,7 +95,7 @@ module.exports = {
     }),
     ...only("client-reads-and-signals", room("client"), {
       runtime: [
-        ...rooms("schema", "core", "transcript", "stream", "config"),
+        ...rooms("schema", "core", "transcript", "stream", "config", "codec"),
         "^src/workflows/messages\\.ts$",
         PACKAGES,
       ],
@@ -91,7 +108,7 @@ module.exports = {
     }),
     ...only("cli-uses-client", room("cli"), {
       runtime: [
-        ...rooms("client", "config", "schema", "core", "observability", "devserver"),
+        ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,
@@ -100,7 +117,17 @@ module.exports = {
     }),
     ...only("testing-is-below-client", room("testing"), {
       runtime: [
-        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "devserver", ...ADAPTERS),
+        ...rooms(
+          "schema",
+          "core",
+          "hooks",
+          "workflows",
+          "activities",
+          "config",
+          "devserver",
+          "codec",
+          ...ADAPTERS,
+        ),
         PACKAGES,
       ],
       allowBuiltins: true,
@@ -111,7 +138,17 @@ module.exports = {
     }),
     ...only("worker-composes", WORKER, {
       runtime: [
-        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "recovery", ...ADAPTERS),
+        ...rooms(
+          "schema",
+          "core",
+          "hooks",
+          "workflows",
+          "activities",
+          "config",
+          "recovery",
+          "codec",
+          ...ADAPTERS,
+        ),
         PACKAGES,
       ],
       allowBuiltins: true,
@@ -161,8 +198,10 @@ module.exports = {
             "activities",
             "client",
             "config",
+            "codec",
             "devserver",
             "recovery",
+            "postgres",
             "cli",
             "testing",
           ),

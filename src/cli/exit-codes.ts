@@ -32,6 +32,8 @@ export const EXIT_OF_ERROR = {
   "no-worker": EXIT.unreachable,
   "configuration-invalid": EXIT.usage,
   "search-attributes-missing": EXIT.unreachable,
+  "keys-differ": EXIT.unreachable,
+  "key-missing": EXIT.usage,
   "definition-invalid": EXIT.usage,
   "workspace-invalid": EXIT.usage,
   "input-invalid": EXIT.usage,

@@ -1,3 +1,4 @@
+export type { EncryptionOptions } from "../codec/encryption.ts";
 export type { AgentFileResult, LoadedAgent } from "../config/agent-file/load.ts";
 export { type ReadAgentsOptions, readAgents } from "../config/agent-file/read.ts";
 export type { ResolvedValue } from "../config/agent-file/resolved.ts";

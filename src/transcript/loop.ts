@@ -26,7 +26,11 @@ export type LoopOpening = {
   /** The loop is one of an evaluation's. Nothing of `at` and `inbox` is asked of it then. */
   readonly part?: LoopPart | undefined;
   /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
-  readonly at?: { readonly branch: string; readonly position: number } | undefined;
+  readonly at?: { readonly branch: string; readonly position?: number | undefined } | undefined;
+  /** Of the agent, if the session is new; a UUID. */
+  readonly agentId?: string | undefined;
+  /** The first run of the chain that this one belongs to. Of a run that was reset it is another one. */
+  readonly firstRun?: string | undefined;
   /**
    * What of the inbox comes first, with its words as they are to be stored; all of it, when absent. It leaves the inbox.
    * A loop of kind `compaction` takes nothing of it.

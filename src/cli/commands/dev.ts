@@ -3,7 +3,7 @@ import { connect } from "../../client/index.ts";
 import { startDevServer } from "../../devserver/start-server.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { interrupted } from "../interrupts.ts";
+import { interrupted, onInterrupts } from "../interrupts.ts";
 import { describeKeeperEvent, makeHome, startWorker } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
 import type { KeeperEvent } from "../worker-keeper.ts";
@@ -60,9 +60,16 @@ async function dev(context: Context, flags: Flags): Promise<number> {
       if (!context.json) context.tell(context.err.dim("Ctrl-C ends both."));
       await stop;
       if (!context.json)
-        context.tell(context.err.dim("\nEnding the worker; what runs is given a little time …"));
+        context.tell(
+          context.err.dim(
+            "\nEnding the worker; what runs is given a little time. Ctrl-C hands it back at once.",
+          ),
+        );
     } finally {
+      const hurry = (): void => keeper.hurry();
+      const off = onInterrupts(streams.signals, hurry, hurry);
       await keeper.stop();
+      off();
     }
   } finally {
     await server.stop();

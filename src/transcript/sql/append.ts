@@ -4,6 +4,7 @@ import { type Branch, createBranch, findBranch, revertBranchId } from "./branche
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal, putEvents } from "./events.ts";
 import { adoptMissing, branchForRun } from "./forks.ts";
+import { takeUp } from "./reset.ts";
 import { exec, get, type Work } from "./statement.ts";
 
 export type Append = {
@@ -19,7 +20,8 @@ type LoopRow = { readonly ref: number; readonly branch: string };
 /**
  * Writes entries and events of one run where they belong, and gives the branch on which the run goes on.
  *
- * The newest run of the session's newest loop takes the session's head along.
+ * The newest run of the session's newest loop takes the session's head along; one that takes a loop up after a reset
+ * makes that one the newest again.
  */
 export function* append(write: Append): Work<string> {
   const { session, run, place } = write;
@@ -30,6 +32,7 @@ export function* append(write: Append): Work<string> {
     return branch;
   }
   const writer = yield* appear(loop.ref, run);
+  if (writer.isNew === true && writer.ordinal > 0) yield* takeUp(session, loop.ref, loop.branch);
   yield* putEvents(loop.ref, writer, write.events);
   if (loop.branch !== branch && writer.ordinal === (yield* newestOrdinal(loop.ref))) {
     yield* exec("UPDATE loops SET branch = ? WHERE ref = ?", branch, loop.ref);

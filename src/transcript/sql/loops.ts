@@ -12,7 +12,9 @@ import { putEntries } from "./entries.ts";
 import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
+import { loopBefore } from "./loop-before.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
+import { openedBeforeReset } from "./reset.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
@@ -23,12 +25,20 @@ type SessionRow = {
   readonly grants: string | null;
 };
 
-/** Opens a loop; the step's stored answer makes a second asking give the same. */
+/** Opens a loop; the step's stored answer makes a second asking give the same, and one by a run that was reset. */
 export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   const { step, atMs } = opening;
   const before = yield* resultOf(step);
   if (before !== undefined) return before.result as LoopOpened;
+  const opened = (yield* openedBeforeReset(opening)) ?? (yield* newLoop(opening));
+  yield* takeAndFinish(step, opened, opened, atMs);
+  // As it is, not sorted: a request is made again byte for byte.
+  if (opening.terms !== undefined) yield* setNote(step, yield* putContent(JSON.stringify(opening.terms)));
+  return opened;
+}
 
+function* newLoop(opening: LoopOpening): Work<LoopOpened> {
+  const { step, atMs } = opening;
   const session = yield* get<SessionRow>(
     "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
     step.session,
@@ -38,7 +48,7 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   else if (part === undefined) yield* abortRunning(step.session, atMs);
 
   const { branch, from } = yield* start(opening, session?.head_branch ?? MAIN);
-  const parentLoopId = parentOf(opening, session);
+  const parentLoopId = yield* parentOf(opening, session, branch, from);
   const loopId = yield* createLoop(opening, branch, from, parentLoopId);
 
   const isSpokenTo = opening.kind.type !== "compaction" && part === undefined;
@@ -51,8 +61,8 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   yield* putEntries(step.session, branch, step.run, entries);
   yield* takeFromInbox(step.session, rejected === undefined ? words : refused);
   yield* noteInSession(opening, branch, loopId);
-  const view = yield* viewBefore(step.session, branch, from);
-  const opened: LoopOpened = {
+  const view = yield* viewBefore(branch, from);
+  return {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
     kind: opening.kind,
@@ -70,15 +80,19 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
     ...(rejected === undefined ? {} : { rejected }),
     ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
   };
-  yield* takeAndFinish(step, opened, opened, atMs);
-  // As it is, not sorted: a request is made again byte for byte.
-  if (opening.terms !== undefined) yield* setNote(step, yield* putContent(JSON.stringify(opening.terms)));
-  return opened;
 }
 
-function parentOf(opening: LoopOpening, session: SessionRow | undefined): string | undefined {
+/** The loop before the place where this one begins: the session's last one, unless it says where (ID-05). */
+function* parentOf(
+  opening: LoopOpening,
+  session: SessionRow | undefined,
+  branch: Branch,
+  from: number,
+): Work<string | undefined> {
   if (opening.part !== undefined) return opening.part.parentLoopId;
-  return session === undefined ? opening.spawn?.loopId : (session.last_loop_id ?? undefined);
+  if (session === undefined) return opening.spawn?.loopId;
+  const there = opening.at === undefined ? undefined : yield* loopBefore(branch, from);
+  return there ?? session.last_loop_id ?? undefined;
 }
 
 /** The newest loop is the session's face, unless it is one of several: then the session waits for the choice. */

@@ -1,16 +1,23 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
+import type { ForkAsked, RewindAsked } from "../fork.ts";
+import type { SessionFollowing, SessionRotation } from "../formation.ts";
 import type { LoopClosing, LoopOpening } from "../loop.ts";
 import type { NewMessage } from "../session.ts";
+import type { NewSnapshot } from "../snapshot.ts";
 import type { Step } from "../step.ts";
 import type { WorkerProcess } from "../worker-process.ts";
 import type { Outbox, Place, SessionDefinition, StoreWrite } from "../write.ts";
+import { fork, rewind } from "./asked-branches.ts";
+import { bequeath } from "./bequeath.ts";
 import { putContent, putText } from "./contents.ts";
 import { saveDefinition, setDefinition } from "./definitions.ts";
 import { closeEvaluation, openEvaluation, warnOfEvaluation } from "./evaluations.ts";
+import { followSession, rotateSession } from "./formation.ts";
 import { putInbox } from "./inbox.ts";
 import { closeLoop, openLoop } from "./loops.ts";
 import { signIn, signOut } from "./processes.ts";
+import { keepSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claim, noteGroup, release, setNote, store } from "./steps.ts";
 
@@ -36,6 +43,12 @@ export const OPERATIONS = {
   openEvaluation: (opening: EvaluationOpening) => openEvaluation(opening),
   warnOfEvaluation: (evaluation: string, warning: string) => warnOfEvaluation(evaluation, warning),
   closeEvaluation: (closing: EvaluationClosing) => closeEvaluation(closing),
+  fork: (asked: ForkAsked) => fork(asked),
+  rewind: (asked: RewindAsked) => rewind(asked),
+  followSession: (following: SessionFollowing) => followSession(following),
+  rotateSession: (rotation: SessionRotation) => rotateSession(rotation),
+  keepSnapshot: (snapshot: NewSnapshot) => keepSnapshot(snapshot),
+  bequeath: (session: string) => bequeath(session),
   signIn: (process: WorkerProcess) => signIn(process),
   signOut: (processId: string) => signOut(processId),
 };

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { inject } from "vitest";
+import { type EncryptionOptions, encryptionOf } from "../../../src/codec/encryption.ts";
+import { SealingCodec } from "../../../src/codec/sealing-codec.ts";
 import type { InputFilter } from "../../../src/hooks/filters.ts";
 import type { Logger } from "../../../src/observability/log.ts";
 import type { SecretSource } from "../../../src/providers/secrets.ts";
@@ -33,6 +35,8 @@ export type StageOptions = {
   >;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
+  /** Of worker and client. */
+  readonly encryption?: EncryptionOptions;
   /** No worker: the test starts its own. */
   readonly worker?: boolean;
 };
@@ -60,7 +64,11 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const model = await startModelServer();
   const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
   const connection = await Connection.connect({ address });
-  const client = new Client({ connection, namespace });
+  const client = new Client({
+    connection,
+    namespace,
+    dataConverter: { payloadCodecs: [new SealingCodec(encryptionOf(options.encryption))] },
+  });
   const worker = options.worker === false ? undefined : await inProcess();
   const running = worker?.run();
 
@@ -76,6 +84,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       tools: options.tools ?? [],
       filters: options.filters ?? {},
       builtInTools: options.builtInTools ?? true,
+      ...(options.encryption === undefined ? {} : { encryption: options.encryption }),
       ...(options.log === undefined ? {} : { log: options.log }),
       hooks: options.hooks ?? {},
       ...options.registered,
