@@ -12,7 +12,18 @@ export type AttachAction =
 /** An action, and the number of the session that it is for, from 0. */
 export type AttachStep = { readonly to: number; readonly action: AttachAction };
 
-const COMMANDS = ["/f", "/follow", "/approve", "/deny", "/stop", "/status", "/approvals", "/quit", "/exit", "/help"];
+const COMMANDS = [
+  "/f",
+  "/follow",
+  "/approve",
+  "/deny",
+  "/stop",
+  "/status",
+  "/approvals",
+  "/quit",
+  "/exit",
+  "/help",
+];
 
 export const ATTACH_HELP = `What you type steers the agent.
   /f TEXT, /follow TEXT   say it when the agent is done

@@ -10,11 +10,11 @@ import { keyOf } from "./approval-questions.ts";
 import { questionLines } from "./approval-view.ts";
 import { ApprovalWatch } from "./approval-watch.ts";
 import type { AttachAction } from "./attach-lines.ts";
+import { statusRows } from "./commands/status.ts";
 import type { Context } from "./context.ts";
 import { EXIT, EXIT_OF_ERROR, EXIT_OF_OUTCOME } from "./exit-codes.ts";
 import { Renderer } from "./render.ts";
 import { count, describeCost, describeOutcome, shortened } from "./words.ts";
-import { statusRows } from "./commands/status.ts";
 
 /** With so long nothing to show, the server is asked whether a vendor is being tried again. */
 const QUIET_MS = 3_000;
@@ -78,7 +78,9 @@ export class AttachedSession {
           return await this.#answer(action);
         case "approvals":
           this.#announced.clear();
-          return this.#waiting.length === 0 ? this.tell("Nothing waits for your word.") : this.#hear(this.#waiting);
+          return this.#waiting.length === 0
+            ? this.tell("Nothing waits for your word.")
+            : this.#hear(this.#waiting);
         case "status":
           return await this.#tellStatus();
         case "tell":
@@ -151,7 +153,9 @@ export class AttachedSession {
   async #lookForRetries(): Promise<void> {
     if (performance.now() - this.#shownAtMs < QUIET_MS) return;
     const status = await this.#session.status().catch(() => undefined);
-    const retried = status?.pending.find(({ attempt, lastFailure }) => attempt > 1 && lastFailure !== undefined);
+    const retried = status?.pending.find(
+      ({ attempt, lastFailure }) => attempt > 1 && lastFailure !== undefined,
+    );
     const said = retried === undefined ? "" : retryLine(retried);
     if (said !== "" && said !== this.#retry) this.tell(said);
     this.#retry = said;
@@ -170,7 +174,9 @@ export class AttachedSession {
     if (this.#context.json) this.#json({ type: "result", outcome, turns, costUsd, exitCode: code });
     else {
       const how = outcome === undefined ? "ended from outside" : describeOutcome(outcome);
-      const words = [how, count(turns, "turn"), describeCost(costUsd), `session ${this.#session.id}`].join(" · ");
+      const words = [how, count(turns, "turn"), describeCost(costUsd), `session ${this.#session.id}`].join(
+        " · ",
+      );
       this.#write(`${code === EXIT.ok ? this.#context.out.dim(words) : this.#context.out.red(words)}\n`);
     }
     return code;

@@ -188,7 +188,7 @@ export class LocalHub implements StreamHub {
   async #write(batch: Batch): Promise<void> {
     try {
       await (await this.#writers.of(batch.session)).append(batch.text);
-      this.#outgoing.written(batch);
+      this.#outgoing.written(batch.bytes);
     } catch {
       this.#outgoing.lost(batch);
     }

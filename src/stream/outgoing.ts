@@ -1,4 +1,4 @@
-import type { LineCodec } from "./line-codec.ts";
+import { type LineCodec, PLAIN_LINES } from "./line-codec.ts";
 import type { Delta } from "./stream.ts";
 
 type Waiting = {
@@ -31,7 +31,7 @@ export class Outgoing {
   /** Bytes that wait or are being written. */
   #bytes = 0;
 
-  constructor(maxBytes: number, codec: LineCodec) {
+  constructor(maxBytes: number, codec: LineCodec = PLAIN_LINES) {
     this.#maxBytes = maxBytes;
     this.#codec = codec;
   }
@@ -66,7 +66,7 @@ export class Outgoing {
     return { session, text: lines.join(""), bytes, count, first };
   }
 
-  written({ bytes }: Batch): void {
+  written(bytes: number): void {
     this.#bytes -= bytes;
   }
 

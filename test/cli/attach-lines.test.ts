@@ -32,7 +32,10 @@ test("calls are answered by their id, or the only one without", () => {
 });
 
 test("a mistyped command is not sent to the model; a path and a doubled slash are", () => {
-  expect(attachStep("/aprove", 1)?.action).toEqual({ type: "tell", text: expect.stringContaining("/approve") });
+  expect(attachStep("/aprove", 1)?.action).toEqual({
+    type: "tell",
+    text: expect.stringContaining("/approve"),
+  });
   expect(attachStep("/etc/hosts", 1)?.action).toEqual({ type: "steer", text: "/etc/hosts" });
   expect(attachStep("//stop is a word", 1)?.action).toEqual({ type: "steer", text: "/stop is a word" });
 });

@@ -22,6 +22,7 @@ test("pin: the commands", () => {
     "run",
     "compare",
     "chat",
+    "attach",
     "init",
     "config",
     "list",
@@ -42,6 +43,8 @@ test("pin: the commands", () => {
     "schedule",
     "worker",
     "doctor",
+    "backup",
+    "restore",
   ]);
 });
 

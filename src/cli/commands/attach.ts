@@ -19,7 +19,11 @@ export function attachCommand(
     .command("attach")
     .description("Show sessions that run elsewhere, and speak to them")
     .argument("<session...>", "the sessions' ids")
-    .option("--from <place>", "loop, session or now; with --json also a cursor that was printed before", "loop")
+    .option(
+      "--from <place>",
+      "loop, session or now; with --json also a cursor that was printed before",
+      "loop",
+    )
     .addHelpText(
       "after",
       `

@@ -1,6 +1,8 @@
 import type { LoopEvent } from "../../schema/record.ts";
 import type { NewEvent } from "../write.ts";
+import { placeOf, secret } from "./private.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** A run that has written to a loop. The highest ordinal is the newest: the one that the record follows. */
 export type LoopRun = {
@@ -8,6 +10,8 @@ export type LoopRun = {
   readonly run: string;
   readonly low: number | null;
   readonly upto: number | null;
+  /** It has only just been entered. */
+  readonly isNew?: true;
 };
 
 const COLUMNS = "ordinal, run, low, upto";
@@ -18,7 +22,7 @@ export function* appear(loop: number, run: string): Work<LoopRun> {
   if (known !== undefined) return known;
   const ordinal = (yield* newestOrdinal(loop)) + 1;
   yield* exec("INSERT INTO loop_runs (loop, ordinal, run) VALUES (?, ?, ?)", loop, ordinal, run);
-  return { ordinal, run, low: null, upto: null };
+  return { ordinal, run, low: null, upto: null, isNew: true };
 }
 
 export function* newestOrdinal(loop: number): Work<number> {
@@ -36,7 +40,7 @@ export function* putEvents(loop: number, writer: LoopRun, events: readonly NewEv
       writer.ordinal,
       event.sequence,
       event.atMs,
-      json(event.body),
+      secret(json(event.body), "events.body", loop, writer.ordinal, event.sequence),
     );
   }
   const low = Math.min(writer.low ?? Number.POSITIVE_INFINITY, ...events.map((event) => event.sequence));
@@ -110,6 +114,6 @@ export function* eventRows(
     loopId: loop.loopId,
     sequence: row.sequence,
     atMs: row.at_ms,
-    body: JSON.parse(row.body),
+    body: JSON.parse(wordsIn(row, "body", placeOf("events.body", [loop.ref, stretch.ordinal, row.sequence]))),
   }));
 }

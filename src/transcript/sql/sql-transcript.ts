@@ -1,13 +1,17 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
+import type { Archive } from "../archive.ts";
 import type {
   EvaluationClosing,
   EvaluationOpened,
   EvaluationOpening,
   EvaluationRecord,
 } from "../evaluation.ts";
+import type { ForkAsked, Forked, RewindAsked, Rewound } from "../fork.ts";
+import type { Rotated, SessionFollowing, SessionRotation } from "../formation.ts";
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
+import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Remains, WorkerProcess } from "../worker-process.ts";
@@ -21,13 +25,18 @@ import { inboxOf } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
 import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
+import type { RekeyCursor, RekeyPage } from "./rekey.ts";
+import { snapshotsOf } from "./snapshots.ts";
+import { SqlArchive } from "./sql-archive.ts";
 import { noteOf } from "./steps.ts";
 
 /** The transcript in a database, whichever engine carries the statements out. */
 export class SqlTranscript implements Transcript {
+  readonly archive: Archive;
   readonly #engine: Engine;
 
   constructor(engine: Engine) {
+    this.archive = new SqlArchive(engine);
     this.#engine = engine;
   }
 
@@ -107,6 +116,37 @@ export class SqlTranscript implements Transcript {
     return this.#engine.read(() => evaluationsOf(session));
   }
 
+  fork(asked: ForkAsked): Promise<Forked> {
+    return this.#engine.write("fork", asked);
+  }
+
+  rewind(asked: RewindAsked): Promise<Rewound> {
+    return this.#engine.write("rewind", asked);
+  }
+
+  followSession(following: SessionFollowing): Promise<SessionRecord | undefined> {
+    return this.#engine.write("followSession", following);
+  }
+
+  rotateSession(rotation: SessionRotation): Promise<Rotated> {
+    return this.#engine.write("rotateSession", rotation);
+  }
+
+  keepSnapshot(snapshot: NewSnapshot): Promise<void> {
+    return this.#engine.write("keepSnapshot", snapshot);
+  }
+
+  snapshots(
+    session: string,
+    at: { branch: string; position: number },
+  ): Promise<readonly WorkspaceSnapshot[]> {
+    return this.#engine.read(() => snapshotsOf(session, at));
+  }
+
+  bequeath(session: string): Promise<number> {
+    return this.#engine.write("bequeath", session);
+  }
+
   session(id: string): Promise<SessionRecord | undefined> {
     return this.#engine.read(() => sessionOf(id));
   }
@@ -165,6 +205,13 @@ export class SqlTranscript implements Transcript {
 
   remains(processId: string): Promise<Remains> {
     return this.#engine.read(() => remainsOf(processId));
+  }
+
+  /** Seals one page of what is stored anew; `to` is the key that this transcript writes with. */
+  rekeyPage(to: string | undefined, cursor?: RekeyCursor): Promise<RekeyPage> {
+    return cursor === undefined
+      ? this.#engine.write("rekey", to ?? null)
+      : this.#engine.write("rekey", to ?? null, cursor);
   }
 
   close(): Promise<void> {
