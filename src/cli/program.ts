@@ -17,6 +17,7 @@ import { sendCommand } from "./commands/message.ts";
 import { runCommand } from "./commands/run.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
 import { updateCommand } from "./commands/update.ts";
@@ -54,6 +55,7 @@ const COMMANDS = [
   jobCommand,
   scheduleCommand,
   workerCommand,
+  serveCommand,
   doctorCommand,
 ] as const;
 

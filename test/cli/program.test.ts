@@ -41,6 +41,7 @@ test("pin: the commands", () => {
     "job",
     "schedule",
     "worker",
+    "serve",
     "doctor",
   ]);
 });
