@@ -47,12 +47,14 @@ describe("holdfast serve", () => {
     const file = join(home, "agents.toml");
     await writeFile(
       file,
-      '[agent]\nname = "teller"\nsystem_prompt = "x"\n[agent.model]\nid = "m"\napi = "anthropic_messages"\nprovider = "anthropic"\nbase_url = "http://127.0.0.1:1"\napi_key = "${KEY}"\n',
+      '[provider]\nmodel = "m"\napi = "anthropic"\napi_key = "${KEY}"\n[agent.profile]\nname = "teller"\n',
     );
     const { code, said, interrupt } = serving(["--token-env", "MY_TOKEN", "--agent", file], {
       MY_TOKEN: token,
+      KEY: "none",
     });
     await eventually(() => said.out.includes("serving") || said.err !== "", { what: "the ready line" });
+    expect(said.err).toBe("");
     const url = /http:\/\/[\d.:]+/.exec(said.out)?.[0];
     const post = (agent: unknown) =>
       fetch(`${url}/v1/sessions`, {
