@@ -21,6 +21,7 @@ import { rekeyCommand } from "./commands/rekey.ts";
 import { runCommand } from "./commands/run.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
 import { updateCommand } from "./commands/update.ts";
@@ -64,6 +65,7 @@ const COMMANDS = [
   jobCommand,
   scheduleCommand,
   workerCommand,
+  serveCommand,
   doctorCommand,
   backupCommand,
   restoreCommand,

@@ -42,6 +42,7 @@ test("pin: the commands", () => {
     "job",
     "schedule",
     "worker",
+    "serve",
     "doctor",
     "backup",
     "restore",
