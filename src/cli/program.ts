@@ -16,6 +16,7 @@ import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
 import { sendCommand } from "./commands/message.ts";
+import { rekeyCommand } from "./commands/rekey.ts";
 import { runCommand } from "./commands/run.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
@@ -56,6 +57,7 @@ const COMMANDS = [
   branchCommand,
   raiseLimitCommand,
   updateCommand,
+  rekeyCommand,
   stopCommand,
   jobCommand,
   scheduleCommand,

@@ -74,6 +74,7 @@ export type { SessionResult } from "./output.ts";
 export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
+export { type Rekeyed, type RekeyOptions, rekey } from "./rekey.ts";
 export type { RequestOptions, TurnRequest } from "./request.ts";
 export type { Rewinding } from "./rewind.ts";
 export {

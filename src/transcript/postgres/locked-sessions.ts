@@ -42,6 +42,8 @@ const SESSIONS: Sessions = {
   sweepTexts: () => "everything",
   nameText: () => [],
   fillSearch: () => "everything",
+  // Each row is compared before it is set.
+  rekey: () => [],
   signIn: () => [],
   signOut: () => [],
 };
