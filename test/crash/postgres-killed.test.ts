@@ -14,7 +14,7 @@ describe.skipIf(postgresBinaries() === undefined)("with the transcript in Postgr
   test("PostgreSQL is killed while agents work, a worker dies too, and both come back: nothing is lost, nothing is done twice", async () => {
     const { violations, kills } = await play({
       name: "postgres",
-      workers: [["store:after:30"], []],
+      workers: [["store:after:12"], []],
       scenarios: [...MANY],
       env: { HOLDFAST_DATABASE_URL: postgres.url(await postgres.database()) },
       during: async () => {

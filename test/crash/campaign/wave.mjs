@@ -8,7 +8,7 @@ import { hitBy, recoveriesOf } from "./kills.mjs";
 import { play, prepare } from "./run.mjs";
 
 /** A run that has not ended by then will not. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 150_000;
 
 /**
  * Many runs at once over workers that die at the places that they are told. When all is over, each run is judged.
