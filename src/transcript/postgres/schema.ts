@@ -249,7 +249,7 @@ CREATE TABLE text_names (
 CREATE INDEX text_names_by_owner ON text_names (owner);
 INSERT INTO text_names (hash, owner)
   SELECT DISTINCT note::jsonb #>> '{}', session FROM steps WHERE kind = 'open-loop' AND note IS NOT NULL;
-CREATE INDEX entries_by_content ON entries (content) WHERE content IS NOT NULL;
+CREATE INDEX IF NOT EXISTS entries_by_content ON entries (content) WHERE content IS NOT NULL;
 CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
 CREATE INDEX loops_by_evaluation ON loops (evaluation) WHERE evaluation IS NOT NULL;
 CREATE TABLE search_words (
