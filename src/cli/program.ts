@@ -3,6 +3,7 @@ import { HoldfastError } from "../client/index.ts";
 import { AgentFileError } from "./agent-file.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
+import { branchCommand } from "./commands/branch.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { compactCommand } from "./commands/compact.ts";
 import { compareCommand } from "./commands/compare.ts";
@@ -10,6 +11,7 @@ import { configCommand } from "./commands/config.ts";
 import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
@@ -49,6 +51,9 @@ const COMMANDS = [
   compactCommand,
   continueCommand,
   rerunCommand,
+  forkCommand,
+  rewindCommand,
+  branchCommand,
   raiseLimitCommand,
   updateCommand,
   stopCommand,
@@ -82,6 +87,10 @@ export function buildProgram(streams: Streams, act: Act): Command {
     .option("--namespace <name>", "its namespace")
     .option("--task-queue <name>", "the queue that the workers poll")
     .option("--home <dir>", "where transcript and live output lie (default: ~/.holdfast)")
+    .option(
+      "--database <url>",
+      "the PostgreSQL database that holds both instead, for workers of several hosts",
+    )
     .option("--profile <name>", "of Temporal's configuration file")
     .option("--json", "one JSON object a line on standard output")
     .addHelpText(

@@ -1,13 +1,13 @@
 import type { OperationArguments, OperationName } from "../sql/operations.ts";
 
-type Sessions = {
-  readonly [Name in OperationName]: (...values: OperationArguments<Name>) => readonly string[];
-};
+type Locked = readonly string[] | "everything";
+type Sessions = { readonly [Name in OperationName]: (...values: OperationArguments<Name>) => Locked };
 
 /**
  * The sessions that an operation writes to. It holds them until it is committed, so that it sees what a single writer
  * would see.
  *
+ * One that finds out by itself which sessions it writes to holds everything: nobody writes meanwhile, as with one writer.
  * Those of no session are single statements, or have only rows that are written once under their hash.
  */
 const SESSIONS: Sessions = {
@@ -31,11 +31,11 @@ const SESSIONS: Sessions = {
   followSession: ({ id, previous }) => [id, previous],
   rotateSession: ({ session, next }) => [session, next],
   keepSnapshot: ({ session }) => [session],
-  bequeath: (session) => [session],
+  bequeath: () => "everything",
   signIn: () => [],
   signOut: () => [],
 };
 
-export function lockedSessions(name: OperationName, values: readonly unknown[]): readonly string[] {
-  return (SESSIONS[name] as (...values: readonly unknown[]) => readonly string[])(...values);
+export function lockedSessions(name: OperationName, values: readonly unknown[]): Locked {
+  return (SESSIONS[name] as (...values: readonly unknown[]) => Locked)(...values);
 }
