@@ -62,6 +62,9 @@ const STATUS_OF_ERROR = {
   "output-invalid": 500,
   "output-unreadable": 409,
   "store-failed": 503,
+  "key-missing": 500,
+  "keys-differ": 503,
+  "session-locked": 409,
 } as const satisfies Record<HoldfastErrorCode, ProblemStatus>;
 
 /** A request that the server refuses before anybody else is asked. */

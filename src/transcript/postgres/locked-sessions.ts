@@ -32,6 +32,16 @@ const SESSIONS: Sessions = {
   rotateSession: ({ session, next }) => [session, next],
   keepSnapshot: ({ session }) => [session],
   bequeath: () => "everything",
+  importLines: (token) => [token],
+  finishImport: (token, sessions) => [token, ...sessions],
+  edit: ({ session }) => [session],
+  setScope: (session) => [session],
+  // A text that others name meanwhile must not go.
+  beginDelete: () => "everything",
+  deletePage: () => "everything",
+  sweepTexts: () => "everything",
+  nameText: () => [],
+  fillSearch: () => "everything",
   signIn: () => [],
   signOut: () => [],
 };

@@ -4,6 +4,7 @@ import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
 import { ahead } from "./out-of-step.ts";
+import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
@@ -50,6 +51,7 @@ function* insert(session: string, branch: Branch, run: string, entry: NewEntry):
     large ? null : message,
     large ? yield* putContent(message) : null,
   );
+  yield* indexEntry(branch.ref, entry.position, entry.message);
   if (entry.messageId !== undefined) {
     yield* exec(
       "INSERT INTO message_ids (session, id) VALUES (?, ?) ON CONFLICT DO NOTHING",

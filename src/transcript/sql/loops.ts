@@ -11,6 +11,7 @@ import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
 import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { loopBefore } from "./loop-before.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
@@ -19,6 +20,7 @@ import { openedBeforeReset } from "./reset.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
+import { nameText } from "./texts.ts";
 
 type SessionRow = {
   readonly head_branch: string;
@@ -31,10 +33,15 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   const { step, atMs } = opening;
   const before = yield* resultOf(step);
   if (before !== undefined) return yield* asOpened(opening, before.result as LoopOpened);
+  yield* mustBeSeen(step.session);
   const opened = (yield* openedBeforeReset(opening)) ?? (yield* newLoop(opening));
   yield* takeAndFinish(step, opened, opened, atMs);
   // As it is, not sorted: a request is made again byte for byte.
-  if (opening.terms !== undefined) yield* setNote(step, yield* putContent(JSON.stringify(opening.terms)));
+  if (opening.terms !== undefined) {
+    const hash = yield* putContent(JSON.stringify(opening.terms));
+    yield* nameText(step.session, hash);
+    yield* setNote(step, hash);
+  }
   return opened;
 }
 

@@ -5,7 +5,7 @@ import type { StepRecord } from "../step.ts";
 import { groupOf } from "./evaluations.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
 
-type SessionRow = {
+export type SessionRow = {
   id: string;
   agent_name: string;
   definition_hash: string;
@@ -18,10 +18,11 @@ type SessionRow = {
   spawn: string | null;
   agent_id: string | null;
   formation: string | null;
+  scope: string | null;
 };
 
 export function* sessionOf(id: string): Work<SessionRecord | undefined> {
-  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", id);
   return row === undefined ? undefined : sessionRecord(row);
 }
 
@@ -31,7 +32,7 @@ export function* sessionsOf(filter: {
   status?: LoopStatus;
   spawnedBy?: string;
 }): Work<SessionRecord[]> {
-  const conditions: string[] = [];
+  const conditions: string[] = ["hidden IS NULL"];
   const values: Value[] = [];
   if (filter.agentName !== undefined) {
     conditions.push("agent_name = ?");
@@ -45,12 +46,11 @@ export function* sessionsOf(filter: {
     conditions.push("spawned_by = ?");
     values.push(filter.spawnedBy);
   }
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const text = `SELECT * FROM sessions ${where} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
+  const text = `SELECT * FROM sessions WHERE ${conditions.join(" AND ")} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
   return (yield* all<SessionRow>(text, ...values, filter.limit)).map(sessionRecord);
 }
 
-function sessionRecord(row: SessionRow): SessionRecord {
+export function sessionRecord(row: SessionRow): SessionRecord {
   return {
     id: row.id,
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
@@ -64,6 +64,7 @@ function sessionRecord(row: SessionRow): SessionRecord {
     loops: row.loops,
     status: row.status,
     ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) as SpawnRef }),
+    ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
   };
 }
 
@@ -95,7 +96,8 @@ export function* loopPage(
   limit: number,
 ): Work<{ ref: number; record: LoopRecord }[]> {
   const text = `SELECT loops.*, evaluations.closed
-    FROM loops LEFT JOIN evaluations ON evaluations.id = loops.evaluation
+    FROM loops JOIN sessions ON sessions.id = loops.session AND sessions.hidden IS NULL
+      LEFT JOIN evaluations ON evaluations.id = loops.evaluation
     WHERE loops.session = ? AND ref > ? ORDER BY ref LIMIT ?`;
   const rows = yield* all<LoopRow>(text, session, behind, limit);
   return rows.map((row) => ({ ref: row.ref, record: loopRecord(row) }));
