@@ -11,6 +11,7 @@ import { configCommand } from "./commands/config.ts";
 import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { exploreCommand } from "./commands/explore.ts";
 import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
@@ -53,6 +54,7 @@ const COMMANDS = [
   forkCommand,
   rewindCommand,
   branchCommand,
+  exploreCommand,
   raiseLimitCommand,
   updateCommand,
   stopCommand,
