@@ -12,6 +12,7 @@ import { configCommand } from "./commands/config.ts";
 import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { exploreCommand } from "./commands/explore.ts";
 import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
@@ -58,6 +59,7 @@ const COMMANDS = [
   forkCommand,
   rewindCommand,
   branchCommand,
+  exploreCommand,
   raiseLimitCommand,
   updateCommand,
   rekeyCommand,

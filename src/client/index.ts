@@ -41,7 +41,11 @@ export type { OutputFormat } from "../schema/output.ts";
 export type { DefinitionChange, Entry, Formation, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
 export type { LoopRecord } from "../transcript/loop.ts";
-export type { EvaluationRequest, EvaluationResult } from "../workflows/evaluation-input.ts";
+export type {
+  EvaluationRequest,
+  EvaluationResult,
+  ExplorationResult,
+} from "../workflows/evaluation-input.ts";
 export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
@@ -64,6 +68,7 @@ export {
   tokenEfficient,
   transparent,
 } from "./evaluation-strategies.ts";
+export { Exploration, type ExploredBranch, type ExploreOptions } from "./explore.ts";
 export { type Extracted, extractJson } from "./extract-json.ts";
 export type { ForkedBranch, ForkOptions } from "./fork.ts";
 export type { Health, HealthOptions } from "./health.ts";
