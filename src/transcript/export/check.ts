@@ -36,19 +36,24 @@ export class Check {
     }
     switch (line.type) {
       case "loop":
-        return this.#loop(section, line);
+        this.#loop(section, line);
+        return;
       case "branch":
-        return this.#branch(section, line);
+        this.#branch(section, line);
+        return;
       case "definition":
-        return mustBe(hashOf(canonicalJson(line.definition)), line.hash, "the definition");
+        mustBe(hashOf(canonicalJson(line.definition)), line.hash, "the definition");
+        return;
       case "content":
         mustBe(hashOf(line.text), line.hash, "the text");
         this.#contents.add(line.hash);
         return;
       case "entry":
-        return this.#entry(section, line);
+        this.#entry(section, line);
+        return;
       case "event":
-        return this.#event(section, line);
+        this.#event(section, line);
+        return;
       case "evaluation":
       case "step":
       case "inbox":
@@ -65,7 +70,8 @@ export class Check {
   #leave(): void {
     const section = this.#section;
     if (section === undefined) return;
-    if (!section.branches.has(section.headBranch)) throw new Error(`the branch ${section.headBranch} is missing`);
+    if (!section.branches.has(section.headBranch))
+      throw new Error(`the branch ${section.headBranch} is missing`);
     for (const [id, { length, next }] of section.branches) {
       if (next < length) throw new Error(`entries from ${next} to ${length} of branch ${id} are missing`);
     }
@@ -83,7 +89,8 @@ export class Check {
   #branch({ branches }: Section, { id, parent, length }: BranchLine): void {
     if (branches.has(id)) throw new Error(`branch ${id} is there twice`);
     const from = parent === undefined ? undefined : branches.get(parent.branch);
-    if (parent !== undefined && from === undefined) throw new Error(`branch ${id} leaves ${parent.branch}, which is not there`);
+    if (parent !== undefined && from === undefined)
+      throw new Error(`branch ${id} leaves ${parent.branch}, which is not there`);
     branches.set(id, { length, next: parent?.position ?? 0 });
   }
 
@@ -94,9 +101,12 @@ export class Check {
       throw new Error(`branch ${branch} goes on with ${at.next} of ${at.length}, found ${position}`);
     }
     at.next += 1;
-    if ((message === undefined) === (content === undefined)) throw new Error("an entry has a message or names one");
-    if (content !== undefined && !this.#contents.has(content)) throw new Error(`the text ${content} did not come before`);
-    if (message !== undefined && !AgentMessage.safeParse(message).success) throw new Error("this is not a message");
+    if ((message === undefined) === (content === undefined))
+      throw new Error("an entry has a message or names one");
+    if (content !== undefined && !this.#contents.has(content))
+      throw new Error(`the text ${content} did not come before`);
+    if (message !== undefined && !AgentMessage.safeParse(message).success)
+      throw new Error("this is not a message");
   }
 
   #event({ loops }: Section, { loopId, sequence }: EventLine): void {

@@ -19,7 +19,8 @@ export async function checkFile(open: OpenFile): Promise<CheckedFile> {
   let header: HeaderLine | undefined;
   for await (const read of readExport(open())) {
     if (read.type === "header") header = read.header;
-    else if (read.type === "end" && header !== undefined) return { header, digest: read.digest, lines: read.lines };
+    else if (read.type === "end" && header !== undefined)
+      return { header, digest: read.digest, lines: read.lines };
   }
   throw new ExportError(1, "the file is empty");
 }
@@ -114,6 +115,14 @@ function messageIn(text: string): unknown {
 
 /** As a run's id looks; another one for each session that a file becomes. */
 function anotherRun(session: string, run: string): string {
-  const hex = createHash("sha256").update(JSON.stringify([session, run])).digest("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
+  const hex = createHash("sha256")
+    .update(JSON.stringify([session, run]))
+    .digest("hex");
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join("-");
 }

@@ -32,7 +32,10 @@ export async function* readExport(bytes: AsyncIterable<Uint8Array>): AsyncGenera
       continue;
     }
     if (body === undefined) {
-      throw new ExportError(number, "its sum is wrong: the line was changed, or lines before it are missing or moved");
+      throw new ExportError(
+        number,
+        "its sum is wrong: the line was changed, or lines before it are missing or moved",
+      );
     }
     const value = parsed(body, number);
     if (value.type === "end") {
@@ -85,7 +88,10 @@ function parsed(body: string, number: number): { readonly type?: unknown } {
   }
 }
 
-function said(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[], type: unknown): string {
+function said(
+  issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
+  type: unknown,
+): string {
   const [first] = issues;
   const where = first === undefined || first.path.length === 0 ? "" : ` ${first.path.join(".")}:`;
   return `"${String(type)}" is not as it should be:${where} ${first?.message ?? ""}`;

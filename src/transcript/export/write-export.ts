@@ -28,7 +28,10 @@ export async function* exportText(
 }
 
 /** What sessions are known by, whenever and wherever they are written to a file. */
-export async function digestOf(archive: Pick<Archive, "lines">, sessions: readonly string[]): Promise<string> {
+export async function digestOf(
+  archive: Pick<Archive, "lines">,
+  sessions: readonly string[],
+): Promise<string> {
   const digest = new BodyDigest();
   for (const session of sessions) {
     for await (const line of archive.lines(session)) digest.add(JSON.stringify(line));

@@ -1,8 +1,7 @@
-import { type SearchTerm, searchTerms, searchText } from "../../core/search-text.ts";
-import type { AgentMessage } from "../../schema/message.ts";
+import { type SearchTerm, searchTerms } from "../../core/search-text.ts";
 import type { SearchQuery } from "../archive.ts";
 import { conditionsOf, type ListedRow } from "./listing.ts";
-import { indexEntry, placeOf, POSITIONS } from "./search-index.ts";
+import { indexEntry, POSITIONS, placeOf } from "./search-index.ts";
 import { all, exec, get, type Value, type Work } from "./statement.ts";
 
 // Full text over messages.
