@@ -7,7 +7,14 @@ const PACKAGES = "^node_modules/";
 const TEMPORAL = "^node_modules/@temporalio/";
 /** The composition root, and what it is told. */
 const WORKER = "^src/worker(/|\\.ts$)";
+/** Says where tests may end a worker; imports nothing. */
+const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
+
+/** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
+const KEEPERS = ["transcript", "stream"];
+/** Keys and what they seal, without what Temporal's payloads need. */
+const KEYS = "^src/codec/(encryption|key-error|key-references|key-ring)\\.ts$";
 
 const room = (name) => `^src/${name}/`;
 const rooms = (...names) => names.map(room);
@@ -53,11 +60,23 @@ module.exports = {
     }),
     ...ADAPTERS.flatMap((name) => [
       ...only(`${name}-is-an-adapter`, room(name), {
-        runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
+        runtime: [
+          ...rooms("schema", "core"),
+          ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
+          "^src/tools/tool\\.ts$",
+          KILL_POINT,
+          PACKAGES,
+        ],
         allowBuiltins: true,
       }),
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
     ]),
+    ...only("postgres-stands-below-its-adapters", room("postgres"), {
+      runtime: [PACKAGES],
+      allowBuiltins: true,
+    }),
+    withoutTemporal("postgres-knows-no-temporal", room("postgres")),
+    ...only("codec-seals", room("codec"), { runtime: [PACKAGES], allowBuiltins: true }),
     ...only("config-is-an-adapter", room("config"), {
       runtime: [...rooms("schema", "core"), "^src/tools/tool\\.ts$", PACKAGES],
       allowBuiltins: true,
@@ -71,25 +90,30 @@ module.exports = {
     }),
     withoutTemporal("hooks-know-no-temporal", room("hooks")),
     ...only("activities-join-adapters", room("activities"), {
-      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), PACKAGES],
+      runtime: [...rooms("schema", "core", "hooks", ...ADAPTERS), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("client-reads-and-signals", room("client"), {
       runtime: [
-        ...rooms("schema", "core", "transcript", "stream", "config"),
+        ...rooms("schema", "core", "transcript", "stream", "config", "codec"),
         "^src/workflows/messages\\.ts$",
         PACKAGES,
       ],
       types: rooms("workflows"),
       allowBuiltins: true,
     }),
+    ...only("server-uses-client", room("server"), {
+      runtime: [...rooms("client", "schema", "core"), PACKAGES],
+      allowBuiltins: true,
+    }),
+    withoutTemporal("server-knows-no-temporal", room("server")),
     ...only("devserver-stands-alone", room("devserver"), {
       runtime: [...rooms("schema", "core"), PACKAGES],
       allowBuiltins: true,
     }),
     ...only("cli-uses-client", room("cli"), {
       runtime: [
-        ...rooms("client", "config", "schema", "core", "observability", "devserver"),
+        ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,
@@ -98,18 +122,38 @@ module.exports = {
     }),
     ...only("testing-is-below-client", room("testing"), {
       runtime: [
-        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "devserver", ...ADAPTERS),
+        ...rooms(
+          "schema",
+          "core",
+          "hooks",
+          "workflows",
+          "activities",
+          "config",
+          "devserver",
+          "codec",
+          ...ADAPTERS,
+        ),
         PACKAGES,
       ],
       allowBuiltins: true,
     }),
     ...only("recovery-frees-what-dead-workers-held", room("recovery"), {
-      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), PACKAGES],
+      runtime: [...rooms("schema", "core", "transcript", "tools", "observability"), KILL_POINT, PACKAGES],
       allowBuiltins: true,
     }),
     ...only("worker-composes", WORKER, {
       runtime: [
-        ...rooms("schema", "core", "hooks", "workflows", "activities", "config", "recovery", ...ADAPTERS),
+        ...rooms(
+          "schema",
+          "core",
+          "hooks",
+          "workflows",
+          "activities",
+          "config",
+          "recovery",
+          "codec",
+          ...ADAPTERS,
+        ),
         PACKAGES,
       ],
       allowBuiltins: true,
@@ -119,6 +163,12 @@ module.exports = {
       severity: "error",
       from: { path: "^src/", pathNot: [room("cli"), WORKER] },
       to: { path: WORKER },
+    },
+    {
+      name: "nobody-but-the-cli-imports-the-server",
+      severity: "error",
+      from: { path: "^src/", pathNot: [room("cli"), room("server")] },
+      to: { path: room("server") },
     },
     {
       name: "nobody-imports-the-cli",
@@ -159,13 +209,17 @@ module.exports = {
             "activities",
             "client",
             "config",
+            "codec",
             "devserver",
             "recovery",
+            "postgres",
+            "server",
             "cli",
             "testing",
           ),
           ...rooms(...ADAPTERS),
           WORKER,
+          KILL_POINT,
         ],
       },
       to: {},

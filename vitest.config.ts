@@ -5,10 +5,17 @@ import { defineConfig } from "vitest/config";
 /** A test needs a Temporal server when it takes the address of the run's, or starts one itself. */
 const ASKS_FOR_SERVER = /\binject\(\s*["']temporal["']|\bstartDevServer\b|support\/temporal\.ts/;
 
+/** One of these needs a PostgreSQL server beside it. */
+const ASKS_FOR_POSTGRES = /\binject\(\s*["']postgres["']|postgres-bench\.ts|support\/postgres\.ts/;
+
 const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.ts"))
   .map((file) => join("test", file));
-const withServer = tests.filter((file) => ASKS_FOR_SERVER.test(readFileSync(file, "utf8")));
+const asking = (pattern: RegExp) => tests.filter((file) => pattern.test(readFileSync(file, "utf8")));
+const withPostgres = asking(ASKS_FOR_POSTGRES);
+const withServer = asking(ASKS_FOR_SERVER).filter((file) => !withPostgres.includes(file));
+/** An empty list would mean the default pattern. */
+const orNone = (files: readonly string[]) => (files.length === 0 ? ["test/none"] : [...files]);
 
 export default defineConfig({
   test: {
@@ -22,15 +29,22 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: withServer },
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [...withServer, ...withPostgres] },
       },
       {
         extends: true,
         test: {
           name: "server",
-          // An empty list would mean the default pattern.
-          include: withServer.length === 0 ? ["test/none"] : withServer,
+          include: orNone(withServer),
           globalSetup: ["test/support/dev-server.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "postgres",
+          include: orNone(withPostgres),
+          globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
         },
       },
     ],

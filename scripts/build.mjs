@@ -32,6 +32,7 @@ async function bundleWorkflows() {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(root, "dist", "workflows", "index.js"),
     payloadConverterPath: join(root, "dist", "workflows", "payload-converter.js"),
+    failureConverterPath: join(root, "dist", "workflows", "failure-converter.js"),
     logger: new DefaultLogger("WARN"),
   });
   writeFileSync("dist/workflow-bundle.js", code);

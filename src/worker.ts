@@ -6,7 +6,12 @@ import { NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporal
 import { Conversations } from "./activities/conversations.ts";
 import { Definitions } from "./activities/definitions.ts";
 import { createActivities } from "./activities/index.ts";
+import { type Encryption, encryptionOf } from "./codec/encryption.ts";
+import { SealingCodec } from "./codec/sealing-codec.ts";
+import { identityWith } from "./codec/worker-keys.ts";
+import { databaseUrl } from "./config/database.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
+import { drainMsFrom, secondsFrom, versioningFrom, versioningOf } from "./config/worker-environment.ts";
 import { BUILT_IN_STRATEGIES } from "./hooks/compaction-strategy.ts";
 import { BUILT_IN_EVALUATIONS } from "./hooks/evaluation-strategy.ts";
 import { FilterRegistry } from "./hooks/filters.ts";
@@ -19,7 +24,7 @@ import { environment } from "./providers/secrets.ts";
 import { thisProcess } from "./recovery/process-identity.ts";
 import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
-import { LocalHub } from "./stream/local-hub.ts";
+import { openHub } from "./stream/open-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
 import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
@@ -27,10 +32,14 @@ import { restTools } from "./tools/rest/rest-tools.ts";
 import { teamTools } from "./tools/team/team-tools.ts";
 import type { Tool } from "./tools/tool.ts";
 import { viewTools } from "./tools/view/view-tools.ts";
-import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
+import { openTranscript } from "./transcript/open-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
+import { deploymentOptions } from "./worker/deployment.ts";
+import { Drain } from "./worker/drain.ts";
+import { endOnSignals } from "./worker/end-on-signals.ts";
 import type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
 
+export type { Versioning } from "./config/worker-environment.ts";
 export type { HookAnswer } from "./hooks/answer.ts";
 export type { CompactionRequest, CompactionStrategy } from "./hooks/compaction-strategy.ts";
 export type { ContextConverter, ContextFacts, ContextTransform } from "./hooks/context-functions.ts";
@@ -59,7 +68,10 @@ const STICKY_TIMEOUT = "5 seconds";
 const ACTIVITY_SLOTS = 500;
 
 /** What a model stream or a tool may still take when the worker is asked to end. */
-const GRACE = "10 seconds";
+const DRAIN_MS = 10_000;
+
+/** How soon an end is noticed that nobody has told us of: the SDK listens to signals of its own. */
+const LOOK_MS = 200;
 
 /** What Holdfast asks of Temporal's worker; benchmarks give the same to the one that they compare with. */
 export const WORKER_SETTINGS = {
@@ -67,7 +79,7 @@ export const WORKER_SETTINGS = {
   stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
   maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
   maxConcurrentLocalActivityExecutions: ACTIVITY_SLOTS,
-  shutdownGraceTime: GRACE,
+  shutdownGraceTime: DRAIN_MS,
 } satisfies Partial<WorkerOptions>;
 
 /**
@@ -77,6 +89,7 @@ export const WORKER_SETTINGS = {
 export async function createWorker(options: HoldfastWorkerOptions = {}): Promise<HoldfastWorker> {
   const log = options.log ?? createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
   const config = readConfig();
+  const encryption = encryptionOf(options.encryption);
   const address = options.address ?? config.connectionOptions.address ?? "localhost:7233";
   const namespace = options.namespace ?? config.namespace ?? "default";
   const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
@@ -92,9 +105,10 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
   try {
     await connection.workflowService.describeNamespace({ namespace });
     const home = homeAt(options.home);
-    const transcript = options.transcript ?? (await SqliteTranscript.open({ path: home.transcript }));
+    const database = databaseUrl(options.database);
+    const transcript = options.transcript ?? (await openTranscript({ path: home.transcript, database }));
     if (options.transcript === undefined) opened.push(() => transcript.close());
-    const hub = options.hub ?? new LocalHub(home.folder);
+    const hub = options.hub ?? openHub({ folder: home.folder, database });
     if (options.hub === undefined) opened.push(() => hub.close());
     return await assemble(options, {
       connection,
@@ -104,6 +118,7 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
       transcript,
       hub,
       log,
+      encryption,
       closeOwn,
     });
   } catch (error) {
@@ -140,11 +155,12 @@ type Parts = {
   readonly transcript: Transcript;
   readonly hub: StreamHub;
   readonly log: Logger;
+  readonly encryption: Encryption;
   readonly closeOwn: () => Promise<void>;
 };
 
 async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<HoldfastWorker> {
-  const { connection, address, namespace, taskQueue, transcript, hub, log, closeOwn } = parts;
+  const { connection, address, namespace, taskQueue, transcript, hub, log, encryption, closeOwn } = parts;
   const self = thisProcess({ namespace, taskQueue });
   const providers = ProviderRegistry.default();
   for (const provider of options.providers ?? []) providers.register(provider);
@@ -161,11 +177,18 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
   };
   const watch =
     options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
+  const drainMs = options.drainMs ?? drainMsFrom(process.env) ?? DRAIN_MS;
+  const drain = new Drain(drainMs, log);
+  const { interceptors, ...temporal } = options.temporal ?? {};
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue,
-    workflowBundle: workflowBundle(),
+    workflowBundle: { codePath: built("workflow-bundle.js") },
+    dataConverter: {
+      payloadCodecs: [new SealingCodec(encryption)],
+      ...(encryption.payloads ? { failureConverterPath: built("codec/failure-converter.js") } : {}),
+    },
     activities: createActivities({
       transcript,
       hub,
@@ -187,9 +210,12 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       defaultWorkspace: options.defaultWorkspace ?? process.cwd(),
       log,
     }),
-    identity: self.id,
+    identity: identityWith(self.id, encryption),
     ...WORKER_SETTINGS,
-    ...options.temporal,
+    shutdownGraceTime: drainMs,
+    ...deploymentOptions(options.versioning ?? versioningFrom(process.env)),
+    ...temporal,
+    interceptors: { ...interceptors, activity: [drain.interceptor, ...(interceptors?.activity ?? [])] },
   }).catch(async (error) => {
     await watch?.stop();
     throw error;
@@ -200,22 +226,30 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     namespace,
     taskQueue,
     run: async () => {
+      const look = setInterval(() => {
+        if (worker.getState() !== "RUNNING") drain.begin();
+      }, LOOK_MS);
       try {
         await worker.run();
       } finally {
+        clearInterval(look);
+        drain.end();
         await watch?.stop();
         await closeOwn();
       }
     },
-    shutdown: () => worker.shutdown(),
+    shutdown: () => {
+      if (worker.getState() !== "RUNNING") return drain.hurry();
+      worker.shutdown();
+      drain.begin();
+    },
   };
 }
 
-/** The bundle that the build has made; from the sources, the one in dist. */
-function workflowBundle(): { codePath: string } {
-  const fromSources = import.meta.url.endsWith(".ts");
-  const file = fromSources ? "../dist/workflow-bundle.js" : "./workflow-bundle.js";
-  return { codePath: fileURLToPath(new URL(file, import.meta.url)) };
+/** A file that the build has made; from the sources, the one in dist. */
+function built(file: string): string {
+  const folder = import.meta.url.endsWith(".ts") ? "../dist/" : "./";
+  return fileURLToPath(new URL(`${folder}${file}`, import.meta.url));
 }
 
 /** Tools of an application, from a module whose default export is a tool or a list of them. */
@@ -226,6 +260,9 @@ async function loadTools(file: string): Promise<Tool[]> {
   return [module.default].flat();
 }
 
+/** How long a process of which nothing is asked any more may take to end by itself. */
+const LEAVE_MS = 500;
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -235,10 +272,19 @@ async function main(): Promise<void> {
       "task-queue": { type: "string" },
       tools: { type: "string", multiple: true },
       "no-recognition": { type: "boolean" },
+      drain: { type: "string" },
+      "build-id": { type: "string" },
+      deployment: { type: "string" },
+      versioning: { type: "string" },
     },
   });
   const log = createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
+  const versioning = versioningOf(
+    { buildId: values["build-id"], deployment: values.deployment, behavior: values.versioning },
+    { buildId: "--build-id", behavior: "--versioning" },
+  );
   Runtime.install({
+    shutdownSignals: [],
     logger: {
       log: () => undefined,
       trace: () => undefined,
@@ -255,15 +301,20 @@ async function main(): Promise<void> {
     ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
     ...(values["task-queue"] === undefined ? {} : { taskQueue: values["task-queue"] }),
     ...(values["no-recognition"] === true ? { recognition: false } : {}),
+    ...(values.drain === undefined ? {} : { drainMs: secondsFrom("--drain", values.drain) }),
+    ...(versioning === undefined ? {} : { versioning }),
     tools,
     log,
   });
   const running = worker.run();
+  endOnSignals(worker);
   const { id, address, namespace, taskQueue } = worker;
   process.stdout.write(
     `${JSON.stringify({ type: "ready", id, address, namespace, taskQueue, pid: process.pid })}\n`,
   );
   await running;
+  // What was handed back in haste may still be at work in here.
+  setTimeout(() => process.exit(), LEAVE_MS).unref();
 }
 
 const started = process.argv[1];

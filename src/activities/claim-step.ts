@@ -1,3 +1,4 @@
+import { at } from "../kill-point.ts";
 import type { Claimed, Step } from "../transcript/step.ts";
 import type { Place } from "../transcript/write.ts";
 import type { ModelInput } from "./activities.ts";
@@ -23,7 +24,9 @@ export async function claimStep(
 ): Promise<Claimed> {
   const place: Place = { loopId, branch, base, ...(fork === undefined ? {} : { fork }) };
   const written = await unload(outbox, loopId, transcript);
+  at("claim:before");
   const claimed = await patiently(() => transcript.claim(step, place, written, Date.now()), signal, log);
+  at("claim:after");
   announceEvents(hub, step, loopId, turn, written.events);
   if (claimed.type === "claimed") logNudges(log, outbox, { session: step.session, loopId, turn });
   return claimed;

@@ -1,4 +1,5 @@
 import { CancelledFailure } from "@temporalio/activity";
+import { at } from "../kill-point.ts";
 import type { Logger } from "../observability/log.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
@@ -46,6 +47,7 @@ async function started(
     context.publish({ type, toolCallId: call.id, toolName: tool.name, text });
   context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
   try {
+    at("tool:start");
     const work = tool.execute(value, {
       toolCallId: call.id,
       toolName: tool.name,
@@ -54,10 +56,16 @@ async function started(
       signal: limit.signal,
       update: context.updates(show("tool-output")),
       progress: show("progress"),
-      spawned: async (group) => await context.claim?.noteGroup(context.step, group),
+      spawned: async (group) => {
+        at("group:before");
+        await context.claim?.noteGroup(context.step, group);
+        at("group:noted");
+      },
       memo: context.claim === undefined ? undefined : memoOf(context.claim, context.step),
     });
-    return { output: await Promise.race([work, limit.passed]), isError: false, outcomeUnknown: false };
+    const output = await Promise.race([work, limit.passed]);
+    at("tool:end");
+    return { output, isError: false, outcomeUnknown: false };
   } catch (error) {
     if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
     if (limit.hasPassed()) return timedOut(context.timeoutMs);

@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { Context } from "@temporalio/activity";
 import type { LoopDigest } from "../core/digest.ts";
+import { at } from "../kill-point.ts";
 import { type AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { OpenLoopInput } from "./activities.ts";
@@ -43,6 +45,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const inbox = async () => (part === undefined ? await transcript.inbox(step.session) : []);
     const words = await letIn(step, prompts, inbox, continuation, asking);
     // An earlier execution of this step may have heard something else of hooks and filters: what it has stored counts.
+    at("open:before");
     const opened = await transcript.openLoop({
       step,
       atMs: Date.now(),
@@ -50,10 +53,14 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       agentName: definition.name,
       model: definition.model.id,
       ...openingOf(definition, continuation, input.spawn),
+      agentId: randomUUID(),
+      ...(input.firstRun === undefined ? {} : { firstRun: input.firstRun }),
       ...words,
       ...(part === undefined ? {} : { part }),
+      ...(input.expects === undefined ? {} : { expects: input.expects }),
       terms: termsOf(definition, limitsOf(definition, continuation), tools, dependencies),
     });
+    at("open:after");
     const view =
       input.number === 0 ? await viewAtStart(opened, tools, step.session, dependencies) : opened.view;
     return {
@@ -79,6 +86,8 @@ async function mustGoOn(
     record === undefined
       ? undefined
       : await transcript.entries(session, branch, 0, at?.position ?? Number.MAX_SAFE_INTEGER);
+  // What is asked on a branch may stand where nothing stands before it.
+  if (entries !== undefined && kind.type === "branch" && prompts > 0) return;
   mustBeContinuable(session, entries, kind.type === "compaction" || prompts > 0);
 }
 

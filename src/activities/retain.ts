@@ -38,7 +38,7 @@ export async function retain(input: RetainInput, dependencies: Dependencies): Pr
       behind = { lastActiveAtMs: row.lastActiveAtMs, id: row.id };
       looked += 1;
       if (verdict.why === undefined) continue;
-      if (row.scope === "persistent" || !(await mayGo(row, needed, client, transcript))) spared += 1;
+      if (row.scope === "persistent" || !(await mayGo(row, needed, client))) spared += 1;
       else {
         sessions.push({ session: row.id, why: verdict.why });
         if (!dryRun) await deleteFamily(transcript, row.id, hub.forget.bind(hub), beat);
@@ -73,10 +73,8 @@ async function mayGo(
   { id }: ListedSession,
   needed: ReadonlySet<string>,
   client: Client,
-  transcript: Transcript,
 ): Promise<boolean> {
   if (namesOf(id).some((name) => needed.has(name))) return false;
-  if ((await transcript.archive.dependents(id)).length > 0) return false;
   // What has just begun is not in the list yet.
   try {
     const { status } = await client.workflow.getHandle(id).describe();

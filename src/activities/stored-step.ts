@@ -1,4 +1,5 @@
 import type { WrittenDigest } from "../core/digest.ts";
+import { at } from "../kill-point.ts";
 import type { Claimed, Step } from "../transcript/step.ts";
 import type { NewEntry, Outbox, SessionDefinition } from "../transcript/write.ts";
 import type { ModelInput } from "./activities.ts";
@@ -51,6 +52,8 @@ export async function store<Digest extends WrittenDigest>(
     const { terms, ...pinned } = definition;
     return transcript.storeDefinition(now, pinned, terms);
   };
+  at("store:before");
   const stored = await patiently(write, signal, log);
+  at("store:after");
   return { ...(stored.result as Digest), branch: stored.branch };
 }

@@ -3,6 +3,7 @@ import { INLINE_BYTES } from "../core/append.ts";
 import type { ClosedDigest, WrittenDigest } from "../core/digest.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { NO_USAGE } from "../core/usage.ts";
+import { at } from "../kill-point.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { LoopStatus, Outcome } from "../schema/record.ts";
@@ -50,6 +51,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
     const isReported = input.isTask === true && end?.type === "AgentEnd";
     const words = isReported ? await lastWords(step.session, input.branch, end, transcript) : undefined;
     const digest = words === undefined ? said : { ...said, words };
+    at("close:before");
     const stored = await transcript.closeLoop({
       step,
       loopId: input.loopId,
@@ -69,6 +71,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       ...(input.view === undefined ? {} : { view: input.view }),
       ...(input.grants === undefined ? {} : { grants: input.grants }),
     });
+    at("close:after");
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);
     if (definition?.hooks["after-loop"] !== undefined && end?.type === "AgentEnd") {
       const asking = { definition, dependencies, signal: Context.current().cancellationSignal };
@@ -121,8 +124,10 @@ export async function record(input: RecordInput, dependencies: Dependencies): Pr
       entries: [],
       result: {},
     };
+    at("record:before");
     const stored =
       messages.length > 0 ? await transcript.storeInbox(write, messages) : await transcript.store(write);
+    at("record:after");
     announceEvents(hub, step, loopId, 0, outbox.events);
     return { branch: stored.branch };
   } catch (error) {

@@ -32,6 +32,8 @@ export const EXIT_OF_ERROR = {
   "no-worker": EXIT.unreachable,
   "configuration-invalid": EXIT.usage,
   "search-attributes-missing": EXIT.unreachable,
+  "keys-differ": EXIT.unreachable,
+  "key-missing": EXIT.usage,
   "definition-invalid": EXIT.usage,
   "workspace-invalid": EXIT.usage,
   "input-invalid": EXIT.usage,
@@ -64,6 +66,8 @@ Exit codes:
 Environment:
   TEMPORAL_*        address, namespace, profile and keys of the server, as for every Temporal client
   HOLDFAST_HOME     transcript, live output and the dev server's data; ~/.holdfast unless set
+  HOLDFAST_DATABASE_URL
+                    the PostgreSQL database that holds transcript and live output instead
   HOLDFAST_MODEL    the model where --model is not given
   HOLDFAST_DEBUG=1  stack traces of errors
   NO_COLOR, FORCE_COLOR`;

@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
 import { AgentFileError } from "./agent-file.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
+import { backupCommand, restoreCommand } from "./commands/backup.ts";
+import { branchCommand } from "./commands/branch.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { compactCommand } from "./commands/compact.ts";
 import { compareCommand } from "./commands/compare.ts";
@@ -12,6 +13,7 @@ import { deleteCommand } from "./commands/delete.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exportCommand, importCommand } from "./commands/export.ts";
+import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
@@ -27,6 +29,7 @@ import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
 import { Context, type GlobalOptions, type Streams } from "./context.ts";
 import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
+import { packageVersion } from "./package-version.ts";
 import { paletteFor } from "./palette.ts";
 import { problemsView } from "./problem-view.ts";
 import { UsageError } from "./usage-error.ts";
@@ -52,6 +55,9 @@ const COMMANDS = [
   compactCommand,
   continueCommand,
   rerunCommand,
+  forkCommand,
+  rewindCommand,
+  branchCommand,
   raiseLimitCommand,
   updateCommand,
   stopCommand,
@@ -66,6 +72,8 @@ const COMMANDS = [
   scheduleCommand,
   workerCommand,
   doctorCommand,
+  backupCommand,
+  restoreCommand,
 ] as const;
 
 /** Runs one command line. @returns The exit code; nothing is thrown. */
@@ -90,6 +98,10 @@ export function buildProgram(streams: Streams, act: Act): Command {
     .option("--namespace <name>", "its namespace")
     .option("--task-queue <name>", "the queue that the workers poll")
     .option("--home <dir>", "where transcript and live output lie (default: ~/.holdfast)")
+    .option(
+      "--database <url>",
+      "the PostgreSQL database that holds both instead, for workers of several hosts",
+    )
     .option("--profile <name>", "of Temporal's configuration file")
     .option("--json", "one JSON object a line on standard output")
     .addHelpText(
@@ -150,9 +162,4 @@ function factsOf(error: unknown): object {
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
   return error instanceof HoldfastError ? EXIT_OF_ERROR[error.code] : EXIT.failed;
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

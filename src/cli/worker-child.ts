@@ -2,10 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { DATABASE_URL } from "../config/database.ts";
+import { drainMsFrom } from "../config/worker-environment.ts";
 
 /** What a worker polls. */
 export type WorkerTarget = {
   readonly home?: string | undefined;
+  /** Handed over in the environment: command lines can be read by others. */
+  readonly database?: string | undefined;
   readonly address?: string | undefined;
   readonly namespace?: string | undefined;
   readonly taskQueue?: string | undefined;
@@ -13,6 +17,11 @@ export type WorkerTarget = {
   /** Modules whose default export is a tool or a list of tools. */
   readonly tools?: readonly string[] | undefined;
   readonly recognition?: boolean | undefined;
+  /** Seconds that what runs has when it is asked to end. */
+  readonly drain?: string | undefined;
+  readonly buildId?: string | undefined;
+  readonly deployment?: string | undefined;
+  readonly versioning?: string | undefined;
 };
 
 /** The first line that a worker prints. */
@@ -37,6 +46,7 @@ export type WorkerChild = {
 
 export function workerArguments(target: WorkerTarget): string[] {
   const { home, address, namespace, taskQueue, tools = [], recognition } = target;
+  const { drain, buildId, deployment, versioning } = target;
   return [
     ...(home === undefined ? [] : ["--home", home]),
     ...(address === undefined ? [] : ["--address", address]),
@@ -44,6 +54,10 @@ export function workerArguments(target: WorkerTarget): string[] {
     ...(taskQueue === undefined ? [] : ["--task-queue", taskQueue]),
     ...tools.flatMap((file) => ["--tools", file]),
     ...(recognition === false ? ["--no-recognition"] : []),
+    ...(drain === undefined ? [] : ["--drain", drain]),
+    ...(buildId === undefined ? [] : ["--build-id", buildId]),
+    ...(deployment === undefined ? [] : ["--deployment", deployment]),
+    ...(versioning === undefined ? [] : ["--versioning", versioning]),
   ];
 }
 
@@ -67,6 +81,7 @@ export function spawnWorker(
     env: {
       ...options.env,
       ...(target.profile === undefined ? {} : { TEMPORAL_PROFILE: target.profile }),
+      ...(target.database === undefined ? {} : { [DATABASE_URL]: target.database }),
     },
   });
   child.stdin?.on("error", () => undefined);
@@ -93,10 +108,15 @@ function readyFrom(line: string): WorkerReady | undefined {
   }
 }
 
-/** A worker drains for 10 s; what hangs longer is killed. */
-const PATIENCE_MS = 20_000;
+/** A worker drains for 10 s unless told otherwise, and needs less than this to hand back what is left. */
+const DRAIN_MS = 10_000;
+const LETTING_GO_MS = 12_000;
 
-export async function endWorker(child: WorkerChild, patienceMs = PATIENCE_MS): Promise<WorkerEnd> {
+/** Has a worker drain; what hangs longer than it may is killed. */
+export async function endWorker(
+  child: WorkerChild,
+  patienceMs = (drainMsFrom(process.env) ?? DRAIN_MS) + LETTING_GO_MS,
+): Promise<WorkerEnd> {
   child.process.kill("SIGTERM");
   const timer = setTimeout(() => child.process.kill("SIGKILL"), patienceMs);
   const end = await child.ended;

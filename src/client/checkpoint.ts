@@ -5,7 +5,7 @@ import { ConfigSnapshot } from "../schema/agent-event.ts";
 import type { AgentDefinitionInput } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Edited } from "../transcript/archive.ts";
-import { knownSession } from "./continue.ts";
+import { knownSession } from "./known-session.ts";
 import { messagesOf, preloadSession, restoreMessages } from "./edit.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";

@@ -1,5 +1,9 @@
 import { Client, Connection } from "@temporalio/client";
+import { type Encryption, type EncryptionOptions, encryptionOf } from "../codec/encryption.ts";
+import { KeyError } from "../codec/key-error.ts";
+import { SealingCodec } from "../codec/sealing-codec.ts";
 import { type ConnectionTarget, connectionTarget } from "../config/connection-target.ts";
+import { databaseUrl } from "../config/database.ts";
 import { homeAt } from "../config/home.ts";
 import type { StreamHub } from "../stream/stream.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -9,6 +13,7 @@ import { GRPC, grpcCode } from "./grpc-status.ts";
 import { Holdfast } from "./holdfast.ts";
 import { loadProfile } from "./profile.ts";
 import { isProxied, reach } from "./reach.ts";
+import { checkSameKeys } from "./same-keys.ts";
 import { Storage } from "./storage.ts";
 
 export type ConnectOptions = {
@@ -20,6 +25,11 @@ export type ConnectOptions = {
   readonly taskQueue?: string;
   /** Where transcript and live output lie. Else `HOLDFAST_HOME`, else `~/.holdfast`. */
   readonly home?: string;
+  /**
+   * The PostgreSQL database that holds both instead: `postgresql://user:password@host:5432/database`. Else
+   * `HOLDFAST_DATABASE_URL`; an empty word means none.
+   */
+  readonly database?: string;
   /** Of Temporal's own configuration file. Else `TEMPORAL_PROFILE`, else `default`. */
   readonly profile?: string;
   readonly transcript?: Transcript;
@@ -29,12 +39,15 @@ export type ConnectOptions = {
   /** What the runs that are started here do differently. */
   readonly settings?: Partial<RunSettings>;
   readonly connectTimeoutMs?: number;
+  /** What is sealed, and with which keys. Else `HOLDFAST_ENCRYPTION_KEYS`; without keys nothing is. */
+  readonly encryption?: EncryptionOptions;
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Connects to a Temporal server and makes sure that it answers and knows the namespace. */
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
+  const encryption = encryptionFor(options.encryption);
   const { connectionOptions, namespace: fromProfile } = loadProfile(options.profile);
   const { address: profileAddress, tls, apiKey, metadata } = connectionOptions;
   const target = connectionTarget(options, { address: profileAddress, namespace: fromProfile });
@@ -56,21 +69,36 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   });
   try {
     await checkNamespace(connection, target, timeoutMs);
+    await checkSameKeys(connection, target, encryption);
   } catch (error) {
     await connection.close();
     throw error;
   }
   const { transcript, hub, settings = {} } = options;
   return new Holdfast({
-    client: new Client({ connection, namespace: target.namespace }),
+    client: new Client({
+      connection,
+      namespace: target.namespace,
+      dataConverter: { payloadCodecs: [new SealingCodec(encryption)] },
+    }),
     connection,
     address: target.address,
     namespace: target.namespace,
     taskQueue: target.taskQueue,
-    storage: new Storage(homeAt(options.home), { transcript, hub }),
+    storage: new Storage(homeAt(options.home), { transcript, hub }, databaseUrl(options.database)),
     searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
     settings,
+    sealed: encryption.payloads,
   });
+}
+
+function encryptionFor(options: EncryptionOptions | undefined): Encryption {
+  try {
+    return encryptionOf(options);
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
+    throw new HoldfastError("configuration-invalid", error.message, { cause: error });
+  }
 }
 
 async function checkNamespace(

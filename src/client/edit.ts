@@ -3,7 +3,7 @@ import type { AgentDefinitionInput } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { ContinuationKind } from "../schema/record.ts";
 import type { Edit, Edited } from "../transcript/archive.ts";
-import { knownSession } from "./continue.ts";
+import { knownSession } from "./known-session.ts";
 import { busy, translated } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";

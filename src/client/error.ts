@@ -7,7 +7,7 @@ export type HoldfastErrorCode =
   /** The server answers and refuses us, or cannot do what was asked. */
   | "server-refused"
   | "namespace-unknown"
-  /** A Temporal profile or `TEMPORAL_*` cannot be used. */
+  /** A Temporal profile, `TEMPORAL_*` or `HOLDFAST_*` cannot be used. */
   | "configuration-invalid"
   | "search-attributes-missing"
   | "definition-invalid"
@@ -36,6 +36,10 @@ export type HoldfastErrorCode =
   | "output-invalid"
   /** A structured output is too long for a result, and the transcript is elsewhere. */
   | "output-unreadable"
+  /** The workers of the queue have other keys than this process. */
+  | "keys-differ"
+  /** Something is sealed with a key that is not here, or is another one here. */
+  | "key-missing"
   /** The transcript cannot be read or written. */
   | "store-failed";
 

@@ -5,6 +5,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from "@temporalio/client";
 import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
+import { KeyError } from "../codec/key-error.ts";
 import { StoreError } from "../transcript/store-error.ts";
 import { HoldfastError, saidBy } from "./error.ts";
 import { GRPC, grpcCode } from "./grpc-status.ts";
@@ -28,6 +29,12 @@ export function translated(error: unknown, link: Link, session: string): Holdfas
   if (error instanceof HoldfastError) return error;
   if (error instanceof StoreError) {
     return new HoldfastError("store-failed", error.message, { session, cause: error });
+  }
+  if (error instanceof KeyError) {
+    return new HoldfastError("key-missing", `Session ${session} cannot be read here: ${error.message}`, {
+      session,
+      cause: error,
+    });
   }
   if (error instanceof WorkflowExecutionAlreadyStartedError) return busy(session, error);
   if (isGone(error)) return unknownSession(link, session, error);

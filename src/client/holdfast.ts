@@ -1,5 +1,4 @@
 import type { ZodType, z } from "zod";
-import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
@@ -34,6 +33,7 @@ import { Schedules } from "./schedules.ts";
 import type { SendOptions, Sent } from "./send.ts";
 import type { MessageSent, SendMessageOptions } from "./send-message.ts";
 import { Session } from "./session.ts";
+import type { EventsOptions, SessionEvent } from "./session-events.ts";
 import { sessionId } from "./session-id.ts";
 import { type StartOptions, startRun } from "./start.ts";
 import { type ResumeOptions, type StartJobOptions, startJob } from "./start-job.ts";
@@ -144,8 +144,12 @@ export class Holdfast {
     return this.session(session).messages(options);
   }
 
-  events(session: string): Promise<readonly LoopHistory[]> {
-    return this.session(session).events();
+  loops(session: string): Promise<readonly LoopHistory[]> {
+    return this.session(session).loops();
+  }
+
+  events(session: string, options?: EventsOptions): AsyncIterable<SessionEvent> {
+    return this.session(session).events(options);
   }
 
   request(session: string, options?: RequestOptions): Promise<TurnRequest> {
@@ -154,10 +158,6 @@ export class Holdfast {
 
   watch(session: string, options?: WatchOptions): AsyncIterable<WatchItem> {
     return this.session(session).watch(options);
-  }
-
-  agentEvents(session: string, options?: WatchOptions): AsyncIterable<AgentEvent> {
-    return this.session(session).agentEvents(options);
   }
 
   setQueueMode(session: string, queue: "steering" | "follow-up", mode: QueueMode): Promise<void> {

@@ -1,4 +1,4 @@
-import { knownSession } from "./continue.ts";
+import { knownSession } from "./known-session.ts";
 import { translated } from "./failures.ts";
 import type { Link } from "./link.ts";
 

@@ -13,6 +13,8 @@ export type Link = {
   /** Runs set search attributes, and what lists sessions reads them. */
   readonly searchAttributes: boolean;
   readonly settings: Partial<RunSettings>;
+  /** What is sent is sealed. */
+  readonly sealed?: boolean;
 };
 
 /** How long a worker may take to answer a question or to take a message. */

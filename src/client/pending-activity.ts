@@ -1,4 +1,7 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
+import { identityWithout } from "../codec/worker-keys.ts";
+import { failureWords } from "./failure-words.ts";
+import type { Link } from "./link.ts";
 
 /** A step that the server waits for: what an operator reads when nothing seems to happen. */
 export type PendingActivity = {
@@ -27,18 +30,22 @@ const STATES: Readonly<Record<number, PendingActivity["state"]>> = {
 
 type Raw = NonNullable<WorkflowExecutionDescription["raw"]["pendingActivities"]>[number];
 
-export function pendingActivities(description: WorkflowExecutionDescription): readonly PendingActivity[] {
-  return (description.raw.pendingActivities ?? []).map((raw: Raw) => ({
+export function pendingActivities(
+  { client }: Pick<Link, "client">,
+  { raw, workflowId }: WorkflowExecutionDescription,
+): Promise<readonly PendingActivity[]> {
+  const pending = async (raw: Raw): Promise<PendingActivity> => ({
     type: raw.activityType?.name ?? "",
     id: raw.activityId ?? "",
     attempt: raw.attempt ?? 1,
     maxAttempts: raw.maximumAttempts || undefined,
     state: STATES[Number(raw.state)] ?? "unknown",
-    lastFailure: raw.lastFailure?.message ?? undefined,
+    lastFailure: await failureWords(client, workflowId, raw.lastFailure),
     nextAttemptAt: Number(raw.state) === 1 ? dateOf(raw.scheduledTime) : undefined,
     startedAt: dateOf(raw.lastStartedTime),
-    worker: raw.lastWorkerIdentity || undefined,
-  }));
+    worker: identityWithout(raw.lastWorkerIdentity ?? "") || undefined,
+  });
+  return Promise.all((raw.pendingActivities ?? []).map(pending));
 }
 
 type Stamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;

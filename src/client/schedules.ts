@@ -90,7 +90,8 @@ export class Schedules {
         spec,
         memo: { [MARK]: true },
         policies: { overlap: OVERLAPS[overlap] },
-        state: { paused, note: summary },
+        // The one text of a schedule that no codec sees.
+        state: { paused, ...(link.sealed === true ? {} : { note: summary }) },
         action: {
           type: "startWorkflow",
           workflowType,

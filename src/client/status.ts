@@ -30,7 +30,7 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
 export async function sessionStatus(link: Link, session: string): Promise<SessionStatus> {
   const description = await describeRun(link, session);
   if (description === undefined) return fromTranscript(link, session);
-  const shown = { ...shownBy(description, session), pending: pendingActivities(description) };
+  const shown = { ...shownBy(description, session), pending: await pendingActivities(link, description) };
   if (!shown.open) return { ...shown, ...(await lastLoop(link, session)) };
   const [told, waiting] = await Promise.all([askStatus(link, session), waitingBelow(link, description)]);
   return {

@@ -1,6 +1,6 @@
 import { contextTokens as tokensOf } from "./compaction/trigger.ts";
 import type { CompactDigest, Failure } from "./digest.ts";
-import { issue, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { issue, lostBy, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
@@ -78,11 +78,11 @@ export function compactionSetBack(
   if (setback.type === "cancelled") {
     return { type: "given-up", failure: { fault: "compaction", message: "it was cancelled" } };
   }
-  if (phase.issue.lost + 1 >= MAX_LOST_IN_A_ROW) {
+  if (lostBy(phase.issue.lost, setback) >= MAX_LOST_IN_A_ROW) {
     const message = `${MAX_LOST_IN_A_ROW} workers died over it; it is not tried again`;
     return { type: "given-up", failure: { fault: "worker-lost", message } };
   }
-  return { type: "again", state: { ...state, phase: { ...phase, issue: reissue(phase.issue) } } };
+  return { type: "again", state: { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } } };
 }
 
 /** An error that says what was tried: the second refusal of a context that does not fit. */

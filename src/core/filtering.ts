@@ -1,7 +1,7 @@
 import { placeAt } from "./append.ts";
 import { closeLoop } from "./close.ts";
 import type { FilterDigest, InputVerdict } from "./digest.ts";
-import { issue, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { issue, lostBy, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
 import { due } from "./queues.ts";
 import { inputRejected } from "./reject.ts";
@@ -87,9 +87,9 @@ export function filterSetBack(state: State, phase: PhaseOf<"filtering">, setback
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   if (setback.type === "cancelled") return closeLoop(state, { type: "stopped", reason: "cancelled" });
   if (setback.type === "failed") return closeLoop(state, { type: "failed", ...setback.failure });
-  if (phase.issue.lost + 1 >= MAX_LOST_IN_A_ROW) {
+  if (lostBy(phase.issue.lost, setback) >= MAX_LOST_IN_A_ROW) {
     const message = `${MAX_LOST_IN_A_ROW} workers died while the input filters were asked; they are not asked again.`;
     return closeLoop(state, { type: "failed", fault: "worker-lost", message });
   }
-  return { ...state, phase: { ...phase, issue: reissue(phase.issue) } };
+  return { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } };
 }

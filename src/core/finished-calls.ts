@@ -2,7 +2,7 @@ import { answerCall, doneWith, endEvents, isUntold } from "./call-results.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import { CANCELLED_TEXT, goOnWith } from "./calls.ts";
 import type { ToolDigest } from "./digest.ts";
-import { MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
+import { lostBy, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import type { Setback } from "./run-event.ts";
 import type { State } from "./state.ts";
 
@@ -30,7 +30,7 @@ export function toolSetBack(state: State, phase: Calling, index: number, setback
   const status = call.status as Extract<CallStatus, { type: "running" }>;
   switch (setback.type) {
     case "lost":
-      return status.lost + 1 >= MAX_LOST_IN_A_ROW
+      return lostBy(status.lost, setback) >= MAX_LOST_IN_A_ROW
         ? giveUp(
             state,
             phase,
@@ -38,7 +38,11 @@ export function toolSetBack(state: State, phase: Calling, index: number, setback
             index,
             `Failed: ${MAX_LOST_IN_A_ROW} workers died while this call ran; it is not tried again.`,
           )
-        : again(state, phase, index, { ...status, generation: status.generation + 1, lost: status.lost + 1 });
+        : again(state, phase, index, {
+            ...status,
+            generation: status.generation + 1,
+            lost: lostBy(status.lost, setback),
+          });
     case "elsewhere":
       return again(state, phase, index, { ...status, generation: status.generation + 1, local: false });
     case "cancelled":

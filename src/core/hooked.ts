@@ -5,7 +5,7 @@ import { startCompaction } from "./compacting.ts";
 import type { HookDigest, HookWord } from "./digest.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import { endedBy } from "./hooking.ts";
-import { MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { lostBy, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
 import type { State } from "./state.ts";
@@ -42,8 +42,8 @@ export function hookSetBack(state: State, phase: PhaseOf<"hooking">, setback: Se
   // What was asked before a stop is not asked again; what is told behind one is.
   if (state.stop !== undefined && phase.brief !== true) return behind(state, question, []);
   const isLost = setback.type === "lost" || setback.type === "elsewhere";
-  if (isLost && issue.lost + 1 < MAX_LOST_IN_A_ROW) {
-    return { ...state, phase: { ...phase, issue: reissue(issue) } };
+  if (isLost && lostBy(issue.lost, setback) < MAX_LOST_IN_A_ROW) {
+    return { ...state, phase: { ...phase, issue: reissue(issue, setback) } };
   }
   return behind(state, question, [{ type: "no", hook: question.point, reason: whyNot(setback) }], true);
 }

@@ -1,4 +1,5 @@
 import { carried, delivered } from "./outbox.ts";
+import type { Setback } from "./run-event.ts";
 import type { Issue, State } from "./state.ts";
 
 /**
@@ -20,9 +21,14 @@ export function issue(state: State): { state: State; issue: Issue } {
   };
 }
 
+/** Workers that were lost over a command, in a row. One that was asked to end and gave it back is none of them. */
+export function lostBy(before: number, setback: Setback): number {
+  return setback.type === "lost" && setback.inOrder === true ? before : before + 1;
+}
+
 /** The same command once more, after its worker was lost. */
-export function reissue(issue: Issue): Issue {
-  return { ...issue, generation: issue.generation + 1, lost: issue.lost + 1 };
+export function reissue(issue: Issue, setback: Setback): Issue {
+  return { ...issue, generation: issue.generation + 1, lost: lostBy(issue.lost, setback) };
 }
 
 /** What the command had taken along is written, on the branch that its answer names. */

@@ -23,7 +23,7 @@ export function definitionMoved(state: State, phase: PhaseOf<"moving">, digest: 
 /** Given out again until it is done, like every step that only writes. */
 export function moveSetBack(state: State, phase: PhaseOf<"moving">, setback: Setback): State {
   if (setback.type === "failed") return behind(kept(state, phase.to, setback.failure.message), phase);
-  return { ...state, phase: { ...phase, issue: reissue(phase.issue) } };
+  return { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } };
 }
 
 /** The vendor's count was for what the former definition had sent. */

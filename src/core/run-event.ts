@@ -17,8 +17,11 @@ import type { TaskReport } from "./task.ts";
 
 /** How a step did not get to its end. */
 export type Setback =
-  /** The worker that did it is gone. `attempts`: times that the step was begun, over all generations; 0 if unknown. */
-  | { readonly type: "lost"; readonly attempts: number }
+  /**
+   * The worker that did it is gone. `attempts`: times that the step was begun, over all generations; 0 if unknown.
+   * `inOrder`: it did not die, it was asked to end and gave the step back.
+   */
+  | { readonly type: "lost"; readonly attempts: number; readonly inOrder?: true }
   /** A local step that did not end in time, or found itself in the wrong place. */
   | { readonly type: "elsewhere" }
   /** It ended because it was told to. */

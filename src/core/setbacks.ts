@@ -1,7 +1,7 @@
 import { flushed } from "./approving.ts";
 import { closeLoop, loopClosed } from "./close.ts";
 import type { Failure } from "./digest.ts";
-import { MAX_LOST_IN_A_ROW, reissue } from "./issue.ts";
+import { lostBy, MAX_LOST_IN_A_ROW, reissue } from "./issue.ts";
 import { inPhase, LOOP_OVER, type PhaseOf } from "./phase.ts";
 import { giveBack } from "./queues.ts";
 import type { Setback } from "./run-event.ts";
@@ -21,7 +21,7 @@ export function setBack(
   giveUp: (state: State, failure: Failure) => State,
 ): State {
   if (setback.type === "failed") return giveUp(state, setback.failure);
-  return { ...state, phase: { ...phase, issue: reissue(phase.issue) } };
+  return { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } };
 }
 
 /** While people are waited for, what happened is written down; if that cannot be, it goes with the next command. */
@@ -30,7 +30,7 @@ export function flushSetBack(state: State, phase: PhaseOf<"calling-tools">, setb
   if (setback.type === "failed" || flush === undefined || flush === "tried") {
     return flushed(state, phase, undefined);
   }
-  return { ...state, phase: { ...phase, flush: reissue(flush) } };
+  return { ...state, phase: { ...phase, flush: reissue(flush, setback) } };
 }
 
 /** The prompt is refused with the run; what was steered before it goes back, and so into the inbox. */
@@ -78,11 +78,11 @@ function askAgain(
   phase: PhaseOf<"calling-model">,
   setback: Extract<Setback, { type: "lost" | "elsewhere" }>,
 ): State {
-  if (phase.issue.lost + 1 >= MAX_LOST_IN_A_ROW) {
+  if (lostBy(phase.issue.lost, setback) >= MAX_LOST_IN_A_ROW) {
     const message = `${MAX_LOST_IN_A_ROW} workers died while the model was asked; it is not asked again.`;
     return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
   }
   const asked = setback.type === "lost" ? setback.attempts : 0;
   const attemptsBefore = Math.max(phase.attemptsBefore, asked);
-  return { ...state, phase: { ...phase, issue: reissue(phase.issue), attemptsBefore } };
+  return { ...state, phase: { ...phase, issue: reissue(phase.issue, setback), attemptsBefore } };
 }

@@ -23,13 +23,15 @@ export type StartInput = {
   readonly share?: Allowance;
   /** Its loop is one of an evaluation's. */
   readonly part?: LoopPart;
+  /** That it begins under; the newest unless said. */
+  readonly rules?: number;
   readonly nowMs: number;
 };
 
 export function start(input: StartInput): State {
   const fresh: State = {
     version: STATE_VERSION,
-    rules: RULES,
+    rules: input.rules ?? RULES,
     session: input.session,
     mode: input.mode,
     idleTimeoutMs: input.idleTimeoutMs,

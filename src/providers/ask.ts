@@ -1,3 +1,4 @@
+import { at } from "../kill-point.ts";
 import type { AssistantMessage } from "../schema/message.ts";
 import { tooLarge } from "./answer-room.ts";
 import type { AnswerContext, Assembler } from "./assembler.ts";
@@ -38,7 +39,9 @@ export async function ask(
       throw new ProviderError("cancelled", `the question to ${vendor.name} was cancelled`);
     const { url, headers, body, assemble } = question();
     const call = { url, headers: wireHeaders(request, headers), body: toWireJson(body), vendor, now };
+    at("request:before");
     const stream = await adapter.http.open({ ...call, signal: options.signal });
+    at("stream:begun");
     const { id: model, provider } = request.model;
     const context = { model, provider, timestamp: now(), vendor, requestId: stream.requestId };
     return await answer(stream, assemble(context), options, vendor);
@@ -59,6 +62,7 @@ async function answer(
   const ended = () => assembler.state === "ended";
   try {
     for await (const bytes of stream.bytes) {
+      at("stream:bytes");
       if (ended()) continue;
       for (const event of reader.read(bytes)) {
         for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
@@ -73,6 +77,7 @@ async function answer(
       error instanceof ProviderError && error.fault === "network" && assembler.state === "complete";
     if (!ended() && !late) throw error;
   }
+  at("stream:whole");
   const message = assembler.finish();
   return { ...message, content: message.content.map(shortlyNamed) };
 }

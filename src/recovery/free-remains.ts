@@ -1,4 +1,5 @@
 import { defaultPayloadConverter } from "@temporalio/common";
+import { at } from "../kill-point.ts";
 import type { Logger } from "../observability/log.ts";
 import type { Remains, WorkerProcess } from "../transcript/worker-process.ts";
 import { giveBackTasks } from "./sticky-tasks.ts";
@@ -34,6 +35,7 @@ export async function freeRemains(
   // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own; and a
   // reset does not move a task that waits there already.
   const tasks = await giveBackTasks(dead, remains, takeover);
+  at("recovery:queues-given-back");
   const release = ({ workflow, run }: Execution) =>
     found(service.resetStickyTaskQueue({ namespace, execution: { workflowId: workflow, runId: run } }));
   await eachOf(remains.runs, release);

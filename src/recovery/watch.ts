@@ -1,3 +1,4 @@
+import { at } from "../kill-point.ts";
 import type { Logger } from "../observability/log.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { WorkerProcess } from "../transcript/worker-process.ts";
@@ -24,11 +25,13 @@ export async function watchSiblings(
   log: Logger,
 ): Promise<Watch> {
   await transcript.signIn(self);
+  at("recovery:signed-in");
   let looking = Promise.resolve();
   const look = async () => {
     for (const sibling of await transcript.processes(self.host)) {
       if (sibling.id === self.id || sibling.namespace !== self.namespace || !isGone(sibling)) continue;
       await freeRemains(sibling, await transcript.remains(sibling.id), takeover, log);
+      at("recovery:activities-failed");
       await transcript.signOut(sibling.id);
     }
   };

@@ -42,6 +42,27 @@ export const SpawnRef = z.object({
 });
 export type SpawnRef = z.infer<typeof SpawnRef>;
 
+/** How a session came to be (SES-13); when, its record says. */
+export const Formation = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("first_loop") }),
+  /** The one before had been idle for longer. */
+  z.object({
+    type: z.literal("inactivity_timeout"),
+    thresholdSecs: z.number(),
+    previousSession: z.string(),
+  }),
+  /** Somebody asked for it. */
+  z.object({ type: z.literal("explicit"), previousSession: z.string().optional() }),
+  /** It begins with what another one shows before this place. */
+  z.object({
+    type: z.literal("fork"),
+    session: z.string(),
+    branch: z.string(),
+    position: z.number().int().nonnegative(),
+  }),
+]);
+export type Formation = z.infer<typeof Formation>;
+
 /** How a loop ended. */
 export const Outcome = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answered"), stopReason: StopReason }),

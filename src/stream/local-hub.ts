@@ -1,11 +1,11 @@
-import { statSync } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { FolderWatch } from "./folder-watch.ts";
 import { type Identity, wholeLines } from "./lines.ts";
 import { Outgoing } from "./outgoing.ts";
 import { sessionFile, sessionFileName } from "./session-file.ts";
-import type { Delta, OffsetDelta, StreamHub, WatchOptions } from "./stream.ts";
+import { snapshotOf } from "./snapshot.ts";
+import type { Delta, OffsetDelta, Snapshot, StreamHub, WatchOptions } from "./stream.ts";
 
 /** How long a delta waits for company, and how many bytes go out at once without waiting. */
 const BATCH_MS = 10;
@@ -53,8 +53,18 @@ export class LocalHub implements StreamHub {
 
   watch(options: WatchOptions): AsyncIterable<OffsetDelta> {
     const path = sessionFile(this.#folder, options.session);
-    const from = options.from === "now" ? sizeOf(path) : (options.from ?? 0);
-    return this.#follow(options, path, from);
+    return this.#follow(options, path, options.from ?? 0);
+  }
+
+  async snapshot(
+    session: string,
+    { to = Number.POSITIVE_INFINITY }: { readonly to?: number } = {},
+  ): Promise<Snapshot> {
+    const kept: OffsetDelta[] = [];
+    for await (const { offset, delta } of wholeLines(sessionFile(this.#folder, session), { offset: 0 })) {
+      if (offset <= to) kept.push({ offset, delta });
+    }
+    return { deltas: snapshotOf(kept), offset: kept.at(-1)?.offset ?? 0 };
   }
 
   async published(call: {
@@ -153,8 +163,4 @@ export class LocalHub implements StreamHub {
       await file.close();
     }
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,6 +1,7 @@
 import type { Decision } from "../core/evaluation/decision.ts";
 import type { Usage } from "../schema/message.ts";
 import type { LoopStatus } from "../schema/record.ts";
+import type { SpotAsked } from "./fork.ts";
 import type { Step } from "./step.ts";
 
 // Several loops of one session side by side, of which one is chosen: what is kept of them as a group.
@@ -17,6 +18,9 @@ export type EvaluationOpening = {
   readonly step: Step;
   readonly atMs: number;
   readonly strategy: string;
+  /** Where all branches begin; the session's head when absent. */
+  readonly at?: SpotAsked | undefined;
+  readonly agentId?: string | undefined;
   /** At least one, in the order of the configurations. */
   readonly branches: readonly PlannedLoop[];
   readonly judge?: PlannedLoop | undefined;

@@ -26,12 +26,18 @@ export type LoopOpening = {
   /** The loop is one of an evaluation's. Nothing of `at` and `inbox` is asked of it then. */
   readonly part?: LoopPart | undefined;
   /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
-  readonly at?: { readonly branch: string; readonly position: number } | undefined;
+  readonly at?: { readonly branch: string; readonly position?: number | undefined } | undefined;
+  /** Of the agent, if the session is new; a UUID. */
+  readonly agentId?: string | undefined;
+  /** The first run of the chain that this one belongs to. Of a run that was reset it is another one. */
+  readonly firstRun?: string | undefined;
   /**
    * What of the inbox comes first, with its words as they are to be stored; all of it, when absent. It leaves the inbox.
    * A loop of kind `compaction` takes nothing of it.
    */
   readonly inbox?: readonly NewMessage[] | undefined;
+  /** What the run knows to be there, of loops before. */
+  readonly expects?: { readonly branch: string; readonly length: number } | undefined;
   readonly prompts: readonly NewMessage[];
   /** Why nothing may join the conversation: the inbox stays as it is. */
   readonly rejected?: string | undefined;

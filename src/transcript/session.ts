@@ -1,4 +1,5 @@
-import type { EntryOrigin, LoopStatus, SpawnRef } from "../schema/record.ts";
+import type { EntryOrigin, Formation, LoopStatus, SpawnRef } from "../schema/record.ts";
+import type { Spot } from "./fork.ts";
 
 // A session as the transcript has it: its head, its branches, and what waits for it.
 
@@ -13,6 +14,9 @@ export type NewMessage = {
 
 export type SessionRecord = {
   readonly id: string;
+  /** Of the agent, for life: a session that follows another one has the same (ID-01). A UUID. */
+  readonly agentId?: string | undefined;
+  readonly formation: Formation;
   readonly agentName: string;
   readonly definitionHash: string;
   readonly model: string;
@@ -30,4 +34,8 @@ export type SessionRecord = {
 export type BranchRecord = {
   readonly id: string;
   readonly parent?: { readonly branch: string; readonly position: number } | undefined;
+  /** Where it begins when that is in another session. */
+  readonly from?: (Spot & { readonly session: string }) | undefined;
+  /** When somebody has asked for it; absent for what runs have made on their way. */
+  readonly askedAtMs?: number | undefined;
 };

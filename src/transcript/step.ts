@@ -40,6 +40,8 @@ export type Claimed =
 
 export type StepRecord = StepKey & {
   readonly session: string;
+  /** The loop that it belongs to, or has opened. */
+  readonly loopId?: string | undefined;
   readonly kind: string;
   readonly generation: number;
   readonly executions: number;

@@ -7,8 +7,11 @@ import type {
   EvaluationOpening,
   EvaluationRecord,
 } from "./evaluation.ts";
+import type { ForkAsked, Forked, RewindAsked, Rewound } from "./fork.ts";
+import type { Rotated, SessionFollowing, SessionRotation } from "./formation.ts";
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "./loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "./session.ts";
+import type { NewSnapshot, WorkspaceSnapshot } from "./snapshot.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "./step.ts";
 import type { Remains, WorkerProcess } from "./worker-process.ts";
 import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./write.ts";
@@ -61,6 +64,24 @@ export interface Transcript {
   closeEvaluation(closing: EvaluationClosing): Promise<unknown>;
   /** In order of start. */
   evaluations(session: string): Promise<readonly EvaluationRecord[]>;
+
+  /** Begins a branch at a place by reference; asked again under the same name: the same answer. */
+  fork(asked: ForkAsked): Promise<Forked>;
+  /** Moves the head of a session at rest to a place, by a branch that begins there where it is not a branch's end. */
+  rewind(asked: RewindAsked): Promise<Rewound>;
+  /** Makes a new session for the agent of another one. Nothing when that one is not there. */
+  followSession(following: SessionFollowing): Promise<SessionRecord | undefined>;
+  /** The newest session that has followed this one for its idleness, with one more if that one is idle too. */
+  rotateSession(rotation: SessionRotation): Promise<Rotated>;
+  /** Keeps what a workspace held at a place; the first one stays. */
+  keepSnapshot(snapshot: NewSnapshot): Promise<void>;
+  /** Those that a branch shows up to a place, its ancestors' included, the newest place first. */
+  snapshots(session: string, at: { branch: string; position: number }): Promise<readonly WorkspaceSnapshot[]>;
+  /**
+   * Gives the sessions that have begun by a fork of this one what they show of it, so that it can be deleted. Gives how
+   * many branches there were.
+   */
+  bequeath(session: string): Promise<number>;
 
   session(id: string): Promise<SessionRecord | undefined>;
   /** Newest activity first. */

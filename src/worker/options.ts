@@ -1,4 +1,6 @@
 import type { NativeConnectionOptions, WorkerOptions } from "@temporalio/worker";
+import type { EncryptionOptions } from "../codec/encryption.ts";
+import type { Versioning } from "../config/worker-environment.ts";
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
 import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts";
@@ -23,6 +25,11 @@ export type HoldfastWorkerOptions = {
   readonly taskQueue?: string;
   /** Where transcript and live output lie; else `HOLDFAST_HOME`, else `~/.holdfast`. */
   readonly home?: string;
+  /**
+   * The PostgreSQL database that holds both instead, which workers of several hosts may share:
+   * `postgresql://user:password@host:5432/database`. Else `HOLDFAST_DATABASE_URL`; an empty word means none.
+   */
+  readonly database?: string;
   /** Your own tools, beside the six that are built in. */
   readonly tools?: readonly Tool[];
   /**
@@ -61,8 +68,17 @@ export type HoldfastWorkerOptions = {
   /** Where runs work whose definition names no folder; the current one unless said. */
   readonly defaultWorkspace?: string;
   readonly log?: Logger;
+  /** What is sealed, and with which keys. Else `HOLDFAST_ENCRYPTION_KEYS`; without keys nothing is. */
+  readonly encryption?: EncryptionOptions;
   /** Looks for dead workers of this host and takes over from them at once; on unless said. */
   readonly recognition?: boolean;
+  /**
+   * How long model streams and tools may still take when the worker is asked to end, before they are handed back; else
+   * `HOLDFAST_DRAIN_SECONDS`, else 10 seconds.
+   */
+  readonly drainMs?: number;
+  /** Temporal's worker versioning; else `HOLDFAST_BUILD_ID` and its like; without it any worker takes any run. */
+  readonly versioning?: Versioning;
   /** What Temporal's own worker is to do differently. */
   readonly temporal?: Partial<WorkerOptions>;
 };
@@ -74,6 +90,6 @@ export type HoldfastWorker = {
   readonly taskQueue: string;
   /** Resolves when the worker has ended, after `shutdown` or a signal. */
   run(): Promise<void>;
-  /** No new work; what runs is given a little time, then handed back. */
+  /** No new work; what runs is given a little time, then handed back. Asked again: it is handed back at once. */
   shutdown(): void;
 };

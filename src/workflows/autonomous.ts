@@ -1,4 +1,4 @@
-import { condition, continueAsNew, scheduleActivity, setHandler, workflowInfo } from "@temporalio/workflow";
+import { condition, scheduleActivity, setHandler, workflowInfo } from "@temporalio/workflow";
 import type { Activities, HandOverInput } from "../activities/activities.ts";
 import { type JobState, outcomeOf, restOf } from "../core/job/job.ts";
 import type { JobResult } from "../core/job/job-result.ts";
@@ -8,8 +8,8 @@ import { writeOptions } from "./activity-options.ts";
 import { isWords, settingsFrom } from "./input.ts";
 import { asJob, JobRun, mustBe, mustHaveTask, opened } from "./job.ts";
 import type { AutonomousRequest } from "./job-input.ts";
-import { isLong } from "./loop.ts";
 import { type Words, wakeSignal } from "./messages.ts";
+import { goOnAsNew, isLong } from "./rotate.ts";
 
 /** Where it stands between two rounds; what it continues as new with. */
 type Carried = {
@@ -153,6 +153,6 @@ class Work {
       cause: this.#cause,
       wakes: this.#wakes,
     };
-    return continueAsNew<typeof autonomous>({ ...this.#input, carried });
+    return goOnAsNew<typeof autonomous>({ ...this.#input, carried });
   }
 }

@@ -4,7 +4,7 @@ import type { JobResult } from "../core/job/job-result.ts";
 import type { Outcome } from "../schema/record.ts";
 import { modelOptions } from "./activity-options.ts";
 import { isWords, settingsFrom } from "./input.ts";
-import { asJob, failureOf, JobRun, mustBe, opened } from "./job.ts";
+import { asJob, failureOf, JobRun, mustBe, opened, throughLosses } from "./job.ts";
 import type { FanOutRequest } from "./job-input.ts";
 
 type Reduced = Awaited<ReturnType<Activities["reduce-parts"]>>;
@@ -70,10 +70,8 @@ async function reduced(job: JobRun, { parts, reducer = "list" }: FanOutRequest):
       ...report,
     })),
   };
-  const result = await scheduleActivity<Reduced>(
-    "reduce-parts",
-    [input],
-    modelOptions(REDUCE_ATTEMPTS, reducer),
+  const result = await throughLosses(() =>
+    scheduleActivity<Reduced>("reduce-parts", [input], modelOptions(REDUCE_ATTEMPTS, reducer)),
   ).catch(failureOf);
   return "type" in result
     ? await job.end(result)

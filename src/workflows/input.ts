@@ -29,7 +29,7 @@ const DEFAULT_SETTINGS: RunSettings = {
 };
 
 /** Fewer events than a run needs for its first turn would have it continue as new for ever. */
-const MIN_ROTATE_AFTER_EVENTS = 24;
+export const MIN_ROTATE_AFTER_EVENTS = 24;
 
 export function settingsFrom({ settings }: { readonly settings?: Partial<RunSettings> }): RunSettings {
   const asked = { ...DEFAULT_SETTINGS, ...settings };

@@ -3,9 +3,11 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  patched,
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
+import { lostBy, MAX_LOST_IN_A_ROW } from "../core/issue.ts";
 import { beginPart, endPart, type JobState, openJob, refusePart } from "../core/job/job.ts";
 import { type JobResult, jobResult } from "../core/job/job-result.ts";
 import { jobDashboard, jobStatus, type Rounds } from "../core/job/job-status.ts";
@@ -16,6 +18,7 @@ import type { Outcome } from "../schema/record.ts";
 import { isWords, type RunSettings, type StartRequest } from "./input.ts";
 import { statusQuery, stopSignal, type Words } from "./messages.ts";
 import { runPart } from "./part.ts";
+import { PATCHES } from "./patches.ts";
 import { orFailed } from "./result.ts";
 import { setbackOf } from "./set-back.ts";
 import { showcaseOf } from "./shown.ts";
@@ -149,6 +152,18 @@ export function mustBe(right: boolean, what: string): void {
 
 export function mustHaveTask(task: unknown): void {
   mustBe(isWords(task), "`task` must be a text, or an object with `text` or `ref`");
+}
+
+/** A step of the job's own, made again where its worker was lost: three times in a row at most. */
+export function throughLosses<Result>(step: () => Promise<Result>, lost = 0): Promise<Result> {
+  return step().catch((error: unknown) => {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const setback = setbackOf(error, false);
+    if (setback.type !== "lost" || !patched(PATCHES.jobStepsAgain)) throw error;
+    const now = lostBy(lost, setback);
+    if (now >= MAX_LOST_IN_A_ROW) throw error;
+    return throughLosses(step, now);
+  });
 }
 
 /** What a step of the job's own failed with. */

@@ -1,10 +1,4 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  continueAsNew,
-  workflowInfo,
-} from "@temporalio/workflow";
+import { allHandlersFinished, CancellationScope, condition, workflowInfo } from "@temporalio/workflow";
 import { apply } from "../core/apply.ts";
 import { pendingApprovals } from "../core/approvals.ts";
 import type { CallToolCommand, CallToolsCommand, Command, RecordCommand } from "../core/command.ts";
@@ -18,6 +12,8 @@ import { listen, listenForPrompts } from "./listen.ts";
 import { UNREADABLE } from "./payload-converter.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
 import { finish, type RunResult } from "./result.ts";
+import { goOnAsNew, isLong } from "./rotate.ts";
+import { rulesAtStart } from "./rules.ts";
 import { showcase } from "./shown.ts";
 
 /** Drives the machine: asks what to do, has it done, tells what happened. Everything else is in the core. */
@@ -65,7 +61,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
         break;
       case "rotate":
         await condition(allHandlersFinished);
-        return await continueAsNew<typeof agent>({ resume: state, settings } satisfies ResumeRequest);
+        return await goOnAsNew<typeof agent>({ resume: state, settings } satisfies ResumeRequest);
       case "finish":
         await condition(allHandlersFinished);
         if (next(state).type === "finish") return finish(session, command);
@@ -170,6 +166,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
     ...(task === undefined ? {} : { task }),
     ...(input.share === undefined ? {} : { share: input.share }),
     ...("evaluation" in part ? { part } : {}),
+    rules: rulesAtStart(),
     nowMs: Date.now(),
   });
   return { session, settings, initial };
@@ -194,9 +191,4 @@ function oneOrAll(promises: readonly Promise<void>[]): Promise<unknown> {
 function stillRunning(command: Command, number: number, call: number): CallToolCommand | undefined {
   const tools: CallToolsCommand | undefined = command.type === "call-tools" ? command : undefined;
   return tools?.calls.find((one) => one.number === number && one.call === call);
-}
-
-export function isLong(settings: RunSettings): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= settings.rotateAfterEvents;
 }

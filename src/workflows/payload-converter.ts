@@ -4,6 +4,7 @@ import {
   type Payload,
   type SerializationContext,
 } from "@temporalio/common";
+import { noteSealed } from "./sealed-run.ts";
 
 /** What stands for words that nobody can read: nothing that a handler takes. */
 export const UNREADABLE = Object.freeze({ unreadable: true });
@@ -19,6 +20,7 @@ const SEALED = "binary/encrypted";
  */
 class ForgivingPayloadConverter extends DefaultPayloadConverter {
   override fromPayload<T>(payload: Payload, context?: SerializationContext, hint?: ConverterHint<T>): T {
+    noteSealed(payload);
     try {
       return super.fromPayload<T>(payload, context, hint);
     } catch (error) {

@@ -5,14 +5,17 @@ import {
   TimeoutFailure,
   TimeoutType,
 } from "@temporalio/common";
+import { patched } from "@temporalio/workflow";
 import { truncateForPreview } from "../core/preview.ts";
 import type { Setback } from "../core/run-event.ts";
+import { PATCHES } from "./patches.ts";
 
 /** A failure type of an activity is its room and its fault: `provider/rate-limited`. The machine reads the fault. */
 const MAX_MESSAGE_BYTES = 1024;
 
 /** Types that say that nobody works on the step any more, though it did not fail. */
-const LOST_TYPES = new Set(["WorkerLost", "fenced", "handed-back"]);
+const HANDED_BACK = "handed-back";
+const LOST_TYPES = new Set(["WorkerLost", "fenced", HANDED_BACK]);
 
 /** What an activity's failure means to the machine. Anything that is no failure of an activity is our own mistake. */
 export function setbackOf(error: unknown, local: boolean): Setback {
@@ -27,6 +30,9 @@ export function setbackOf(error: unknown, local: boolean): Setback {
 
 function ofApplication(cause: ApplicationFailure, local: boolean): Setback {
   const type = cause.type ?? "unknown";
+  if (type === HANDED_BACK && patched(PATCHES.handedBackInOrder)) {
+    return { type: "lost", attempts: 0, inOrder: true };
+  }
   if (LOST_TYPES.has(type)) return { type: "lost", attempts: attemptsIn(cause.details?.[0]) };
   if (type === "elsewhere") return { type: "elsewhere" };
   if (local && cause.nonRetryable !== true) return { type: "elsewhere" };

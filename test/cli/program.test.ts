@@ -49,6 +49,8 @@ test("pin: the commands", () => {
     "schedule",
     "worker",
     "doctor",
+    "backup",
+    "restore",
   ]);
 });
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { Recorded } from "../../src/client/recorded.ts";
-import type { WatchItem } from "../../src/client/watch.ts";
+import { type News, Recorded } from "../../src/client/recorded.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { EventBody, LoopEvent } from "../../src/schema/record.ts";
 import type { Delta, DeltaBody } from "../../src/stream/stream.ts";
@@ -68,14 +67,16 @@ class Book {
   }
 }
 
+async function begin(recorded: Recorded, from: "loop" | "session" | "now", since?: Date): Promise<void> {
+  for await (const _ of recorded.begin(from, since));
+}
+
 async function news(recorded: Recorded): Promise<string[]> {
-  const items: WatchItem[] = [];
+  const items: News[] = [];
   for await (const item of recorded.news()) items.push(item);
   return items.map((item) => {
     if (item.type === "group") return item.event.type;
-    return item.type === "event"
-      ? `${item.event.loopId}:${item.event.sequence}:${item.event.body.type}`
-      : "delta";
+    return `${item.event.loopId}:${item.event.sequence}:${item.event.body.type}`;
   });
 }
 
@@ -130,13 +131,13 @@ function delta(loopId: string, turn: number, body: DeltaBody): Delta {
 test("every event comes once, across loops, with the message that it names", async () => {
   const book = new Book();
   const recorded = book.recorded();
-  await recorded.begin("session", undefined);
+  await begin(recorded, "session", undefined);
   expect(await news(recorded)).toEqual([]);
   book.loop("one");
   book.messages.push(answer(0, "one"));
   book.event("one", { type: "AgentStart", kind: { type: "initial" } });
   book.event("one", { type: "MessageEnd", position: 0 });
-  const items: WatchItem[] = [];
+  const items: News[] = [];
   for await (const item of recorded.news()) items.push(item);
   expect(items[1]).toMatchObject({ type: "event", message: { role: "assistant" } });
   book.event("one", {
@@ -157,7 +158,7 @@ test("a loop that ended before the open run began is not shown to who follows th
   book.loop("old", { status: "completed", endedAtMs: 1_000 });
   book.event("old", { type: "AgentStart", kind: { type: "initial" } });
   const recorded = book.recorded();
-  await recorded.begin("loop", new Date(2_000));
+  await begin(recorded, "loop", new Date(2_000));
   book.loop("new");
   book.event("new", { type: "AgentStart", kind: { type: "default" } });
   expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
@@ -170,7 +171,7 @@ test("with no run open, the newest loop is shown whole", async () => {
   book.loop("last", { status: "completed", endedAtMs: 2_000 });
   book.event("last", { type: "AgentStart", kind: { type: "default" } });
   const recorded = book.recorded();
-  await recorded.begin("loop", undefined);
+  await begin(recorded, "loop", undefined);
   expect(await news(recorded)).toEqual(["last:0:AgentStart"]);
 });
 
@@ -179,7 +180,7 @@ test("from now on: the loop that runs goes on behind what is recorded", async ()
   book.loop("one");
   book.event("one", { type: "AgentStart", kind: { type: "initial" } });
   const recorded = book.recorded();
-  await recorded.begin("now", new Date(0));
+  await begin(recorded, "now", new Date(0));
   book.event("one", { type: "TurnStart", turn: 0, trigger: "user" });
   expect(await news(recorded)).toEqual(["one:1:TurnStart"]);
 });
@@ -187,9 +188,9 @@ test("from now on: the loop that runs goes on behind what is recorded", async ()
 test("live output is shown until what it is a part of is recorded", async () => {
   const book = new Book();
   const recorded = book.recorded();
-  await recorded.begin("session", undefined);
-  const text = (turn: number) => recorded.isOpen(delta("one", turn, { type: "text", text: "x" }));
-  const output = (toolCallId: string) =>
+  await begin(recorded, "session", undefined);
+  const text = async (turn: number) => recorded.isOpen(delta("one", turn, { type: "text", text: "x" }));
+  const output = async (toolCallId: string) =>
     recorded.isOpen(delta("one", 0, { type: "tool-output", toolCallId, toolName: "bash", text: "x" }));
   expect(await text(0)).toBe(true);
   book.loop("one");
@@ -214,23 +215,23 @@ test("live output is shown until what it is a part of is recorded", async () => 
 
 test("the loops of an evaluation are watched together, between its brackets, and the warning comes before the judge [PAR-12, PAR-13]", async () => {
   const book = new Book();
-  const begin = (loopId: string, facts: Partial<LoopRecord> = {}) => {
+  const open = (loopId: string, facts: Partial<LoopRecord> = {}) => {
     book.loop(loopId, facts);
     book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
   };
-  begin("old", { status: "completed", endedAtMs: 1_000 });
+  open("old", { status: "completed", endedAtMs: 1_000 });
   book.evaluations = [evaluation("e")];
-  begin("e.1", { evaluation: "e", startedAtMs: 2_100 });
-  begin("e.2", { evaluation: "e", startedAtMs: 2_100 });
+  open("e.1", { evaluation: "e", startedAtMs: 2_100 });
+  open("e.2", { evaluation: "e", startedAtMs: 2_100 });
   const recorded = book.recorded();
-  await recorded.begin("loop", new Date(1_900));
+  await begin(recorded, "loop", new Date(1_900));
   expect(await news(recorded)).toEqual(["ParallelLoopStart", "e.1:0:AgentStart", "e.2:0:AgentStart"]);
   book.evaluations = [evaluation("e", { warning: "too large" })];
   expect(await news(recorded)).toEqual([]);
-  begin("e.3", { evaluation: "e", startedAtMs: 2_200 });
+  open("e.3", { evaluation: "e", startedAtMs: 2_200 });
   expect(await news(recorded)).toEqual(["ProgressMessage", "e.3:0:AgentStart"]);
   book.evaluations = [evaluation("e", { warning: "too large", ...closed("e") })];
-  begin("new");
+  open("new");
   expect(await news(recorded)).toEqual(["ParallelLoopEnd", "new:0:AgentStart"]);
   expect(await news(recorded)).toEqual([]);
 });
@@ -243,7 +244,7 @@ test("who watches the newest loop is told nothing of an evaluation before it, ho
   book.loop("new", { startedAtMs: 5_000 });
   book.event("new", { type: "AgentStart", kind: { type: "initial" } });
   const recorded = book.recorded();
-  await recorded.begin("loop", new Date(4_900));
+  await begin(recorded, "loop", new Date(4_900));
   expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
 });
 
@@ -255,7 +256,7 @@ test("who begins with what comes now is told of branches that are at work, not o
     book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
   }
   const recorded = book.recorded();
-  await recorded.begin("now", new Date(1_900));
+  await begin(recorded, "now", new Date(1_900));
   expect(await news(recorded)).toEqual([]);
   book.event("e.1", { type: "TurnStart", turn: 0, trigger: "user" });
   expect(await news(recorded)).toEqual(["e.1:1:TurnStart"]);

@@ -3,8 +3,10 @@ import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { FencedError } from "../../src/transcript/store-error.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { archiveContract } from "./archive-contract.ts";
+import { askedBranchContract } from "./asked-branch-contract.ts";
 import { branchContract } from "./branch-contract.ts";
 import { evaluationContract } from "./evaluation-contract.ts";
+import { forkPropertyContract } from "./fork-property-contract.ts";
 import { loopContract } from "./loop-contract.ts";
 import { loopViewContract } from "./loop-view-contract.ts";
 import { propertyContract } from "./property-contract.ts";
@@ -23,6 +25,7 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
   describe(`${name} keeps the contract of transcripts`, () => {
     stepContract(make);
     branchContract(make);
+    askedBranchContract(make);
     loopContract(make);
     loopViewContract(make);
     evaluationContract(make);
@@ -30,6 +33,7 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
     processContract(make);
     archiveContract(make);
     propertyContract(make);
+    forkPropertyContract(make);
   });
 }
 
@@ -185,6 +189,7 @@ function processContract(make: () => Promise<Bench>): void {
       await transcript.noteGroup(step(), { pgid: 44, startTime: "12" });
       expect((await transcript.steps("s"))[1]).toEqual({
         run: "r1",
+        loopId,
         number: 1,
         call: 0,
         session: "s",

@@ -41,6 +41,7 @@ export function loopContract(make: () => Promise<Bench>): void {
       ]);
       expect(await transcript.session("s")).toEqual({
         id: "s",
+        formation: { type: "first_loop" },
         agentName: "agent",
         definitionHash: "d",
         model: "m",

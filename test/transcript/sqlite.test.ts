@@ -116,6 +116,25 @@ describe("several processes on one file", () => {
   });
 });
 
+test("a fork is one row more, in the session or into a new one: no entry and no content is copied", async () => {
+  const transcript = await bench.opened();
+  const { loopId } = await transcript.openLoop(opening());
+  const entries = Array.from({ length: 50 }, (_, index) => entry(index + 1, `${index} `.repeat(3000)));
+  await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries }));
+  const sql = new Sql(bench.path);
+  const rows = (table: string) => sql.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)?.n ?? 0;
+  const counts = () => ["entries", "contents", "branches", "sessions", "loops", "events"].map(rows);
+  const before = counts();
+  await transcript.fork({ session: "s", atMs: 1, at: { position: 40 }, name: "x" });
+  await transcript.fork({ session: "s", atMs: 1, at: { branch: "x", position: 20 }, into: "t" });
+  await transcript.rewind({ session: "s", atMs: 1, to: { position: 10 }, over: [loopId] });
+  expect(await texts(transcript, "t", "main")).toHaveLength(20);
+  const [entriesNow, contents, branches, sessions, loops, events] = counts();
+  expect([entriesNow, contents, loops, events]).toEqual([before[0], before[1], before[4], before[5]]);
+  expect([branches, sessions]).toEqual([(before[2] ?? 0) + 3, (before[3] ?? 0) + 1]);
+  sql.close();
+});
+
 describe("a locked file", () => {
   const hold = `
     const sql = new Sql(path);

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { connect } from "../../client/index.ts";
+import { DATABASE_URL } from "../../config/database.ts";
 import { startDevServer } from "../../devserver/start-server.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { interrupted } from "../interrupts.ts";
+import { interrupted, onInterrupts } from "../interrupts.ts";
 import { describeKeeperEvent, makeHome, startWorker } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
 import type { KeeperEvent } from "../worker-keeper.ts";
@@ -38,6 +39,17 @@ async function dev(context: Context, flags: Flags): Promise<number> {
       "`holdfast dev` starts a server of its own: choose its port with --port. For a worker of another server there is `holdfast worker --address`.",
     );
   }
+  if (said(options.database) !== undefined) {
+    throw new UsageError(
+      "`holdfast dev` keeps everything in the home folder. For a worker with a database there is `holdfast worker --database`.",
+    );
+  }
+  if (said(streams.env[DATABASE_URL]) !== undefined) {
+    const other = "other commands look there, unless they are told --database ''";
+    context.tell(
+      `${DATABASE_URL} is set, but \`holdfast dev\` keeps everything in the home folder; ${other}.`,
+    );
+  }
   const stop = interrupted(streams.signals);
   const home = makeHome(options.home);
   const server = await startDevServer({
@@ -47,28 +59,42 @@ async function dev(context: Context, flags: Flags): Promise<number> {
     ...(flags.uiPort === undefined ? {} : { uiPort: portFrom("--ui-port", flags.uiPort) }),
   });
   try {
-    const holdfast = await connect({ ...context.connectOptions(), address: server.address });
+    const holdfast = await connect({ ...context.connectOptions(), ...EMBEDDED, address: server.address });
     const { taskQueue } = holdfast;
     await holdfast.health({ register: true });
     await holdfast.close();
     const { address, namespace, uiUrl, logFile, alreadyRunning } = server;
     say(context, { type: "server", address, namespace, uiUrl, logFile, alreadyRunning, home: home.folder });
-    const keeper = await startWorker(context, { address, namespace, taskQueue }, (event) =>
+    const keeper = await startWorker(context, { ...EMBEDDED, address, namespace, taskQueue }, (event) =>
       say(context, event),
     );
     try {
       if (!context.json) context.tell(context.err.dim("Ctrl-C ends both."));
       await stop;
       if (!context.json)
-        context.tell(context.err.dim("\nEnding the worker; what runs is given a little time …"));
+        context.tell(
+          context.err.dim(
+            "\nEnding the worker; what runs is given a little time. Ctrl-C hands it back at once.",
+          ),
+        );
     } finally {
+      const hurry = (): void => keeper.hurry();
+      const off = onInterrupts(streams.signals, hurry, hurry);
       await keeper.stop();
+      off();
     }
   } finally {
     await server.stop();
   }
   say(context, { type: "ended" });
   return EXIT.ok;
+}
+
+/** Whatever the environment says. */
+const EMBEDDED = { database: "" } as const;
+
+function said(word: string | undefined): string | undefined {
+  return word === undefined || word.trim() === "" ? undefined : word;
 }
 
 type Happening =

@@ -5,6 +5,7 @@ import { exec, get, type Work } from "./statement.ts";
 /** A branch as the table holds it. */
 export type Branch = {
   readonly ref: number;
+  readonly session: string;
   readonly id: string;
   readonly parent: number | null;
   /** Where it leaves its parent. */
@@ -16,10 +17,19 @@ export type Branch = {
   readonly tokens: number;
 };
 
-const COLUMNS = "ref, id, parent, position, run, length, tokens";
+const COLUMNS = "ref, session, id, parent, position, run, length, tokens";
 
+/** By its id; a branch of another session is named `{session}/{id}`. */
 export function* findBranch(session: string, id: string): Work<Branch | undefined> {
-  return yield* get<Branch>(`SELECT ${COLUMNS} FROM branches WHERE session = ? AND id = ?`, session, id);
+  const found = yield* get<Branch>(
+    `SELECT ${COLUMNS} FROM branches WHERE session = ? AND id = ?`,
+    session,
+    id,
+  );
+  const slash = id.lastIndexOf("/");
+  return found !== undefined || slash < 0
+    ? found
+    : yield* findBranch(id.slice(0, slash), id.slice(slash + 1));
 }
 
 export function* branchAt(ref: number): Work<Branch> {
@@ -33,16 +43,18 @@ export function* createBranch(branch: {
   parent?: Branch;
   position: number;
   run?: string;
+  askedAtMs?: number;
 }): Work<Branch> {
   yield* exec(
-    `INSERT INTO branches (session, id, parent, position, run, length, tokens) VALUES (?, ?, ?, ?, ?, ?, 0)
-     ON CONFLICT DO NOTHING`,
+    `INSERT INTO branches (session, id, parent, position, run, length, tokens, asked_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
     branch.session,
     branch.id,
     branch.parent?.ref ?? null,
     branch.position,
     branch.run ?? null,
     branch.position,
+    branch.askedAtMs ?? null,
   );
   return (yield* findBranch(branch.session, branch.id))!;
 }

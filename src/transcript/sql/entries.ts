@@ -4,6 +4,7 @@ import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
 import { indexEntry } from "./search-index.ts";
+import { ahead } from "./out-of-step.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
@@ -19,11 +20,14 @@ export function* putEntries(
   let branch = start;
   for (const entry of entries) {
     if (branch.parent !== null && entry.position < branch.position) continue;
-    const there = yield* get(
-      "SELECT 1 AS there FROM entries WHERE branch = ? AND position = ?",
+    const there = yield* get<{ message_id: string | null }>(
+      "SELECT message_id FROM entries WHERE branch = ? AND position = ?",
       branch.ref,
       entry.position,
     );
+    if (there !== undefined && there.message_id !== (entry.messageId ?? null)) {
+      throw ahead(`entry ${entry.position} of branch ${branch.id} is another message`);
+    }
     if (there === undefined) branch = yield* insert(session, branch, run, entry);
   }
   return yield* advance(branch, start);

@@ -8,9 +8,11 @@ import type {
   ParallelGroup,
   PlannedLoop,
 } from "../evaluation.ts";
-import { findBranch, lengthOf } from "./branches.ts";
+import { StoreError } from "../store-error.ts";
+import { type Branch, findBranch, lengthOf } from "./branches.ts";
 import { mustBeSeen } from "./hidden.ts";
-import { abortRunning, createSession } from "./sessions.ts";
+import { loopBefore } from "./loop-before.ts";
+import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 import { resultOf, takeAndFinish } from "./steps.ts";
 
@@ -26,7 +28,7 @@ type Opened = EvaluationOpened & {
  * a second asking give the same.
  */
 export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpened> {
-  const { step, atMs, strategy, branches, judge } = opening;
+  const { step, atMs, strategy, branches, judge, agentId } = opening;
   const before = yield* resultOf(step);
   if (before !== undefined) return before.result as EvaluationOpened;
   yield* mustBeSeen(step.session);
@@ -35,14 +37,16 @@ export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpen
     "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
     step.session,
   );
-  if (row === undefined) yield* createSession({ ...first, step, atMs });
+  if (row === undefined) yield* createSession({ ...first, step, atMs, agentId });
   else yield* abortRunning(step.session, atMs);
   yield* exec(
     "UPDATE sessions SET status = 'running', last_active_at_ms = ? WHERE id = ?",
     atMs,
     step.session,
   );
-  const head = (yield* findBranch(step.session, row?.head_branch ?? "main"))!;
+  const { branch, position } = yield* placeOf(opening, row?.head_branch ?? MAIN);
+  const there = opening.at === undefined ? undefined : yield* loopBefore(branch, position);
+  const parentLoopId = there ?? row?.last_loop_id ?? undefined;
   const loops = [...branches, ...(judge === undefined ? [] : [judge])];
   const segments = loops.map(({ segment }) => segment);
   const last = new Map<string, number>();
@@ -54,8 +58,8 @@ export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpen
   });
   const opened: EvaluationOpened = {
     evaluation: step.run,
-    at: { branch: head.id, position: yield* lengthOf(head) },
-    ...(row === undefined || row.last_loop_id === null ? {} : { parentLoopId: row.last_loop_id }),
+    at: { branch: branch.id, position },
+    ...(parentLoopId === undefined ? {} : { parentLoopId }),
     branches: named.slice(0, branches.length),
     ...(judge === undefined ? {} : { judge: named[branches.length] }),
   };
@@ -67,8 +71,19 @@ export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpen
     json(kept),
     atMs,
   );
-  yield* takeAndFinish(step, { loopId: "", branch: head.id }, opened, atMs);
+  yield* takeAndFinish(step, { loopId: "", branch: branch.id }, opened, atMs);
   return opened;
+}
+
+function* placeOf({ step, at }: EvaluationOpening, head: string): Work<{ branch: Branch; position: number }> {
+  const id = at?.branch ?? head;
+  const branch = yield* findBranch(step.session, id);
+  if (branch === undefined) throw new StoreError("other", `Session ${step.session} has no branch ${id}.`);
+  const length = yield* lengthOf(branch);
+  const position = at?.position ?? length;
+  if (position <= length) return { branch, position };
+  const message = `Branch ${id} of session ${step.session} has ${length} entries; nothing can begin at ${position}.`;
+  throw new StoreError("other", message);
 }
 
 /** The highest number that a segment has had in a session, or that an evaluation has taken for a loop never opened. */

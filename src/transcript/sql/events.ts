@@ -8,6 +8,8 @@ export type LoopRun = {
   readonly run: string;
   readonly low: number | null;
   readonly upto: number | null;
+  /** It has only just been entered. */
+  readonly isNew?: true;
 };
 
 const COLUMNS = "ordinal, run, low, upto";
@@ -18,7 +20,7 @@ export function* appear(loop: number, run: string): Work<LoopRun> {
   if (known !== undefined) return known;
   const ordinal = (yield* newestOrdinal(loop)) + 1;
   yield* exec("INSERT INTO loop_runs (loop, ordinal, run) VALUES (?, ?, ?)", loop, ordinal, run);
-  return { ordinal, run, low: null, upto: null };
+  return { ordinal, run, low: null, upto: null, isNew: true };
 }
 
 export function* newestOrdinal(loop: number): Work<number> {

@@ -75,7 +75,8 @@ function* forkFor(session: string, parent: Branch, run: string, base: number): W
   return yield* advance(fork);
 }
 
-const COPY = `INSERT INTO entries (branch, position, run, origin, message_id, tokens, tokens_before, message, content)
+/** Entries of another branch, without their tokens before: `advance` counts these. */
+export const COPY = `INSERT INTO entries (branch, position, run, origin, message_id, tokens, tokens_before, message, content)
   SELECT CAST(? AS BIGINT), position, run, origin, message_id, tokens, NULL, message, content FROM entries`;
 
 /**

@@ -23,25 +23,53 @@ export function* keepView(loop: number, { branch, to, view }: LoopView): Work<vo
  * What the newest loop that was closed at or before `from` has left; what came after it is shown whole. Nothing when
  * everything is.
  */
-export function* viewBefore(session: string, branch: Branch, from: number): Work<LeftView | undefined> {
-  const left = yield* leftBefore(session, branch, from);
+export function* viewBefore(branch: Branch, from: number): Work<LeftView | undefined> {
+  const left = yield* leftBefore(branch, from);
   if (left === undefined || left.view === null) return undefined;
-  const view = JSON.parse(left.view) as LeftView;
+  const own = JSON.parse(left.view) as LeftView;
+  const view = left.session === branch.session ? own : seenFromElsewhere(own, left.session);
   if (left.end_position === from) return view;
   const tokens = (yield* tokensBefore(branch, from)) - (yield* tokensBefore(branch, left.end_position));
   return { ...view, spans: [...view.spans, { from: left.end_position, to: from, turns: 1, tokens }] };
 }
 
-type Left = { readonly end_position: number; readonly view: string | null };
+type Left = { readonly session: string; readonly end_position: number; readonly view: string | null };
 
-function* leftBefore(session: string, branch: Branch, from: number): Work<Left | undefined> {
+function* leftBefore(branch: Branch, from: number): Work<Left | undefined> {
   const left = yield* get<Left>(
-    `SELECT end_position, view FROM loops WHERE session = ? AND end_branch = ? AND end_position <= ?
+    `SELECT session, end_position, view FROM loops WHERE session = ? AND end_branch = ? AND end_position <= ?
      ORDER BY end_position DESC, ref DESC LIMIT 1`,
-    session,
+    branch.session,
     branch.id,
     from,
   );
-  if (left !== undefined || branch.parent === null) return left;
-  return yield* leftBefore(session, yield* branchAt(branch.parent), Math.min(from, branch.position));
+  if (left !== undefined) return left;
+  if (branch.parent === null) return yield* inherited(branch, from);
+  return yield* leftBefore(yield* branchAt(branch.parent), Math.min(from, branch.position));
+}
+
+/** Of a branch that has begun in a session which is there no more. */
+function* inherited({ ref, session, position }: Branch, from: number): Work<Left | undefined> {
+  if (position === 0 || position > from) return undefined;
+  const row = yield* get<{ view: string | null }>(
+    "SELECT inherited_view AS view FROM branches WHERE ref = ?",
+    ref,
+  );
+  return row === undefined || row.view === null
+    ? undefined
+    : { session, end_position: position, view: row.view };
+}
+
+/** Texts that a model has left lie on branches of the session that the view was made in. */
+function seenFromElsewhere(view: LeftView, session: string): LeftView {
+  const placed = <Text extends { readonly branch?: string }>(text: Text): Text =>
+    text.branch === undefined || text.branch.includes("/")
+      ? text
+      : { ...text, branch: `${session}/${text.branch}` };
+  const spans = view.spans.map((span) => ({
+    ...span,
+    ...(span.instead === undefined ? {} : { instead: placed(span.instead) }),
+    ...(span.memos === undefined ? {} : { memos: span.memos.map(placed) }),
+  }));
+  return { ...view, spans };
 }

@@ -13,7 +13,10 @@ import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
 import { mustBeSeen } from "./hidden.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
+import { loopBefore } from "./loop-before.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
+import { ahead, behind } from "./out-of-step.ts";
+import { openedBeforeReset } from "./reset.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
@@ -25,23 +28,36 @@ type SessionRow = {
   readonly grants: string | null;
 };
 
-/** Opens a loop; the step's stored answer makes a second asking give the same. */
+/** Opens a loop; the step's stored answer makes a second asking give the same, and one by a run that was reset. */
 export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   const { step, atMs } = opening;
   const before = yield* resultOf(step);
-  if (before !== undefined) return before.result as LoopOpened;
+  if (before !== undefined) return yield* asOpened(opening, before.result as LoopOpened);
   yield* mustBeSeen(step.session);
+  const opened = (yield* openedBeforeReset(opening)) ?? (yield* newLoop(opening));
+  yield* takeAndFinish(step, opened, opened, atMs);
+  // As it is, not sorted: a request is made again byte for byte.
+  if (opening.terms !== undefined) {
+    const hash = yield* putContent(JSON.stringify(opening.terms));
+    yield* nameText(step.session, hash);
+    yield* setNote(step, hash);
+  }
+  return opened;
+}
 
+function* newLoop(opening: LoopOpening): Work<LoopOpened> {
+  const { step, atMs } = opening;
   const session = yield* get<SessionRow>(
     "SELECT head_branch, last_loop_id, grants FROM sessions WHERE id = ?",
     step.session,
   );
   const { part } = opening;
+  if (opening.expects !== undefined) yield* mustReach(step.session, opening.expects);
   if (session === undefined) yield* createSession(opening);
   else if (part === undefined) yield* abortRunning(step.session, atMs);
 
   const { branch, from } = yield* start(opening, session?.head_branch ?? MAIN);
-  const parentLoopId = parentOf(opening, session);
+  const parentLoopId = yield* parentOf(opening, session, branch, from);
   const loopId = yield* createLoop(opening, branch, from, parentLoopId);
 
   const isSpokenTo = opening.kind.type !== "compaction" && part === undefined;
@@ -54,8 +70,8 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   yield* putEntries(step.session, branch, step.run, entries);
   yield* takeFromInbox(step.session, rejected === undefined ? words : refused);
   yield* noteInSession(opening, branch, loopId);
-  const view = yield* viewBefore(step.session, branch, from);
-  const opened: LoopOpened = {
+  const view = yield* viewBefore(branch, from);
+  return {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
     kind: opening.kind,
@@ -73,19 +89,37 @@ export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
     ...(rejected === undefined ? {} : { rejected }),
     ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
   };
-  yield* takeAndFinish(step, opened, opened, atMs);
-  // As it is, not sorted: a request is made again byte for byte.
-  if (opening.terms !== undefined) {
-    const hash = yield* putContent(JSON.stringify(opening.terms));
-    yield* nameText(step.session, hash);
-    yield* setNote(step, hash);
+}
+
+/** It was opened for these prompts, or refused whatever was asked; another opening under its number is not ours. */
+function* asOpened({ step, prompts }: LoopOpening, opened: LoopOpened): Work<LoopOpened> {
+  if (opened.rejected !== undefined) return opened;
+  for (const { id } of prompts) {
+    if (yield* isEntered(step.session, id)) continue;
+    throw ahead(`step ${step.number} of run ${step.run} has opened loop ${opened.loopId} with other prompts`);
   }
   return opened;
 }
 
-function parentOf(opening: LoopOpening, session: SessionRow | undefined): string | undefined {
+/** What an earlier loop of the run has left. */
+function* mustReach(session: string, expects: NonNullable<LoopOpening["expects"]>): Work<void> {
+  const branch = yield* findBranch(session, expects.branch);
+  const length = branch === undefined ? 0 : yield* lengthOf(branch);
+  if (length >= expects.length) return;
+  throw behind(`branch ${expects.branch} of session ${session} has ${length} entries of ${expects.length}`);
+}
+
+/** The loop before the place where this one begins: the session's last one, unless it says where (ID-05). */
+function* parentOf(
+  opening: LoopOpening,
+  session: SessionRow | undefined,
+  branch: Branch,
+  from: number,
+): Work<string | undefined> {
   if (opening.part !== undefined) return opening.part.parentLoopId;
-  return session === undefined ? opening.spawn?.loopId : (session.last_loop_id ?? undefined);
+  if (session === undefined) return opening.spawn?.loopId;
+  const there = opening.at === undefined ? undefined : yield* loopBefore(branch, from);
+  return there ?? session.last_loop_id ?? undefined;
 }
 
 /** The newest loop is the session's face, unless it is one of several: then the session waits for the choice. */
@@ -234,7 +268,7 @@ export function* closeLoop(closing: LoopClosing): Work<Stored> {
   return yield* store(closing, function* (branch) {
     const { loopId, status, atMs, step } = closing;
     const loop = yield* get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
-    if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
+    if (loop === undefined) throw behind(`it has no loop ${loopId}, which is to be closed`);
     if ((yield* appear(loop.ref, step.run)).ordinal !== (yield* newestOrdinal(loop.ref))) return;
     yield* exec(
       `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ?, grants = ?

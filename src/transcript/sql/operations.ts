@@ -2,21 +2,28 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { BodyLine } from "../../schema/export-line.ts";
 import type { Edit } from "../archive.ts";
 import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
+import type { ForkAsked, RewindAsked } from "../fork.ts";
+import type { SessionFollowing, SessionRotation } from "../formation.ts";
 import type { LoopClosing, LoopOpening } from "../loop.ts";
 import type { NewMessage } from "../session.ts";
+import type { NewSnapshot } from "../snapshot.ts";
 import type { Step } from "../step.ts";
 import type { WorkerProcess } from "../worker-process.ts";
 import type { Outbox, Place, SessionDefinition, StoreWrite } from "../write.ts";
+import { fork, rewind } from "./asked-branches.ts";
+import { bequeath } from "./bequeath.ts";
 import { putContent, putText } from "./contents.ts";
 import { saveDefinition, setDefinition } from "./definitions.ts";
 import { beginDelete, deletePage } from "./delete.ts";
 import { edit, setScope } from "./edit.ts";
 import { closeEvaluation, openEvaluation, warnOfEvaluation } from "./evaluations.ts";
 import { finishImport, importLines } from "./import.ts";
+import { fillSearch } from "./search.ts";
+import { followSession, rotateSession } from "./formation.ts";
 import { putInbox } from "./inbox.ts";
 import { closeLoop, openLoop } from "./loops.ts";
 import { signIn, signOut } from "./processes.ts";
-import { fillSearch } from "./search.ts";
+import { keepSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claim, noteGroup, release, setNote, store } from "./steps.ts";
 import { nameText, sweepTexts } from "./texts.ts";
@@ -53,6 +60,12 @@ export const OPERATIONS = {
   nameText: (owner: string, hash: string) => nameText(owner, hash),
   sweepTexts: (atMs: number, limit: number) => sweepTexts(atMs, limit),
   fillSearch: (limit: number) => fillSearch(limit),
+  fork: (asked: ForkAsked) => fork(asked),
+  rewind: (asked: RewindAsked) => rewind(asked),
+  followSession: (following: SessionFollowing) => followSession(following),
+  rotateSession: (rotation: SessionRotation) => rotateSession(rotation),
+  keepSnapshot: (snapshot: NewSnapshot) => keepSnapshot(snapshot),
+  bequeath: (session: string) => bequeath(session),
   signIn: (process: WorkerProcess) => signIn(process),
   signOut: (processId: string) => signOut(processId),
 };

@@ -1,4 +1,4 @@
-import type { LoopStatus, SpawnRef } from "../../schema/record.ts";
+import type { Formation, LoopStatus, SpawnRef } from "../../schema/record.ts";
 import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
 import type { StepRecord } from "../step.ts";
@@ -17,6 +17,8 @@ export type SessionRow = {
   status: LoopStatus;
   spawn: string | null;
   scope: string | null;
+  agent_id: string | null;
+  formation: string | null;
 };
 
 export function* sessionOf(id: string): Work<SessionRecord | undefined> {
@@ -51,6 +53,8 @@ export function* sessionsOf(filter: {
 export function sessionRecord(row: SessionRow): SessionRecord {
   return {
     id: row.id,
+    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
+    formation: row.formation === null ? { type: "first_loop" } : (JSON.parse(row.formation) as Formation),
     agentName: row.agent_name,
     definitionHash: row.definition_hash,
     model: row.model,
@@ -123,16 +127,33 @@ function loopRecord(row: LoopRow): LoopRecord {
 }
 
 export function* branchesOf(session: string): Work<BranchRecord[]> {
-  const rows = yield* all<{ id: string; parent: string | null; position: number }>(
-    `SELECT branches.id, parents.id AS parent, branches.position
+  const rows = yield* all<BranchRow>(
+    `SELECT branches.id, parents.id AS parent, parents.session AS "parentSession", branches.position,
+       branches.asked_at_ms AS "askedAtMs"
      FROM branches LEFT JOIN branches AS parents ON parents.ref = branches.parent
      WHERE branches.session = ? ORDER BY branches.ref`,
     session,
   );
-  return rows.map(({ id, parent, position }) =>
-    parent === null ? { id } : { id, parent: { branch: parent, position } },
-  );
+  return rows
+    .filter(({ id }) => !id.includes("/"))
+    .map(({ id, parent, parentSession, position, askedAtMs }) => ({
+      id,
+      ...(parent === null || parentSession === null
+        ? {}
+        : parentSession === session
+          ? { parent: { branch: parent, position } }
+          : { from: { session: parentSession, branch: parent, position } }),
+      ...(askedAtMs === null ? {} : { askedAtMs }),
+    }));
 }
+
+type BranchRow = {
+  id: string;
+  parent: string | null;
+  parentSession: string | null;
+  position: number;
+  askedAtMs: number | null;
+};
 
 type StepRow = {
   ref: number;
@@ -140,6 +161,7 @@ type StepRow = {
   number: number;
   call: number;
   session: string;
+  loop_id: string | null;
   kind: string;
   generation: number;
   executions: number;
@@ -157,7 +179,7 @@ export function* stepPage(
   limit: number,
 ): Work<{ ref: number; record: StepRecord }[]> {
   const rows = yield* all<StepRow>(
-    `SELECT rowid AS ref, run, number, call, session, kind, generation, executions, process, started_at_ms,
+    `SELECT rowid AS ref, run, number, call, session, loop_id, kind, generation, executions, process, started_at_ms,
        stored_at_ms, group_pgid, group_start
      FROM steps WHERE session = ? AND rowid > ? ORDER BY rowid LIMIT ?`,
     session,
@@ -173,6 +195,7 @@ function stepRecord(row: StepRow): StepRecord {
     number: row.number,
     call: row.call,
     session: row.session,
+    ...(row.loop_id === null || row.loop_id === "" ? {} : { loopId: row.loop_id }),
     kind: row.kind,
     generation: row.generation,
     executions: row.executions,

@@ -7,11 +7,14 @@ export const MAIN = "main";
 
 /** A session and its first branch, as whatever opens it says. */
 export function* createSession(
-  opening: Pick<LoopOpening, "step" | "atMs" | "agentName" | "definitionHash" | "model" | "spawn">,
+  opening: Pick<
+    LoopOpening,
+    "step" | "atMs" | "agentName" | "definitionHash" | "model" | "spawn" | "agentId"
+  >,
 ): Work<void> {
   yield* exec(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
-       loops, status, spawn, spawned_by) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running', ?, ?)`,
+       loops, status, spawn, spawned_by, agent_id) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running', ?, ?, ?)`,
     opening.step.session,
     opening.agentName,
     opening.definitionHash,
@@ -21,6 +24,7 @@ export function* createSession(
     MAIN,
     opening.spawn === undefined ? null : json(opening.spawn),
     opening.spawn?.session ?? null,
+    opening.agentId ?? null,
   );
   yield* createBranch({ session: opening.step.session, id: MAIN, position: 0 });
 }

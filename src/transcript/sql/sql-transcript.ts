@@ -7,8 +7,11 @@ import type {
   EvaluationOpening,
   EvaluationRecord,
 } from "../evaluation.ts";
+import type { ForkAsked, Forked, RewindAsked, Rewound } from "../fork.ts";
+import type { Rotated, SessionFollowing, SessionRotation } from "../formation.ts";
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
+import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
 import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Remains, WorkerProcess } from "../worker-process.ts";
@@ -23,6 +26,7 @@ import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
 import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
 import { SqlArchive } from "./sql-archive.ts";
+import { snapshotsOf } from "./snapshots.ts";
 import { noteOf } from "./steps.ts";
 
 /** The transcript in a database, whichever engine carries the statements out. */
@@ -109,6 +113,37 @@ export class SqlTranscript implements Transcript {
 
   evaluations(session: string): Promise<readonly EvaluationRecord[]> {
     return this.#engine.read(() => evaluationsOf(session));
+  }
+
+  fork(asked: ForkAsked): Promise<Forked> {
+    return this.#engine.write("fork", asked);
+  }
+
+  rewind(asked: RewindAsked): Promise<Rewound> {
+    return this.#engine.write("rewind", asked);
+  }
+
+  followSession(following: SessionFollowing): Promise<SessionRecord | undefined> {
+    return this.#engine.write("followSession", following);
+  }
+
+  rotateSession(rotation: SessionRotation): Promise<Rotated> {
+    return this.#engine.write("rotateSession", rotation);
+  }
+
+  keepSnapshot(snapshot: NewSnapshot): Promise<void> {
+    return this.#engine.write("keepSnapshot", snapshot);
+  }
+
+  snapshots(
+    session: string,
+    at: { branch: string; position: number },
+  ): Promise<readonly WorkspaceSnapshot[]> {
+    return this.#engine.read(() => snapshotsOf(session, at));
+  }
+
+  bequeath(session: string): Promise<number> {
+    return this.#engine.write("bequeath", session);
   }
 
   session(id: string): Promise<SessionRecord | undefined> {

@@ -1,3 +1,4 @@
+import { at } from "../../kill-point.ts";
 import { StoreError } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { LATEST, migrate, newer, versionFound, versionOf } from "./migrations.ts";
@@ -54,12 +55,15 @@ export class Committer {
     let count = first.length;
     try {
       const sql = this.#connected();
+      at("commit:begin");
       this.#begin(sql);
       const answers: Answer[] = first.map((work) => this.#attempt(sql, work));
       const late = more();
       count += late.length;
       answers.push(...late.map((work) => this.#attempt(sql, work)));
+      at("commit:end");
       sql.exec("COMMIT");
+      at("commit:done");
       return answers;
     } catch (thrown) {
       const error = translated(thrown, this.#path);

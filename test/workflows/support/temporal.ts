@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { inject } from "vitest";
+import { type EncryptionOptions, encryptionOf } from "../../../src/codec/encryption.ts";
+import { SealingCodec } from "../../../src/codec/sealing-codec.ts";
 import type { InputFilter } from "../../../src/hooks/filters.ts";
 import type { Logger } from "../../../src/observability/log.ts";
 import type { SecretSource } from "../../../src/providers/secrets.ts";
@@ -11,7 +13,7 @@ import { builtFile } from "../../../src/testing/built-file.ts";
 import { type ModelServer, startModelServer } from "../../../src/testing/model-server/server.ts";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
-import { SqliteTranscript } from "../../../src/transcript/sqlite/sqlite-transcript.ts";
+import { openTranscript } from "../../../src/transcript/open-transcript.ts";
 import type { Transcript } from "../../../src/transcript/transcript.ts";
 import { createWorker, type HoldfastWorkerOptions } from "../../../src/worker.ts";
 import { Session, type SessionOptions } from "./session.ts";
@@ -33,6 +35,10 @@ export type StageOptions = {
   >;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
+  /** Of worker and client. */
+  readonly encryption?: EncryptionOptions;
+  /** The address of a database instead of a file. */
+  readonly database?: string;
   /** No worker: the test starts its own. */
   readonly worker?: boolean;
 };
@@ -58,9 +64,14 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), "holdfast-test-"));
   const taskQueue = `queue-${process.pid}-${performance.now()}`;
   const model = await startModelServer();
-  const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+  const { database } = options;
+  const transcript = await openTranscript({ path: join(home, "transcript.db"), database });
   const connection = await Connection.connect({ address });
-  const client = new Client({ connection, namespace });
+  const client = new Client({
+    connection,
+    namespace,
+    dataConverter: { payloadCodecs: [new SealingCodec(encryptionOf(options.encryption))] },
+  });
   const worker = options.worker === false ? undefined : await inProcess();
   const running = worker?.run();
 
@@ -70,12 +81,14 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       address,
       namespace,
       home,
+      ...(database === undefined ? {} : { database }),
       taskQueue,
       transcript: options.wrap?.(transcript) ?? transcript,
       secrets: options.secrets ?? ((name: string) => (name === TEST_KEY_NAME ? TEST_KEY : undefined)),
       tools: options.tools ?? [],
       filters: options.filters ?? {},
       builtInTools: options.builtInTools ?? true,
+      ...(options.encryption === undefined ? {} : { encryption: options.encryption }),
       ...(options.log === undefined ? {} : { log: options.log }),
       hooks: options.hooks ?? {},
       ...options.registered,

@@ -1,0 +1,90 @@
+// npm run crash: kills workers at every step of many agents, and judges what has become of each; see docs/crash-contract.md.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { campaign } from "../test/crash/campaign/campaign.mjs";
+import { detailsOf, figuresOf } from "../test/crash/campaign/figures.mjs";
+import { scenariosOf, wavesOf } from "../test/crash/campaign/plan.mjs";
+import { POINTS } from "../test/crash/campaign/points.mjs";
+
+const USAGE = `Usage: npm run crash -- [--quick] [--json]
+
+Without options: at least 5,000 kills; ended and started again, it goes on where it was.
+
+  --quick          at least 300 kills, every point once; 7 minutes at the longest
+  --json           the last line of standard output is one JSON object
+  --kills N        so many kills instead
+  --minutes N      no new wave behind this time
+  --runs N         agents at once in a wave
+  --seed N         other moments, scenarios and pairs of kills
+  --fresh          forgets what was played before
+  --at KILLS       one wave with these kills, as a campaign has named it: \`store:after:7,claim:before:2\`; one worker's
+                   lives with commas, another worker's behind a semicolon
+  --points         lists the points
+
+A kill counts once for each run that it hits.
+`;
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    kills: { type: "string" },
+    minutes: { type: "string" },
+    runs: { type: "string" },
+    seed: { type: "string", default: "1" },
+    fresh: { type: "boolean", default: false },
+    at: { type: "string" },
+    scenarios: { type: "string" },
+    points: { type: "boolean" },
+    help: { type: "boolean" },
+  },
+});
+if (values.help || values.points) {
+  process.stdout.write(values.help ? USAGE : `${POINTS.join("\n")}\n`);
+  process.exit(0);
+}
+
+const seed = Number(values.seed);
+const runs = Number(values.runs ?? (values.quick ? 14 : 22));
+const isOne = values.at !== undefined;
+const enough = Number(values.kills ?? (isOne ? 1 : values.quick ? 300 : 5000));
+const minutes = Number(values.minutes ?? (values.quick ? 7 : 600));
+// A short campaign plays all points; its few kills too many do no harm.
+const atLeastWaves = values.quick && values.kills === undefined ? Math.ceil(POINTS.length / 2) : 0;
+const state = values.quick || isOne ? undefined : join(".holdfast", "crash", `${seed}-${runs}.jsonl`);
+if (values.fresh && state !== undefined) await rm(state, { force: true });
+
+const say = (line) => process.stderr.write(`${line}\n`);
+const waves = await campaign({
+  waves: isOne ? [asked(values.at)] : wavesOf({ seed, runs }),
+  enough,
+  atLeastWaves,
+  minutes,
+  state,
+  told: (wave, so) => {
+    const hit = wave.kills.map(({ point, nth, hit }) => `${point}:${nth} hit ${hit}`).join(", ");
+    say(
+      `${wave.name}: ${hit || "nobody was killed"}; ${(wave.ms / 1000).toFixed(0)} s; ${so.kills} kills so far`,
+    );
+    for (const { kind, session, what } of wave.violations)
+      say(`  VIOLATION ${kind}: ${session ?? ""} ${what}`);
+    if (wave.evidence === undefined) return;
+    say(`  evidence: ${wave.evidence}`);
+    say(`  again: npm run crash -- --at '${wave.at}' --scenarios ${wave.scenarios.join(",")}`);
+  },
+});
+const figures = figuresOf(waves);
+const isShort = !isOne && figures.kills < enough;
+if (isShort) say(`Only ${figures.kills} of ${enough} kills within ${minutes} minutes.`);
+if (!values.json) process.stdout.write(`${JSON.stringify({ ...figures, ...detailsOf(waves) }, null, 2)}\n`);
+else process.stdout.write(`${JSON.stringify(figures)}\n`);
+process.exit(figures.violations > 0 || isShort ? 1 : 0);
+
+function asked(at) {
+  return {
+    name: "asked",
+    workers: at.split(";").map((kills) => kills.split(",").filter((kill) => kill !== "")),
+    scenarios: values.scenarios?.split(",") ?? scenariosOf(0, runs),
+  };
+}

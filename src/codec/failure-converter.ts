@@ -1,0 +1,21 @@
+import { DefaultFailureConverter, type FailureConverter, type ProtoFailure } from "@temporalio/common";
+import { KeyError } from "./key-error.ts";
+
+const seals = new DefaultFailureConverter({ encodeCommonAttributes: true });
+const plain = new DefaultFailureConverter();
+
+/**
+ * Has the codec seal what failures say, but for one: whoever lacks a key could not read that it is missing.
+ *
+ * By this name the worker loads it, where payloads are sealed.
+ */
+export const failureConverter: FailureConverter = {
+  errorToFailure: (error, payloads, context): ProtoFailure =>
+    (isOfKeys(error) ? plain : seals).errorToFailure(error, payloads, context),
+  failureToError: (failure, payloads, context) => seals.failureToError(failure, payloads, context),
+};
+
+function isOfKeys(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error instanceof KeyError || error.name === "KeyError" || isOfKeys(error.cause);
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { KeyError } from "./key-error.ts";
+
+/** The environment variable that names the keys. */
+export const KEYS_VARIABLE = "HOLDFAST_ENCRYPTION_KEYS";
+
+/** Stands first while keys are known to all and used by nobody yet, or are on their way out. */
+export const PLAIN = "plain";
+
+const KEY_BYTES = 32;
+const REFERENCE = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})=(env|file):(.+)$/s;
+const HOW =
+  `${KEYS_VARIABLE} names keys as id=env:NAME or id=file:PATH, separated by commas, the one that seals first; ` +
+  "never the key itself";
+
+export type NamedKey = { readonly id: string; readonly bytes: Buffer };
+
+/** In order; the first one seals, unless the list begins with `plain`. */
+export type NamedKeys = { readonly keys: readonly NamedKey[]; readonly plainFirst: boolean };
+
+/** Finds the keys that a list of references names. What the references hold is in no message. */
+export function keysNamed(references: string, env: NodeJS.ProcessEnv): NamedKeys {
+  const words = references.split(/[\s,]+/).filter((word) => word !== "");
+  const plainFirst = words[0] === PLAIN;
+  const keys = words.slice(plainFirst ? 1 : 0).map((word, index) => keyNamed(word, index + 1, env));
+  for (const [index, { id }] of keys.entries()) {
+    if (keys.findIndex((other) => other.id === id) !== index) {
+      throw new KeyError(
+        "invalid",
+        `${KEYS_VARIABLE} names two keys "${id}": give each an id of its own.`,
+        id,
+      );
+    }
+  }
+  if (keys.length === 0) throw new KeyError("invalid", `There is no key in ${KEYS_VARIABLE}. ${HOW}.`);
+  return { keys, plainFirst };
+}
+
+function keyNamed(word: string, place: number, env: NodeJS.ProcessEnv): NamedKey {
+  const [, id, kind, where] = REFERENCE.exec(word) ?? [];
+  // The word itself may be a key that somebody has put there: it is not repeated.
+  if (id === undefined || where === undefined || id === PLAIN) {
+    throw new KeyError("invalid", `Reference ${place} is none that can be used. ${HOW}.`);
+  }
+  const text = kind === "env" ? fromEnvironment(id, where, env) : fromFile(id, where);
+  const bytes = decoded(text.trim());
+  if (bytes?.length !== KEY_BYTES) {
+    throw new KeyError(
+      "invalid",
+      `Key "${id}" (${kind}:${where}) is not ${KEY_BYTES} bytes in base64 or hex. ` +
+        "Make one with: openssl rand -base64 32",
+      id,
+    );
+  }
+  return { id, bytes };
+}
+
+function fromEnvironment(id: string, name: string, env: NodeJS.ProcessEnv): string {
+  const value = env[name];
+  if (value !== undefined && value !== "") return value;
+  throw new KeyError("invalid", `Key "${id}": ${name} is not set in the environment of this process.`, id);
+}
+
+function fromFile(id: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new KeyError("invalid", `Key "${id}": ${path} cannot be read (${code}).`, id);
+  }
+}
+
+function decoded(text: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex");
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined;
+}

@@ -1,0 +1,40 @@
+/** Places where a crash matters, by name. Those of a commit are in the writer's thread. */
+export const KILL_POINTS = [
+  "open:before",
+  "open:after",
+  "claim:before",
+  "claim:after",
+  "request:before",
+  "stream:begun",
+  "stream:bytes",
+  "stream:whole",
+  "tool:start",
+  "tool:end",
+  "group:before",
+  "group:noted",
+  "store:before",
+  "store:after",
+  "record:before",
+  "record:after",
+  "close:before",
+  "close:after",
+  "commit:begin",
+  "commit:end",
+  "commit:done",
+  "recovery:signed-in",
+  "recovery:queues-given-back",
+  "recovery:activities-failed",
+] as const;
+export type KillPoint = (typeof KILL_POINTS)[number];
+
+let told: ((point: KillPoint) => void) | undefined;
+
+/** Passed in the work itself. Nothing happens, unless the crash campaign's worker has armed it. */
+export function at(point: KillPoint): void {
+  told?.(point);
+}
+
+/** Has this thread's points told to a function, which may end the process there. For tests. */
+export function arm(tell: (point: KillPoint) => void): void {
+  told = tell;
+}

@@ -1,0 +1,268 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Connection, Connections, type Limits } from "./connections.ts";
+import { diagnose, isAnswer, PostgresError, postgresError, saidBy } from "./fault.ts";
+import { lockNumber, Turns } from "./locks.ts";
+import { migrate, type Part, versionFound } from "./migrate.ts";
+import { quoted } from "./quoted.ts";
+import type { DatabaseTarget } from "./target.ts";
+import { StatementFailed, Transaction, type TransactionId, UnknownFate, type Work } from "./transaction.ts";
+
+export type DatabaseOptions = {
+  readonly target: DatabaseTarget;
+  readonly part: Part;
+  /** How long a lost server, a deadlock and the like are met with another try. */
+  readonly patienceMs?: number | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  readonly maxConnections?: number | undefined;
+};
+
+const PATIENCE_MS = 10_000;
+const LIMITS: Limits = { statementMs: 30_000, lockMs: 10_000, idleMs: 30_000 };
+const PAUSE_MS = { first: 25, longest: 1_000 };
+/** Of those before it that a write is kept waiting by; a server that is away must not hold up a whole row of them. */
+const LEAST_WAIT_MS = 1_000;
+/** How often another transaction may have been in the way at once. */
+const MAX_CONFLICTS = 10;
+
+/**
+ * One schema of one PostgreSQL database.
+ *
+ * A write is one transaction at READ COMMITTED that begins with the locks it names, so that it sees what a single
+ * writer would see. It is carried out once, whatever happens to the connection: what surely was not committed is done
+ * again, and where the connection is lost over the commit, the server is asked what became of it.
+ */
+export class Database {
+  readonly name: string;
+  readonly #target: DatabaseTarget;
+  readonly #part: Part;
+  readonly #patienceMs: number;
+  readonly #connections: Connections;
+  readonly #turns = new Turns();
+  readonly #beginRead: string;
+  readonly #settings: string;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed = false;
+
+  private constructor(options: DatabaseOptions) {
+    const { target, part, patienceMs = PATIENCE_MS } = options;
+    const limits = { ...LIMITS, ...options.limits };
+    this.name = target.name;
+    this.#target = target;
+    this.#part = part;
+    this.#patienceMs = patienceMs;
+    this.#connections = new Connections(target, limits, options.maxConnections ?? target.maxConnections);
+    // Within the transaction, so that they hold on whichever connection a pooler gives it.
+    this.#settings = [
+      `SET LOCAL search_path TO ${quoted(target.schema)}, pg_temp`,
+      `SET LOCAL statement_timeout = ${limits.statementMs}`,
+      `SET LOCAL lock_timeout = ${limits.lockMs}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${limits.idleMs}`,
+    ].join("; ");
+    this.#beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${this.#settings}`;
+  }
+
+  /** Connects, and brings the part's tables to their newest version. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const database = new Database(options);
+    try {
+      await database.#insisting("opened", database.#deadline(), async () => {
+        const connection = await database.#connect();
+        let whole = false;
+        try {
+          await migrate(connection, options.target, options.part);
+          whole = true;
+        } catch (error) {
+          throw error instanceof PostgresError ? error : new StatementFailed(error);
+        } finally {
+          connection.release(!whole);
+        }
+      });
+      return database;
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  /** @param work - Begun anew when it has to be done again; each time it sees one state of the whole database. */
+  read<T>(work: () => Work<T>): Promise<T> {
+    return this.#taken(() => this.#insisting("read", this.#deadline(), () => this.#readOnce(work)));
+  }
+
+  /** @param names - What nobody else may be writing to meanwhile; `everything` where that cannot be said before. */
+  write<T>(names: readonly string[] | "everything", work: () => Work<T>): Promise<T> {
+    const { schema } = this.#target;
+    const isAll = names === "everything";
+    const numbers = isAll ? [] : [...new Set(names.map((name) => lockNumber(schema, `of ${name}`)))].sort();
+    const begin = this.#beginWrite(isAll, numbers);
+    const beganMs = performance.now();
+    const deadline = beganMs + this.#patienceMs;
+    return this.#taken(() =>
+      this.#turns.take(numbers, () => {
+        const waitedMs = Math.round(performance.now() - beganMs);
+        if (waitedMs > Math.max(this.#patienceMs, LEAST_WAIT_MS)) {
+          const what = `it could not be written to: what was to be written before it took ${waitedMs} ms`;
+          throw postgresError("busy", this.name, what);
+        }
+        return this.#insisting("written to", deadline, () => this.#writeOnce(begin, work));
+      }),
+    );
+  }
+
+  async #taken<T>(begin: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new PostgresError("other", `PostgreSQL ${this.name} was closed.`);
+    const work = begin();
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
+  }
+
+  #deadline(): number {
+    return performance.now() + this.#patienceMs;
+  }
+
+  async #connect(): Promise<Connection> {
+    try {
+      return await this.#connections.connect();
+    } catch (error) {
+      throw new StatementFailed(error);
+    }
+  }
+
+  /** Lets what was asked for before come to its end, and refuses what comes later. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.allSettled(this.#underWay);
+    await this.#connections.close();
+  }
+
+  async #readOnce<T>(begin: () => Work<T>): Promise<T> {
+    const work = begin();
+    // What needs no statement needs no connection.
+    const first = work.next();
+    if (first.done === true) return first.value;
+    const connection = await this.#connect();
+    const transaction = new Transaction(connection, this.#beginRead, this.#target.prepares);
+    let value: T;
+    try {
+      value = await transaction.carryOut(resumed(first, work));
+    } catch (error) {
+      connection.release(!(await transaction.rollBack()));
+      throw error;
+    }
+    void transaction.rollBack().then((whole) => connection.release(!whole));
+    return value;
+  }
+
+  async #writeOnce<T>(begin: string, work: () => Work<T>): Promise<T> {
+    const connection = await this.#connect();
+    const transaction = new Transaction(connection, begin, this.#target.prepares);
+    let whole = false;
+    try {
+      const value = await transaction.carryOut(work());
+      const { version, ...id } = await transaction.begun<TransactionId & { version: number }>();
+      if (version > this.#part.steps.length) throw versionFound(this.name, this.#part, version);
+      await transaction.commit(id, value);
+      whole = true;
+      return value;
+    } catch (error) {
+      whole = !(error instanceof UnknownFate) && (await transaction.rollBack());
+      throw error;
+    } finally {
+      connection.release(!whole);
+    }
+  }
+
+  /** Who names something shares the whole with the others who do; who takes everything has it alone. */
+  #beginWrite(isAll: boolean, numbers: readonly string[]): string {
+    const whole = lockNumber(this.#target.schema, "everything");
+    const locks = [
+      `SELECT pg_advisory_xact_lock${isAll ? "" : "_shared"}('${whole}')`,
+      ...numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`),
+    ];
+    const facts = `SELECT pg_current_xact_id()::text AS xid, pg_backend_pid() AS pid,
+      (SELECT max(version) FROM migrations WHERE part = '${this.#part.name}') AS version`;
+    return ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, ...locks, facts].join("; ");
+  }
+
+  /** Tries until it goes through, it makes no sense any more, or the patience is over. */
+  async #insisting<T>(what: string, deadline: number, attempt: () => Promise<T>): Promise<T> {
+    let conflicts = 0;
+    for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
+      let thrown: unknown;
+      try {
+        return await attempt();
+      } catch (error) {
+        thrown = error;
+      }
+      if (thrown instanceof UnknownFate) {
+        if (await this.#wasCommitted(thrown, deadline)) return thrown.value as T;
+        continue;
+      }
+      if (!(thrown instanceof StatementFailed)) throw thrown;
+      const { cause } = thrown;
+      const { fault, again } = diagnose(cause);
+      if (again === "at-once") conflicts += 1;
+      const isOver = this.#closed || performance.now() + pauseMs > deadline || conflicts > MAX_CONFLICTS;
+      if (again === "never" || isOver) {
+        const tried = again === "never" ? "" : `, and so for ${this.#patienceMs} ms`;
+        throw postgresError(fault, this.name, `it could not be ${what}: ${saidBy(cause)}${tried}`, cause);
+      }
+      // Uneven, so that those who wait do not keep meeting.
+      await sleep(pauseMs * (0.5 + Math.random()));
+    }
+  }
+
+  /**
+   * What became of a transaction whose connection was lost over its commit. One that still hangs there, unaware of
+   * that, is ended.
+   */
+  async #wasCommitted({ transaction, cause }: UnknownFate, deadline: number): Promise<boolean> {
+    const { xid, pid } = transaction;
+    for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
+      const connection = await this.#connections.connect().catch(() => undefined);
+      try {
+        if (connection !== undefined) {
+          const { rows } = await connection.query("SELECT pg_xact_status($1::text::xid8) AS status", [xid]);
+          const status = (rows[0] as { status: string | null }).status;
+          if (status === "committed" || status === "aborted") {
+            connection.release();
+            return status === "committed";
+          }
+          const text = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+            WHERE pid = $1 AND backend_xid = $2::text::xid8::xid`;
+          await connection.query(text, [pid, xid]);
+        }
+        connection?.release();
+      } catch (error) {
+        connection?.release(true);
+        // A server that was brought back from before this transaction does not know its number.
+        if (isAnswer(error) && (error as { code?: string }).code === "22023") return false;
+      }
+      if (performance.now() + pauseMs > deadline) {
+        const what = `the connection was lost over a commit, and nobody could say for ${this.#patienceMs} ms whether it went through`;
+        throw postgresError("unreachable", this.name, what, cause);
+      }
+      await sleep(pauseMs);
+    }
+  }
+}
+
+function* resumed<T>(first: IteratorYieldResult<Parameters<Transaction["rows"]>[0]>, work: Work<T>): Work<T> {
+  let step: IteratorResult<Parameters<Transaction["rows"]>[0], T> = first;
+  while (step.done !== true) {
+    let rows: readonly unknown[];
+    try {
+      rows = yield step.value;
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(rows);
+  }
+  return step.value;
+}

@@ -1,0 +1,114 @@
+import type pg from "pg";
+import { type PostgresError, postgresError } from "./fault.ts";
+import { lockNumber } from "./locks.ts";
+import { quoted } from "./quoted.ts";
+import type { DatabaseTarget } from "./target.ts";
+
+/** Tables that belong together and have versions of their own: the transcript's, the live output's. */
+export type Part = {
+  readonly name: "transcript" | "stream";
+  /** Step N leads from version N - 1 to version N. Steps are only ever added. */
+  readonly steps: readonly string[];
+};
+
+/** Another process may be at it, with a table of any size. */
+const LIMITS_MS = { lock: 120_000, statement: 15 * 60_000, idle: 60_000 };
+
+/**
+ * Brings a part to its newest version, in one transaction: who dies in the middle has done nothing, and the next one
+ * does it all. Of several that start together, one does it and the others find it done.
+ *
+ * A role that may not make tables can use those that another has made.
+ */
+export async function migrate(client: pg.ClientBase, target: DatabaseTarget, part: Part): Promise<void> {
+  await checkServer(client, target);
+  const newest = part.steps.length;
+  const found = await versionOf(client, target, part);
+  if (found > newest) throw versionFound(target.name, part, found);
+  if (found === newest) return;
+  const { schema } = target;
+  await client.query(
+    [
+      "BEGIN ISOLATION LEVEL READ COMMITTED",
+      `SET LOCAL lock_timeout = ${LIMITS_MS.lock}`,
+      `SET LOCAL statement_timeout = ${LIMITS_MS.statement}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${LIMITS_MS.idle}`,
+      `SELECT pg_advisory_xact_lock('${lockNumber(schema, "migrations")}')`,
+    ].join("; "),
+  );
+  await raise(client, target, part);
+  await client.query("COMMIT");
+}
+
+async function raise(client: pg.ClientBase, target: DatabaseTarget, part: Part): Promise<void> {
+  const { schema, name } = target;
+  const { rows } = await client.query(
+    `SELECT to_regnamespace($1) IS NOT NULL AS "hasSchema",
+       (SELECT count(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+        WHERE nspname = $2) AS relations,
+       to_regclass($3) IS NOT NULL AS "isOurs"`,
+    [quoted(schema), schema, `${quoted(schema)}.migrations`],
+  );
+  const { hasSchema, relations, isOurs } = rows[0] as {
+    hasSchema: number;
+    relations: number;
+    isOurs: number;
+  };
+  if (isOurs === 0 && relations > 0) {
+    throw postgresError("other", name, "the schema has tables of another program; name one of its own");
+  }
+  if (hasSchema === 0) await client.query(`CREATE SCHEMA ${quoted(schema)}`);
+  await client.query(`SET LOCAL search_path TO ${quoted(schema)}, pg_temp`);
+  if (isOurs === 0) await client.query(TABLE);
+  const found = await versionOf(client, target, part);
+  if (found > part.steps.length) throw versionFound(name, part, found);
+  for (let version = found + 1; version <= part.steps.length; version++) {
+    await client.query(part.steps[version - 1]!);
+    const text = "INSERT INTO migrations (part, version, applied_at_ms) VALUES ($1, $2, $3)";
+    await client.query(text, [part.name, version, Date.now()]);
+  }
+}
+
+const TABLE = `CREATE TABLE migrations (
+  part TEXT NOT NULL,
+  version BIGINT NOT NULL,
+  applied_at_ms BIGINT NOT NULL,
+  PRIMARY KEY (part, version)
+)`;
+
+/** 0 where there is nothing yet. */
+async function versionOf(client: pg.ClientBase, { schema }: DatabaseTarget, part: Part): Promise<number> {
+  const table = `${quoted(schema)}.migrations`;
+  const there = await client.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+  if ((there.rows[0] as { there: number }).there === 0) return 0;
+  const { rows } = await client.query(`SELECT max(version) AS version FROM ${table} WHERE part = $1`, [
+    part.name,
+  ]);
+  return (rows[0] as { version: number | null }).version ?? 0;
+}
+
+/** Transactions have numbers that outlive their connection since then. */
+const OLDEST_SERVER = 13;
+
+async function checkServer(client: pg.ClientBase, { name }: DatabaseTarget): Promise<void> {
+  const { rows } = await client.query(
+    "SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding",
+  );
+  const { version, encoding } = rows[0] as { version: string; encoding: string };
+  const major = Math.floor(Number(version) / 10_000);
+  if (major < OLDEST_SERVER) {
+    throw postgresError(
+      "other",
+      name,
+      `the server has version ${major}; ${OLDEST_SERVER} or newer is needed`,
+    );
+  }
+  if (encoding !== "UTF8") {
+    throw postgresError("other", name, `the database has the encoding ${encoding}; UTF8 is needed`);
+  }
+}
+
+export function versionFound(name: string, { steps, name: part }: Part, found: number): PostgresError {
+  const what = `the tables of the ${part} have version ${found}, this Holdfast knows up to ${steps.length}`;
+  return postgresError("newer", name, what);
+}

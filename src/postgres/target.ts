@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
+import { PostgresError } from "./fault.ts";
+
+/** Where a database is, and how it is spoken to. Read from an address by `databaseTarget`. */
+export type DatabaseTarget = {
+  /** For messages and logs: the address without the password. */
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly database: string | undefined;
+  /** Where our tables lie. */
+  readonly schema: string;
+  readonly ssl: ConnectionOptions | false;
+  readonly applicationName: string;
+  /** How many connections a process opens at most for the transcript. */
+  readonly maxConnections: number;
+  /** Off for a pooler that gives each transaction another connection and keeps no prepared statements. */
+  readonly prepares: boolean;
+};
+
+const DEFAULT_SCHEMA = "holdfast";
+const DEFAULT_PORT = 5432;
+const MAX_CONNECTIONS = 10;
+/** Longer names are cut by the server, and a cut name is another's. */
+const MAX_NAME_BYTES = 63;
+
+const PARAMETERS = [
+  "host",
+  "schema",
+  "pool",
+  "prepare",
+  "application_name",
+  "sslmode",
+  "sslrootcert",
+  "sslcert",
+  "sslkey",
+] as const;
+type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
+
+/**
+ * Reads `postgresql://user:password@host:port/database?schema=…`.
+ *
+ * @throws PostgresError that names what is wrong, and never the address itself: it may hold a password.
+ */
+export function databaseTarget(address: string): DatabaseTarget {
+  const url = parsed(address);
+  const asked = parametersOf(url);
+  const host = asked.host ?? decodeURIComponent(url.hostname.replace(/^\[(.*)\]$/, "$1"));
+  const user = said(decodeURIComponent(url.username)) ?? said(process.env["PGUSER"]);
+  const database = said(decodeURIComponent(url.pathname.slice(1))) ?? said(process.env["PGDATABASE"]) ?? user;
+  const port = url.port === "" ? DEFAULT_PORT : Number(url.port);
+  const schema = asked.schema ?? DEFAULT_SCHEMA;
+  if (host === "") throw invalid("names no host (a socket's folder goes into ?host=/folder)");
+  if (schema === "" || Buffer.byteLength(schema) > MAX_NAME_BYTES || schema.includes("\0")) {
+    throw invalid(`names a schema that is empty or longer than ${MAX_NAME_BYTES} bytes`);
+  }
+  const at = host.startsWith("/") ? `${host}:${port}` : `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return {
+    name: `postgresql://${user === undefined ? "" : `${user}@`}${at}/${database ?? ""} (schema ${schema})`,
+    host,
+    port,
+    user,
+    password: said(decodeURIComponent(url.password)) ?? said(process.env["PGPASSWORD"]),
+    database,
+    schema,
+    ssl: tls(host, asked),
+    applicationName: asked.application_name ?? "holdfast",
+    maxConnections: poolSize(asked.pool),
+    prepares: switched("prepare", asked.prepare, true),
+  };
+}
+
+/** An address for people: without its password, whatever it is. */
+export function withoutPassword(address: string): string {
+  try {
+    return databaseTarget(address).name;
+  } catch {
+    return "(an address that cannot be read)";
+  }
+}
+
+function parsed(address: string): URL {
+  let url: URL;
+  try {
+    // A parser of the web's knows hosts and passwords in the schemes that it knows.
+    url = new URL(address.replace(/^postgres(ql)?:\/\/(?=[/?]|$|[^@/]*@[/?])/, "postgresql://"));
+  } catch {
+    throw invalid("cannot be read: it looks like postgresql://user:password@host:5432/database");
+  }
+  if (url.protocol !== "postgresql:" && url.protocol !== "postgres:") {
+    throw invalid(`begins with ${url.protocol}// where postgresql:// is meant`);
+  }
+  return url;
+}
+
+function parametersOf(url: URL): Parameters {
+  const parameters: Parameters = {};
+  for (const [name, value] of url.searchParams) {
+    const known = PARAMETERS.find((one) => one === name);
+    if (known === undefined) {
+      throw invalid(`has a parameter "${name}", which is none of ${PARAMETERS.join(", ")}`);
+    }
+    parameters[known] = value;
+  }
+  return parameters;
+}
+
+const MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
+
+/** As libpq has them. Unless said, another host is spoken to in secret and must prove who it is. */
+function tls(host: string, asked: Parameters): ConnectionOptions | false {
+  const isNear = host.startsWith("/") || host === "localhost" || host === "::1" || /^127\./.test(host);
+  const mode = asked.sslmode ?? (isNear ? "disable" : "verify-full");
+  if (!MODES.some((one) => one === mode)) {
+    throw invalid(`has the sslmode "${mode}", which is none of ${MODES.join(", ")}`);
+  }
+  if (mode === "disable") return false;
+  const file = (name: "sslrootcert" | "sslcert" | "sslkey") => {
+    const path = asked[name];
+    if (path === undefined) return undefined;
+    try {
+      return readFileSync(path, "utf8");
+    } catch (error) {
+      throw invalid(`names a file in ${name} that cannot be read: ${(error as Error).message}`);
+    }
+  };
+  const ca = file("sslrootcert");
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(asked.sslcert === undefined ? {} : { cert: file("sslcert") }),
+    ...(asked.sslkey === undefined ? {} : { key: file("sslkey") }),
+    // Without a root certificate "require" is secret and proves nothing.
+    rejectUnauthorized: mode !== "require" || ca !== undefined,
+    ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
+  };
+}
+
+function poolSize(asked: string | undefined): number {
+  if (asked === undefined) return MAX_CONNECTIONS;
+  const size = Number(asked);
+  if (Number.isInteger(size) && size >= 1 && size <= 1000) return size;
+  throw invalid(`has a pool of "${asked}"; it is a number of connections from 1 to 1000`);
+}
+
+function switched(name: string, asked: string | undefined, otherwise: boolean): boolean {
+  if (asked === undefined) return otherwise;
+  if (asked === "on" || asked === "off") return asked === "on";
+  throw invalid(`has ${name}=${asked}; it is on or off`);
+}
+
+function said(word: string | undefined): string | undefined {
+  return word === undefined || word === "" ? undefined : word;
+}
+
+function invalid(what: string): PostgresError {
+  return new PostgresError("unreachable", `The address of the database ${what}.`);
+}

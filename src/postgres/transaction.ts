@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type pg from "pg";
+import type { Connection } from "./connections.ts";
+import { isAnswer } from "./fault.ts";
+import { encoded, numbered, type Value } from "./values.ts";
+
+/** One statement; a `?` for each value, in order. */
+export type Statement = {
+  readonly text: string;
+  readonly values: readonly Value[];
+  readonly gives: "row" | "rows" | "nothing";
+};
+
+/** Asks for one statement after the other, and is given the rows of each. */
+export type Work<Result> = Generator<Statement, Result, readonly unknown[]>;
+
+/** How long a transaction may hold the main thread before it lets others run. */
+const SLICE_MS = 8;
+/** Statements that may be under way at once: each holds its values in memory. */
+const MAX_UNDER_WAY = 64;
+/** Statements that a connection keeps prepared; they are few, unless they are put together from parts. */
+const MAX_PREPARED = 300;
+
+/** By which the server knows a transaction, whatever becomes of its connection. */
+export type TransactionId = { readonly xid: string; readonly pid: number };
+
+/** The server has refused a statement, or could not be asked. `cause` is what the driver said. */
+export class StatementFailed extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** The connection was lost between the wish to commit and the answer. */
+export class UnknownFate extends Error {
+  readonly transaction: TransactionId;
+  /** What the transaction has given, if it was committed. */
+  readonly value: unknown;
+
+  constructor(transaction: TransactionId, value: unknown, cause: unknown) {
+    super("The connection was lost while a transaction was being committed", { cause });
+    this.transaction = transaction;
+    this.value = value;
+  }
+}
+
+const preparedOn = new WeakMap<object, Set<string>>();
+
+/**
+ * One transaction on one connection. What gives nothing is sent without waiting for its answer; the first failure is
+ * the one that is thrown, wherever it shows.
+ */
+export class Transaction {
+  readonly #connection: Connection;
+  readonly #prepares: boolean;
+  readonly #begun: Promise<pg.QueryResult | pg.QueryResult[]>;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #failure: StatementFailed | undefined;
+
+  /** @param begin - Several statements, sent at once. */
+  constructor(connection: Connection, begin: string, prepares: boolean) {
+    this.#connection = connection;
+    this.#prepares = prepares;
+    this.#begun = this.#noting(connection.query(begin) as Promise<pg.QueryResult | pg.QueryResult[]>);
+  }
+
+  /** The row of the last statement of its beginning. */
+  async begun<Row>(): Promise<Row> {
+    const results = [await this.#begun].flat();
+    return results.at(-1)!.rows[0] as Row;
+  }
+
+  /** Carries work out to its end. What the work throws passes. */
+  async carryOut<T>(work: Work<T>): Promise<T> {
+    let sliceEndMs = performance.now() + SLICE_MS;
+    let step = work.next();
+    while (step.done !== true) {
+      let rows: readonly unknown[];
+      try {
+        rows = await this.rows(step.value);
+      } catch (error) {
+        step = work.throw(error);
+        continue;
+      }
+      if (performance.now() > sliceEndMs) {
+        await nextTurn();
+        sliceEndMs = performance.now() + SLICE_MS;
+      }
+      step = work.next(rows);
+    }
+    return step.value;
+  }
+
+  async rows({ text, values, gives }: Statement): Promise<readonly unknown[]> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const answer = this.#send(numbered(text), values);
+    if (gives === "nothing" && this.#underWay.size < MAX_UNDER_WAY) return NO_ROWS;
+    const { rows } = await answer;
+    return gives === "nothing" ? NO_ROWS : rows;
+  }
+
+  /** @throws UnknownFate when nobody can say on this connection whether it was committed. */
+  async commit(transaction: TransactionId, value: unknown): Promise<void> {
+    let done: pg.QueryResult;
+    try {
+      done = await this.#connection.query("COMMIT");
+    } catch (error) {
+      await Promise.allSettled(this.#underWay);
+      // What was lost before the wish to commit was sent is seen here too; then the server says that it was aborted.
+      throw isAnswer(error) ? new StatementFailed(error) : new UnknownFate(transaction, value, error);
+    }
+    // A transaction in which a statement has failed answers so.
+    if (done.command === "ROLLBACK") {
+      await Promise.allSettled(this.#underWay);
+      throw this.#failure ?? new StatementFailed(new Error("The transaction was rolled back"));
+    }
+  }
+
+  /** Ends it without a trace. Resolves with whether the connection is good for others. */
+  async rollBack(): Promise<boolean> {
+    if (this.#failure !== undefined) return false;
+    try {
+      await this.#connection.query("ROLLBACK");
+      return this.#failure === undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  #send(text: string, values: readonly Value[]): Promise<pg.QueryResult> {
+    const name = this.#prepares ? this.#nameOf(text) : undefined;
+    const query = { text, values: values.map(encoded), ...(name === undefined ? {} : { name }) };
+    return this.#noting(this.#connection.query(query));
+  }
+
+  /** Statements fail in order: the first failure is the reason of all behind it. */
+  #noting<Answer>(sent: Promise<Answer>): Promise<Answer> {
+    const answer = sent.then(
+      (given) => {
+        this.#underWay.delete(answer);
+        return given;
+      },
+      (error: unknown) => {
+        this.#underWay.delete(answer);
+        this.#failure ??= new StatementFailed(error);
+        throw this.#failure;
+      },
+    );
+    this.#underWay.add(answer);
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  #nameOf(text: string): string | undefined {
+    const prepared = preparedOn.get(this.#connection) ?? new Set();
+    preparedOn.set(this.#connection, prepared);
+    const name = statementName(text);
+    if (!prepared.has(name)) {
+      if (prepared.size >= MAX_PREPARED) return undefined;
+      prepared.add(name);
+    }
+    return name;
+  }
+}
+
+const NO_ROWS: readonly unknown[] = [];
+
+const names = new Map<string, string>();
+
+function statementName(text: string): string {
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  const name = `holdfast_${createHash("sha256").update(text, "utf8").digest("hex").slice(0, 24)}`;
+  if (names.size < 4 * MAX_PREPARED) names.set(text, name);
+  return name;
+}

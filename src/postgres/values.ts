@@ -1,0 +1,60 @@
+import pg from "pg";
+
+/** What a statement takes. */
+export type Value = string | number | null | Buffer;
+
+const known = new Map<string, string>();
+
+/** Statements name their values by `?`; the server wants `$1`, `$2`, …  A `?` within quotes stays. */
+export function numbered(text: string): string {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  let count = 0;
+  const made = text.replace(/'(?:[^']|'')*'|"[^"]*"|\?/g, (part) => (part === "?" ? `$${++count}` : part));
+  if (known.size < MAX_KNOWN) known.set(text, made);
+  return made;
+}
+
+/** Statements are few and written down; texts that are put together from parts must not fill the memory. */
+const MAX_KNOWN = 2000;
+
+/**
+ * A text of the server's cannot hold NUL. It becomes a noncharacter and a digit, which stand for it in comparisons too;
+ * the noncharacter itself is told apart by another digit.
+ */
+const MARK = "\uFDD0";
+
+export function encoded(value: Value): Value {
+  if (typeof value !== "string" || !/[\0\uFDD0]/.test(value)) return value;
+  return value.replace(/[\0\uFDD0]/g, (found) => (found === "\0" ? `${MARK}0` : `${MARK}1`));
+}
+
+function decoded(text: string): string {
+  if (!text.includes(MARK)) return text;
+  return text.replace(/\uFDD0([01])/g, (_, digit) => (digit === "0" ? "\0" : MARK));
+}
+
+/** Throws where a number would lose digits. */
+function exactNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`The number ${text} is too large to be exact`);
+  return value;
+}
+
+const OID = { bool: 16, int8: 20, text: 25, float8: 701, varchar: 1043, numeric: 1700 };
+
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [OID.bool, (text) => (text === "t" ? 1 : 0)],
+  [OID.int8, exactNumber],
+  [OID.float8, Number],
+  [OID.numeric, Number],
+  [OID.text, decoded],
+  [OID.varchar, decoded],
+]);
+
+/** Rows as SQLite would give them: numbers for all that counts, buffers for bytes, texts as they were. */
+export const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    (format === "binary" ? undefined : PARSERS.get(oid)) ??
+    pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
+};

@@ -1,0 +1,28 @@
+/**
+ * What is shown and not recorded yet. Nothing of it is needed after a crash, so that it is not logged; the row of
+ * places is, because none may be given out twice.
+ */
+export const SCHEMA_1 = `
+CREATE SEQUENCE delta_places AS BIGINT;
+
+CREATE UNLOGGED TABLE deltas (
+  place BIGINT PRIMARY KEY,
+  session TEXT COLLATE "C" NOT NULL,
+  loop_id TEXT COLLATE "C" NOT NULL,
+  run TEXT COLLATE "C" NOT NULL,
+  command BIGINT NOT NULL,
+  call BIGINT NOT NULL,
+  -- The call that it shows something of; null for an answer's.
+  tool_call_id TEXT COLLATE "C",
+  -- 1: it only says that something was recorded.
+  announces BIGINT NOT NULL,
+  at_ms DOUBLE PRECISION NOT NULL,
+  -- The whole delta as JSON.
+  delta TEXT NOT NULL
+);
+CREATE INDEX deltas_by_session ON deltas (session, place);
+CREATE INDEX deltas_by_time ON deltas (at_ms);
+`;
+
+/** Step N leads from version N - 1 to version N. Steps are only ever added. */
+export const MIGRATIONS: readonly string[] = [SCHEMA_1];

@@ -1,0 +1,12 @@
+import { SqliteTranscript } from "./sqlite/sqlite-transcript.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** Where a transcript lies: in the database, where one is named; else in the file. */
+export type TranscriptPlace = { readonly path: string; readonly database: string | undefined };
+
+/** Makes it where there is none. What speaks to a database is loaded by those who use one. */
+export async function openTranscript({ path, database }: TranscriptPlace): Promise<Transcript> {
+  if (database === undefined) return SqliteTranscript.open({ path });
+  const { PostgresTranscript } = await import("./postgres/postgres-transcript.ts");
+  return PostgresTranscript.open({ url: database });
+}

@@ -1,0 +1,69 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Database } from "../../postgres/database.ts";
+import { PostgresError } from "../../postgres/fault.ts";
+import type { Engine } from "../sql/engine.ts";
+import {
+  type OperationArguments,
+  type OperationName,
+  type OperationResult,
+  operation,
+} from "../sql/operations.ts";
+import type { Work } from "../sql/statement.ts";
+import { StoreError } from "../store-error.ts";
+import { lockedSessions } from "./locked-sessions.ts";
+
+/** How long reads may hold the main thread before they let others run. */
+const SLICE_MS = 8;
+
+/** One schema of a database that any number of hosts may use at once. */
+export class PostgresEngine implements Engine {
+  readonly #database: Database;
+  #sliceEndMs = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async write<Name extends OperationName>(
+    name: Name,
+    ...values: OperationArguments<Name>
+  ): Promise<OperationResult<Name>> {
+    const work = () => inPostgres(operation(name, values) as Work<OperationResult<Name>>);
+    return await told(this.#database.write(lockedSessions(name, values), work));
+  }
+
+  read<T>(work: () => Work<T>): Promise<T> {
+    return told(this.#database.read(() => inPostgres(work())));
+  }
+
+  async breath(): Promise<void> {
+    if (performance.now() < this.#sliceEndMs) return;
+    await nextTurn();
+    this.#sliceEndMs = performance.now() + SLICE_MS;
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+/** The same work, in PostgreSQL's words where these are others. */
+function* inPostgres<T>(work: Work<T>): Work<T> {
+  let asked = work.next();
+  while (asked.done !== true) {
+    const { postgres, valuesForPostgres, ...statement } = asked.value;
+    const { text, values } = statement;
+    asked = work.next(yield { ...statement, text: postgres ?? text, values: valuesForPostgres ?? values });
+  }
+  return asked.value;
+}
+
+/** Faults of the database are faults of the store. */
+export async function told<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof PostgresError)) throw error;
+    throw new StoreError(error.fault, `Transcript in ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,59 @@
+import type { Spot } from "../fork.ts";
+import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
+import { StoreError } from "../store-error.ts";
+import { branchAt, findBranch } from "./branches.ts";
+import { all, exec, type Work } from "./statement.ts";
+
+export function* keepSnapshot(snapshot: NewSnapshot): Work<void> {
+  const { session, at, atMs, workspace, commit, ref, problem } = snapshot;
+  const branch = yield* findBranch(session, at.branch);
+  if (branch === undefined) throw new StoreError("other", `Session ${session} has no branch ${at.branch}.`);
+  yield* exec(
+    `INSERT INTO snapshots (branch, position, at_ms, workspace, commit_id, git_ref, problem)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    branch.ref,
+    at.position,
+    atMs,
+    workspace,
+    commit ?? null,
+    ref ?? null,
+    problem ?? null,
+  );
+}
+
+type Row = {
+  position: number;
+  atMs: number;
+  workspace: string;
+  commit: string | null;
+  ref: string | null;
+  problem: string | null;
+};
+
+export function* snapshotsOf(session: string, { branch: id, position }: Spot): Work<WorkspaceSnapshot[]> {
+  const found: WorkspaceSnapshot[] = [];
+  let branch = yield* findBranch(session, id);
+  for (let until = position; branch !== undefined; ) {
+    const { id: of, parent } = branch;
+    const rows = yield* all<Row>(
+      `SELECT position, at_ms AS "atMs", workspace, commit_id AS "commit", git_ref AS "ref", problem FROM snapshots
+       WHERE branch = ? AND position <= ? ORDER BY position DESC`,
+      branch.ref,
+      until,
+    );
+    found.push(...rows.map((row) => snapshotOf(of, row)));
+    until = Math.min(until, branch.position);
+    branch = parent === null ? undefined : yield* branchAt(parent);
+  }
+  return found;
+}
+
+function snapshotOf(branch: string, { position, commit, ref, problem, ...row }: Row): WorkspaceSnapshot {
+  return {
+    ...row,
+    at: { branch, position },
+    ...(commit === null ? {} : { commit }),
+    ...(ref === null ? {} : { ref }),
+    ...(problem === null ? {} : { problem }),
+  };
+}

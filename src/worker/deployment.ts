@@ -1,0 +1,21 @@
+import type { WorkerOptions } from "@temporalio/worker";
+import type { Versioning } from "../config/worker-environment.ts";
+
+const DEFAULT_DEPLOYMENT = "holdfast";
+
+const BEHAVIOR = { pinned: "PINNED", "auto-upgrade": "AUTO_UPGRADE" } as const;
+
+/** What Temporal's worker is told of its version. Without one it takes whatever its task queue has. */
+export function deploymentOptions(
+  versioning: Versioning | undefined,
+): Pick<WorkerOptions, "workerDeploymentOptions"> {
+  if (versioning === undefined) return {};
+  const { buildId, deployment = DEFAULT_DEPLOYMENT, behavior = "auto-upgrade" } = versioning;
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: deployment, buildId },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: BEHAVIOR[behavior],
+    },
+  };
+}

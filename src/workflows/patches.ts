@@ -1,0 +1,7 @@
+/** Changes in what workflows do, by the permanent id under which Temporal keeps them apart in a history. */
+export const PATCHES = {
+  /** A step that a worker gave back when it was asked to end counts for no death over it. */
+  handedBackInOrder: "handed-back-in-order",
+  /** A job's own step whose worker was lost is made again instead of ending the job. */
+  jobStepsAgain: "job-steps-again",
+} as const;

@@ -1,0 +1,97 @@
+import { defaultPayloadConverter, type Payload, type SerializationContext } from "@temporalio/common";
+import { describe, expect, test } from "vitest";
+import { encryptionOf, NO_ENCRYPTION } from "../../src/codec/encryption.ts";
+import { SealingCodec } from "../../src/codec/sealing-codec.ts";
+import {
+  identityWith,
+  identityWithout,
+  keyNames,
+  keysOfIdentity,
+  understand,
+} from "../../src/codec/worker-keys.ts";
+import { environmentOf } from "./keys.ts";
+
+const env = environmentOf("A", "B");
+const codecOf = (keys: string) => new SealingCodec(encryptionOf({ keys }, env));
+const a = codecOf("a=env:A");
+const words = defaultPayloadConverter.toPayload({ prompt: "MARKER" });
+const of = (workflowId: string): SerializationContext => ({ type: "workflow", namespace: "n", workflowId });
+const read = (payload: Payload | undefined) => defaultPayloadConverter.fromPayload(payload!);
+
+describe("payloads are sealed on their way to Temporal [TMP-09]", () => {
+  test("what was sealed comes back as it was; the server sees the key's name and no word", async () => {
+    const [sealed] = await a.encode([words], of("w"));
+    const metadata = sealed?.metadata ?? {};
+    expect(Buffer.from(metadata["encoding"]!).toString()).toBe("binary/encrypted");
+    expect(Buffer.from(metadata["encryption-key-id"]!).toString()).toBe("a");
+    expect(Buffer.from(sealed!.data!).includes("MARKER")).toBe(false);
+    expect(read((await a.decode([sealed!], of("w")))[0])).toEqual({ prompt: "MARKER" });
+  });
+
+  test("bytes, nothing at all, and an empty list", async () => {
+    const values = [new Uint8Array([0, 255, 10]), undefined, null, ""];
+    const sealed = await a.encode(
+      values.map((value) => defaultPayloadConverter.toPayload(value)),
+      of("w"),
+    );
+    expect((await a.decode(sealed, of("w"))).map(read)).toEqual(values);
+    expect(await a.encode([])).toEqual([]);
+  });
+
+  test("what is plain stays readable, and without keys all is written plain", async () => {
+    expect(await a.decode([words])).toEqual([words]);
+    expect(await new SealingCodec(NO_ENCRYPTION).encode([words], of("w"))).toEqual([words]);
+  });
+
+  test("whoever lacks the key is told which one it is", async () => {
+    const sealed = await a.encode([words], of("w"));
+    await expect(new SealingCodec(NO_ENCRYPTION).decode(sealed)).rejects.toThrow(/key "a".*which has none/);
+    await expect(codecOf("b=env:B").decode(sealed)).rejects.toThrow(/key "a".*has "b"/);
+    await expect(codecOf("a=env:B").decode(sealed)).rejects.toThrow(/key "a".*another key/);
+  });
+});
+
+describe("a payload opens for its own workflow alone [TMP-09]", () => {
+  test("one that was moved to another, under its own name or a false one", async () => {
+    const [sealed] = await a.encode([words], of("w"));
+    await expect(a.decode([sealed!], of("x"))).rejects.toThrow(/workflow x was made for workflow w/);
+    const renamed = { ...sealed, metadata: { ...sealed?.metadata, "sealed-for": Buffer.from("x") } };
+    await expect(a.decode([renamed], of("x"))).rejects.toThrow(/key "a".*moved/);
+    const { "sealed-for": _, ...nameless } = sealed?.metadata ?? {};
+    await expect(a.decode([{ ...sealed, metadata: nameless }], of("x"))).rejects.toThrow(/moved/);
+  });
+
+  test("a codec server, which knows of no workflow, opens it", async () => {
+    const sealed = await a.encode([words], of("w"));
+    expect(read((await a.decode(sealed))[0])).toEqual({ prompt: "MARKER" });
+  });
+
+  test("what a schedule was given opens in the runs that it starts, and in no other", async () => {
+    const sealed = await a.encode([words], of("nightly"));
+    const started = of("nightly-2026-11-22T09:00:00Z");
+    expect(read((await a.decode(sealed, started))[0])).toEqual({ prompt: "MARKER" });
+    await expect(a.decode(sealed, of("nightly-other"))).rejects.toThrow(/made for workflow nightly/);
+  });
+});
+
+describe("who has which keys [TMP-09]", () => {
+  const names = (keys: string) => keyNames(encryptionOf({ keys }, env));
+  const none = keyNames(NO_ENCRYPTION);
+
+  test("a worker's identity says it, and nothing else changes", () => {
+    const identity = identityWith("host:1", encryptionOf({ keys: "b=env:B,a=env:A" }, env));
+    expect(identity).not.toContain(env["A"]!.slice(0, 10));
+    expect(keysOfIdentity(identity)).toEqual(names("b=env:B,a=env:A"));
+    expect(identityWithout(identity)).toBe("host:1");
+    expect([identityWith("host:1", NO_ENCRYPTION), keysOfIdentity("host:1")]).toEqual(["host:1", none]);
+  });
+
+  test("two understand each other when each reads what the other writes", () => {
+    expect(understand(names("a=env:A"), names("b=env:B,a=env:A"))).toBe(false);
+    expect(understand(names("a=env:A,b=env:B"), names("b=env:B,a=env:A"))).toBe(true);
+    expect(understand(names("a=env:A"), names("a=env:B"))).toBe(false);
+    expect(understand(names("a=env:A"), none)).toBe(false);
+    expect(understand(names("plain,a=env:A"), none)).toBe(true);
+    expect(understand(names("plain,a=env:A"), names("a=env:A"))).toBe(true);
+  });
+});

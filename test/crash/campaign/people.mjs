@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { effectsIn } from "./effects.mjs";
+
+const LOOK_EVERY_MS = 40;
+
+/** gRPC: the run is over, so that nobody has taken the message. */
+const NOT_FOUND = 5;
+
+/**
+ * Those who write to an agent while it works. What the server has accepted stands in `run.sent`; a message of which nobody
+ * knows is sent again under its id.
+ */
+export function peopleOf(run, { client, vendorLog }, ended) {
+  const handle = () => client.workflow.getHandle(run.session);
+  async function until(look) {
+    while (!ended.aborted) {
+      if (await look()) return;
+      await sleep(LOOK_EVERY_MS);
+    }
+    throw new OverError();
+  }
+  async function accepted(send) {
+    for (;;) {
+      if (ended.aborted) throw new OverError();
+      try {
+        return await send();
+      } catch (error) {
+        if (error?.code === NOT_FOUND || error?.name === "WorkflowNotFoundError") throw new OverError();
+        await sleep(LOOK_EVERY_MS);
+      }
+    }
+  }
+  return {
+    /** Until the vendor was asked for this step. */
+    seen: (step) => until(() => vendorLog.step(run.session) >= step),
+    /** Until a tool of this step has started. */
+    worked: (step) =>
+      until(async () => (await effectsIn(run.workspace)).some(({ label }) => label.startsWith(`${step}.`))),
+    signal: (name, word) => accepted(() => handle().signal(name, word)),
+    async send(name) {
+      const id = `${run.session}-m${run.sent.length}`;
+      const message = { id, text: `<message ${id}> and this` };
+      await accepted(() => handle().signal(name, message));
+      run.sent.push({ id, kind: name });
+    },
+    /** Says yes to what waits, once something does. */
+    approve: () =>
+      until(async () => {
+        const word = { answer: "approve", by: "campaign" };
+        const answer = handle().executeUpdate("approve", { args: [word] });
+        return await Promise.race([answer.then(() => true), once(ended)]).catch(() => sleep(200));
+      }),
+  };
+}
+
+/** The run was over before there was anything to say. */
+export class OverError extends Error {}
+
+function once(signal) {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(false), { once: true }));
+}

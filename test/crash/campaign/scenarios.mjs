@@ -1,0 +1,123 @@
+import { effectCommand } from "./effects.mjs";
+
+// What the agents of the campaign do. `steps`: the answers of the model, by the number of those that the conversation has
+// already; a step is the calls that an answer makes, by label. `people`: what is sent while it works. `faults`: what the
+// vendor says in place of an answer, each once.
+
+const bash = (label, seconds) => ({ name: "bash", arguments: { command: effectCommand(label, seconds) } });
+const tool = (name) => (label) => ({ name: `effect_${name}`, arguments: { label } });
+const [unsafe, idempotent, pure, quick] = ["unsafe", "idempotent", "pure", "quick"].map(tool);
+
+export const SCENARIOS = {
+  plain: {
+    steps: [[bash], [quick], [unsafe], []],
+    people: async ({ seen, send }) => {
+      await seen(2);
+      await send("followUp");
+    },
+  },
+  parallel: {
+    steps: [[bash, idempotent, pure, unsafe], [quick, quick, idempotent], []],
+  },
+  "batched-with-steering": {
+    agent: { toolStrategy: { type: "batched", size: 2 } },
+    steps: [[idempotent, bash, pure, unsafe, unsafe], [bash, quick, pure], []],
+    people: async ({ worked, send }) => {
+      await worked(1);
+      await send("steer");
+      await worked(2);
+      await send("steer");
+    },
+  },
+  "approval-pending": {
+    agent: { permissions: { rules: [{ tool: "effect_unsafe", outcome: "ask" }], otherwise: "allow" } },
+    steps: [[idempotent], [unsafe], [unsafe, pure], []],
+    people: async ({ seen, approve }) => {
+      await seen(2);
+      await approve();
+      await seen(3);
+      await approve();
+    },
+  },
+  compaction: {
+    agent: {
+      context: {
+        compaction: { strategy: "summary", keepFirstTurns: 1, keepRecentTurns: 1, maxSummaryTokens: 200 },
+      },
+    },
+    steps: [[bash], [pure], [unsafe], [idempotent], []],
+    shortens: true,
+    people: async ({ seen, signal }) => {
+      await seen(4);
+      await signal("compact", {});
+    },
+  },
+  overflow: {
+    agent: {
+      context: { compaction: { keepFirstTurns: 1, keepRecentTurns: 1, maxSummaryTokens: 200 } },
+    },
+    steps: [[bash], [pure], [unsafe], [quick], []],
+    shortens: true,
+    faults: { 4: [{ fault: "overflow" }] },
+  },
+  "rate-limited": {
+    agent: { retry: { initialDelayMs: 100 } },
+    steps: [[bash], [unsafe], []],
+    faults: {
+      2: [
+        { fault: "rate-limited", retryAfterMs: 200 },
+        { fault: "rate-limited", retryAfterMs: 200 },
+      ],
+      3: [{ fault: "cut" }],
+    },
+  },
+  "stop-in-flight": {
+    steps: [[bash], [(label) => bash(label, 20), idempotent], []],
+    ends: "stopped",
+    people: async ({ worked, signal }) => {
+      await worked(2);
+      await signal("stop", "enough");
+    },
+  },
+  "stop-in-a-stream": {
+    steps: [[unsafe], "slow", []],
+    ends: "stopped",
+    people: async ({ seen, signal }) => {
+      await seen(2);
+      await signal("stop", "enough");
+    },
+  },
+  "continue-as-new": {
+    settings: { rotateAfterEvents: 24 },
+    steps: [[bash], [pure], [unsafe, quick], [idempotent], [bash], []],
+    people: async ({ seen, send }) => {
+      for (const step of [2, 3, 4]) {
+        await seen(step);
+        await send("steer");
+      }
+    },
+  },
+  rerun: {
+    steps: [[bash], [unsafe], []],
+    again: true,
+  },
+};
+
+/** The session's name says what it plays. */
+export const sessionName = (wave, scenario, nth) => `${wave}_${scenario}_${nth}`;
+export const scenarioOf = (session) => session.split("_")[1];
+
+/** What the model says at a step: every answer says which one it is, and is like no other by its number. */
+export function replyAt(scenario, step, nonce, suffix) {
+  const calls = SCENARIOS[scenario]?.steps[step - 1] ?? [];
+  const words = "The work goes on as it should, and there is nothing to be said against it. ";
+  const slow = calls === "slow";
+  return {
+    text: `[step ${step}] [answer ${nonce}] ${words.repeat(slow ? 30 : 2)}`,
+    chunkSize: 16,
+    chunkDelayMs: slow ? 40 : 15,
+    ...(slow || calls.length === 0
+      ? {}
+      : { toolCalls: calls.map((make, nth) => make(`${step}.${nth}${suffix}`)) }),
+  };
+}

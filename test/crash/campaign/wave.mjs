@@ -1,0 +1,99 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SqliteTranscript } from "../../../dist/transcript/sqlite/sqlite-transcript.js";
+import { evidenceOf } from "./evidence.mjs";
+import { judge } from "./judge.mjs";
+import { Keeper } from "./keeper.mjs";
+import { hitBy, recoveriesOf } from "./kills.mjs";
+import { play, prepare } from "./run.mjs";
+
+/** A run that has not ended by then will not. */
+const PATIENCE_MS = 90_000;
+
+/**
+ * Many runs at once over workers that die at the places that they are told. When all is over, each run is judged.
+ *
+ * @param wave.workers - For each worker that is kept alive, where its lives end: `[["claim:after:3", "store:before:1"]]`.
+ * @param wave.scenarios - One run for each name; a name may be there more than once.
+ */
+export async function playWave(
+  stage,
+  { name, workers, scenarios, patienceMs = PATIENCE_MS, env, flags, during },
+) {
+  const home = join(stage.folder, name);
+  await mkdir(home, { recursive: true });
+  const killLog = join(home, "kills.jsonl");
+  await writeFile(killLog, "");
+  const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+  const runs = await Promise.all(
+    scenarios.map((scenario, nth) => prepare(name, scenario, nth, { home, vendorUrl: stage.vendorUrl })),
+  );
+  const looks = [];
+  const look = async (death) => {
+    const steps = new Map();
+    for (const { session } of runs) steps.set(session, await transcript.steps(session));
+    looks.push({ death, steps });
+  };
+  let looking = Promise.resolve();
+  const onDeath = (death) => {
+    looking = looking.then(() => look(death));
+  };
+  const { address, namespace } = stage;
+  const common = { address, namespace, home, taskQueue: name, killLog, onDeath, flags, env };
+  const keepers = workers.map(
+    (kills, nth) => new Keeper({ ...common, kills, log: join(home, `worker-${nth}.log`) }),
+  );
+  try {
+    await Promise.all(keepers.map((keeper) => keeper.start()));
+    const playing = runs.map((run) => play(run, stage, { taskQueue: name, timeoutMs: patienceMs }));
+    await during?.({ keepers, runs, home, transcript });
+    await Promise.all(playing);
+    await looking;
+    await look(undefined);
+    const passed = await endAll(keepers, killLog);
+    const kills = hitBy(await killsIn(killLog), looks, runs, workers.length);
+    await stage.vendorLog.read();
+    const evidence = [];
+    for (const run of runs) evidence.push(await evidenceOf(run, { ...stage, transcript }));
+    const judged = evidence.map(judge);
+    const own = keepers.flatMap(({ ownEnds }) => ownEnds.map((what) => ({ kind: "worker", what })));
+    return {
+      name,
+      kills,
+      runs: runs.length,
+      recoveries: recoveriesOf(kills, looks),
+      violations: [...judged.flatMap(({ violations }) => violations), ...own],
+      again: judged.map(({ again }) => again),
+      passed,
+      evidence,
+      home,
+    };
+  } finally {
+    await Promise.all(keepers.map((keeper) => keeper.stop("SIGKILL")));
+    await transcript.close();
+  }
+}
+
+/** Asked to end, they say what they have passed. */
+async function endAll(keepers, killLog) {
+  await Promise.all(keepers.map((keeper) => keeper.stop("SIGTERM")));
+  const passed = {};
+  for (const line of await linesIn(killLog))
+    if (line.type === "ended")
+      for (const [point, times] of Object.entries(line.passed)) passed[point] = (passed[point] ?? 0) + times;
+  return passed;
+}
+
+async function killsIn(killLog) {
+  return (await linesIn(killLog)).filter(({ type }) => type === "killed");
+}
+
+async function linesIn(file) {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+}
+
+/** What nobody needs any more. */
+export async function forget({ home }) {
+  await rm(home, { recursive: true, force: true });
+}

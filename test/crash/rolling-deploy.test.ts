@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { WorkerProcess } from "../../src/testing/worker-process.ts";
+import type { Session } from "../workflows/support/session.ts";
+import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+
+const ONE_MORE = fileURLToPath(new URL("./support/one-more-tool.mjs", import.meta.url));
+const TOOLS = fileURLToPath(new URL("./support/tools.mjs", import.meta.url));
+
+let stage: CrashStage;
+
+beforeAll(async () => {
+  stage = await openCrashStage();
+});
+afterAll(() => stage.close());
+
+const RUNS_AT_ONCE = 24;
+const DEPLOYS = 6;
+
+/** Each execution leaves a line in a file of its own: a command that ran twice is seen. */
+const COMMAND = 'echo run >> "runs-$(echo "$HOLDFAST_CALL" | tr / _)"; sleep 0.3; echo finished';
+const STEP = { toolCalls: [{ name: "bash", arguments: { command: COMMAND } }], chunkDelayMs: 40 };
+
+/** Four answers that take their time, three commands that may not run twice. */
+const SCRIPT = {
+  replies: [STEP, STEP, STEP, { text: "Every step is done, and none of them twice.", chunkDelayMs: 40 }],
+};
+
+function busy(): Session {
+  const session = stage.session({ agent: { tools: ["bash"] } });
+  stage.model.script(SCRIPT);
+  return session;
+}
+
+test("a rolling deploy under load, between two versions, costs no answer and no error (design 3.5)", async () => {
+  const versions = [
+    { tools: [TOOLS], env: {} },
+    { tools: [TOOLS, ONE_MORE], env: {} },
+  ];
+  const workers: WorkerProcess[] = [await stage.worker(versions[0]), await stage.worker(versions[0])];
+  const sessions: Session[] = [];
+  let deploying = true;
+  const results: Promise<unknown>[] = [];
+  const oneByOne = async (): Promise<void> => {
+    while (deploying) {
+      const session = busy();
+      sessions.push(session);
+      const result = session.run("Go");
+      results.push(result);
+      await result;
+    }
+  };
+  const lanes = Array.from({ length: RUNS_AT_ONCE }, oneByOne);
+  const inFlight: number[] = [];
+  for (let deploy = 1; deploy <= DEPLOYS; deploy += 1) {
+    workers.push(await stage.worker(versions[deploy % 2]));
+    await sleep(300);
+    inFlight.push(await openRuns());
+    expect(await workers.shift()?.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+  }
+  deploying = false;
+  await Promise.all(lanes);
+
+  expect(Math.min(...inFlight)).toBeGreaterThanOrEqual(RUNS_AT_ONCE / 2);
+  expect(await Promise.all(results)).toHaveLength(sessions.length);
+  expect(stage.model.paid()).toHaveLength(sessions.length * 4);
+  for (const turn of stage.model.paid()) expect(turn).toMatchObject({ asked: 1, answered: 1 });
+  const ran = readdirSync(stage.home).filter((name) => name.startsWith("runs-"));
+  expect(ran).toHaveLength(sessions.length * 3);
+  for (const name of ran) expect(readFileSync(join(stage.home, name), "utf8")).toBe("run\n");
+  let late = 0;
+  for (const session of sessions) {
+    await expectWhole(stage, session);
+    const seen = await troubles(session);
+    expect(seen.filter((trouble) => trouble !== LATE)).toEqual([]);
+    late += seen.length;
+  }
+  expect(late).toBeLessThanOrEqual(2 * DEPLOYS);
+}, 180_000);
+
+async function openRuns(): Promise<number> {
+  const counted = await stage.client.workflow.count(
+    `ExecutionStatus = 'Running' AND TaskQueue = '${stage.taskQueue}'`,
+  );
+  return counted.count;
+}
+
+/** A workflow task that was on its way to the worker that ended: it is given out again after five seconds. */
+const LATE = "a workflow task was lost on its way";
+const START_TO_CLOSE = 1;
+
+/** What an operator would call an error, as the run's history has it. */
+async function troubles(session: Session): Promise<string[]> {
+  const { events } = await session.handle.fetchHistory();
+  return (events ?? []).flatMap((event) => {
+    const { activityTaskFailedEventAttributes: failed, workflowTaskFailedEventAttributes: taskFailed } =
+      event;
+    const { workflowTaskTimedOutEventAttributes: timedOut } = event;
+    return [
+      ...(failed ? [`activity failed: ${failed.failure?.message}`] : []),
+      ...(event.activityTaskTimedOutEventAttributes ? ["activity timed out"] : []),
+      ...(taskFailed ? [`workflow task failed: ${taskFailed.failure?.message}`] : []),
+      ...(timedOut ? [timedOut.timeoutType === START_TO_CLOSE ? LATE : "workflow task not taken"] : []),
+    ];
+  });
+}

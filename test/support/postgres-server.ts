@@ -1,0 +1,30 @@
+import type { TestProject } from "vitest/node";
+import { type PostgresServer, postgresBinaries, startPostgres } from "./postgres.ts";
+
+/** Where the run's one PostgreSQL server is; each test file makes a database of its own. */
+export type TestPostgres = { readonly url: string } | { readonly missing: string };
+
+declare module "vitest" {
+  interface ProvidedContext {
+    postgres: TestPostgres;
+  }
+}
+
+/**
+ * Starts one throw-away server for all tests that ask for it. Where there is no PostgreSQL they are skipped, loudly;
+ * where it must be there, that is an error.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let server: PostgresServer | undefined;
+  if (postgresBinaries() === undefined) {
+    const missing = "there is no PostgreSQL on this machine (Debian: apt-get install postgresql)";
+    if (process.env["HOLDFAST_TEST_POSTGRES"] === "required")
+      throw new Error(`PostgreSQL is required, but ${missing}`);
+    console.warn(`\n!!! NO POSTGRESQL: its tests are SKIPPED, ${missing}.\n`);
+    project.provide("postgres", { missing });
+  } else {
+    server = await startPostgres();
+    project.provide("postgres", { url: server.url() });
+  }
+  return async () => server?.stop();
+}

@@ -1,0 +1,194 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { chownSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import { freePort } from "../../src/devserver/free-port.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+
+const run = promisify(execFile);
+
+/** A PostgreSQL server of one test or test run, in a folder of its own, on loopback alone. */
+export type PostgresServer = {
+  readonly port: number;
+  /** An address in a database of the server's. */
+  url(database?: string, parameters?: Readonly<Record<string, string>>): string;
+  /** A new, empty database. */
+  database(): Promise<string>;
+  /** Ends it at once, as the machine would; what was committed is on disk. */
+  kill(): Promise<void>;
+  /** Ends it as an operator would who cannot wait: sessions are told. */
+  shutDown(): Promise<void>;
+  /** Begins again on the same port with what it had. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const START_TIMEOUT_MS = 30_000;
+const USER = "holdfast";
+
+/** Runs the server until it ends, or our end of the pipe is closed: it ends with us, however we end. */
+const KEEPER = `exec 3<&0
+"$0" "$@" </dev/null 3<&- & server=$!
+{ cat <&3 >/dev/null; kill -INT $server 2>/dev/null; } &
+exec 3<&-
+wait $server; code=$?; kill $! 2>/dev/null; exit $code`;
+
+/** Debian's packages keep them out of the path. */
+export function postgresBinaries(): string | undefined {
+  const packaged = "/usr/lib/postgresql";
+  const versions = existsSync(packaged) ? readdirSync(packaged).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(packaged, version, "bin")),
+    ...(process.env["PATH"] ?? "").split(":").filter((folder) => folder !== ""),
+  ];
+  return folders.find((folder) => existsSync(join(folder, "postgres")) && existsSync(join(folder, "initdb")));
+}
+
+/** The server refuses to run as root. */
+async function unprivileged(): Promise<{ uid: number; gid: number } | undefined> {
+  if (userInfo().uid !== 0) return undefined;
+  for (const name of ["postgres", "nobody"]) {
+    const found = await run("id", ["-u", name]).catch(() => undefined);
+    const group = await run("id", ["-g", name]).catch(() => undefined);
+    if (found !== undefined && group !== undefined) {
+      return { uid: Number(found.stdout), gid: Number(group.stdout) };
+    }
+  }
+  throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody");
+}
+
+/** @throws where there is no PostgreSQL: ask `postgresBinaries` before. */
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
+  const binaries = postgresBinaries();
+  if (binaries === undefined) throw new Error("There is no PostgreSQL on this machine");
+  const as = await unprivileged();
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-postgres-"));
+  if (as !== undefined) chownSync(folder, as.uid, as.gid);
+  const data = join(folder, "data");
+  const environment = { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", TZ: "UTC" };
+  const options = { ...as, cwd: folder, env: environment };
+  // Trust: nobody but this machine reaches it, and it holds nothing.
+  const initial = [
+    "-D",
+    data,
+    "-U",
+    USER,
+    "--auth=trust",
+    "--encoding=UTF8",
+    "--no-sync",
+    "--no-instructions",
+  ];
+  await run(join(binaries, "initdb"), initial, options);
+  const port = await freePort(0);
+  const all = {
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    unix_socket_directories: "",
+    fsync: "on",
+    shared_buffers: "32MB",
+    max_connections: "200",
+    ...settings,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
+  await writeFile(join(data, "postgresql.conf"), `${lines.join("\n")}\n`);
+
+  let server: ChildProcess | undefined;
+  let log = "";
+  let databases = 0;
+  const url: PostgresServer["url"] = (database = "postgres", parameters = {}) => {
+    const query = new URLSearchParams(parameters).toString();
+    return `postgresql://${USER}@127.0.0.1:${port}/${database}${query === "" ? "" : `?${query}`}`;
+  };
+  const start = async () => {
+    const child = spawn("sh", ["-c", KEEPER, join(binaries, "postgres"), "-D", data], {
+      ...options,
+      stdio: ["pipe", "ignore", "pipe"],
+    });
+    server = child;
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log = (log + text).slice(-20_000);
+    });
+    await eventually(
+      async () => {
+        if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}:\n${log}`);
+        return answers(url());
+      },
+      { timeoutMs: START_TIMEOUT_MS, what: "PostgreSQL" },
+    );
+  };
+  const end = async (how: (postmaster: number) => void) => {
+    const child = server;
+    server = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    how(Number((await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[0]));
+    await ended;
+  };
+  const shutDown = () => end((postmaster) => process.kill(postmaster, "SIGINT"));
+  await start();
+  return {
+    port,
+    url,
+    database: async () => {
+      databases += 1;
+      const name = `test_${process.pid}_${databases}`;
+      const client = new pg.Client(url());
+      await client.connect();
+      await client.query(`CREATE DATABASE ${name}`);
+      await client.end();
+      return name;
+    },
+    kill: () =>
+      end((postmaster) => {
+        for (const pid of [postmaster, ...childrenOf(postmaster)]) kill(pid);
+      }),
+    shutDown,
+    start,
+    stop: async () => {
+      await shutDown();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Its sessions are processes that outlive it for a moment. */
+function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        // The parent's number is the second field behind the name, which may hold anything.
+        return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")[1] === String(parent);
+      } catch {
+        return false;
+      }
+    });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    await client.query("SELECT 1");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,391 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { LeftView } from "../../src/core/view.ts";
+import type { Forked } from "../../src/transcript/fork.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Bench } from "./contract.ts";
+import { entry, message, opening, step, texts, USAGE, write } from "./story.ts";
+
+/** Branches and sessions that somebody asks for: forks, rewinds, followers, what is left of a deleted session. */
+export function askedBranchContract(make: () => Promise<Bench>): void {
+  describe("branches that somebody asks for", () => {
+    let bench: Bench;
+    let transcript: Transcript;
+    let runs = 0;
+    beforeEach(async () => {
+      bench = await make();
+      transcript = bench.transcript;
+      runs = 0;
+      await loop({ texts: ["one", "two"] });
+    });
+    afterEach(() => bench.dispose());
+
+    type Loop = {
+      readonly session?: string;
+      readonly at?: { branch: string; position?: number };
+      readonly texts?: readonly string[];
+      readonly view?: LeftView;
+      readonly open?: true;
+    };
+
+    /** A run with one loop: its prompt, these answers, its end. */
+    async function loop({ session = "s", at, texts: words = ["answer"], view, open }: Loop = {}) {
+      runs++;
+      const run = `run${runs}`;
+      const opened = await transcript.openLoop(
+        opening({
+          step: step({ session, run, number: 0, kind: "open-loop" }),
+          atMs: 100 * runs,
+          prompts: [message(`${session}-${run}`, `prompt ${runs}`)],
+          ...(at === undefined ? {} : { at }),
+        }),
+      );
+      const { loopId, branch, from } = opened;
+      const base = from + opened.entries.length;
+      const entries = words.map((text, index) => entry(base + index, text));
+      await transcript.store(write({ loopId, branch, base }, { step: step({ session, run }), entries }));
+      if (open === true) return opened;
+      const to = base + words.length;
+      await transcript.closeLoop({
+        ...write({ loopId, branch, base: to }, { step: step({ session, run, number: 2 }) }),
+        status: "completed",
+        outcome: { type: "answered", stopReason: "stop" },
+        usage: USAGE,
+        costUsd: 0,
+        turns: 1,
+        to,
+        ...(view === undefined ? {} : { view }),
+      });
+      return opened;
+    }
+
+    const fork = (of: Partial<Parameters<Transcript["fork"]>[0]> = {}) =>
+      transcript.fork({ session: "s", atMs: 9, at: {}, ...of });
+    const rewind = (to: { branch?: string; position?: number }, over: readonly string[] = []) =>
+      transcript.rewind({ session: "s", atMs: 10, to, over });
+    const of = (branch: string, session = "s") => texts(transcript, session, branch);
+    const branchOf = (forked: Forked) => (forked.type === "forked" ? forked.branch : forked.type);
+
+    test("a fork shows what stands before its place, and leaves the head where it is", async () => {
+      const forked = await fork({ at: { position: 2 }, name: "other" });
+      expect(forked).toEqual({
+        type: "forked",
+        session: "s",
+        branch: "other",
+        from: { session: "s", branch: "main", position: 2 },
+      });
+      expect(await of("other")).toEqual(["prompt 1", "one"]);
+      expect((await transcript.session("s"))?.headBranch).toBe("main");
+      expect(await transcript.branches("s")).toContainEqual({
+        id: "other",
+        parent: { branch: "main", position: 2 },
+        askedAtMs: 9,
+      });
+    });
+
+    test("a fork without a name has one of its own; the same name again is the same branch, at its place only", async () => {
+      const [first, second] = [await fork(), await fork()];
+      expect(branchOf(first)).not.toBe(branchOf(second));
+      expect(await fork({ name: "x" })).toEqual(await fork({ name: "x" }));
+      expect(await fork({ name: "x", at: { position: 1 } })).toEqual({
+        type: "taken",
+        what: "branch",
+        name: "x",
+      });
+    });
+
+    test("what is not there cannot be forked: session, branch, position", async () => {
+      expect(await fork({ session: "nobody" })).toEqual({ type: "no-session" });
+      expect(await fork({ at: { branch: "nowhere" } })).toEqual({
+        type: "no-branch",
+        branch: "nowhere",
+        branches: ["main"],
+      });
+      expect(await fork({ at: { position: 4 } })).toEqual({ type: "no-position", branch: "main", length: 3 });
+    });
+
+    test("a loop goes on at the end of a fork, on it, and the branch that it left stays as it is", async () => {
+      await fork({ at: { position: 2 }, name: "other" });
+      const opened = await loop({ at: { branch: "other" } });
+      expect(opened).toMatchObject({ branch: "other", from: 2, parentLoopId: "s.v.m.1" });
+      expect(await of("other")).toEqual(["prompt 1", "one", "prompt 2", "answer"]);
+      expect(await of("main")).toEqual(["prompt 1", "one", "two"]);
+      expect((await transcript.session("s"))?.headBranch).toBe("other");
+    });
+
+    test("a fork while a loop is at work has no part in what comes behind, and the loop none in it", async () => {
+      const { loopId } = await loop({ texts: ["three"], open: true });
+      await fork({ name: "other" });
+      const next = write({ loopId, branch: "main", base: 5 }, { step: step({ run: "run2", number: 2 }) });
+      expect((await transcript.store({ ...next, entries: [entry(5, "four")] })).branch).toBe("main");
+      expect(await of("other")).toEqual(["prompt 1", "one", "two", "prompt 2", "three"]);
+      expect(await of("main")).toEqual(["prompt 1", "one", "two", "prompt 2", "three", "four"]);
+    });
+
+    test("a loop that begins at a place has the loop before it as its parent, not the session's last one [SES-08]", async () => {
+      await loop();
+      await loop();
+      const opened = await loop({ at: { branch: "main", position: 5 } });
+      expect(opened.parentLoopId).toBe("s.v.m.2");
+    });
+
+    test("a fork into a new session shows what stands before by reference, and each goes its own way", async () => {
+      const before = await transcript.session("s");
+      const forked = await fork({ into: "t", at: { position: 2 } });
+      expect(forked).toEqual({
+        type: "forked",
+        session: "t",
+        branch: "main",
+        from: { session: "s", branch: "main", position: 2 },
+      });
+      expect(await fork({ into: "t", at: { position: 2 } })).toEqual(forked);
+      expect(await fork({ into: "t", at: { position: 1 } })).toEqual({
+        type: "taken",
+        what: "session",
+        name: "t",
+      });
+      expect(await transcript.session("t")).toMatchObject({
+        agentName: "agent",
+        loops: 0,
+        headBranch: "main",
+        createdAtMs: 9,
+        formation: { type: "fork", session: "s", branch: "main", position: 2 },
+      });
+      await Promise.all([loop({ session: "t" }), loop()]);
+      expect((await of("main", "t")).slice(0, 2)).toEqual(["prompt 1", "one"]);
+      expect(await of("main", "t")).toHaveLength(4);
+      expect((await of("main")).slice(0, 3)).toEqual(["prompt 1", "one", "two"]);
+      expect(await transcript.branches("t")).toEqual([
+        { id: "main", from: { session: "s", branch: "main", position: 2 }, askedAtMs: 9 },
+      ]);
+      expect(await transcript.branches("s")).toEqual([{ id: "main" }]);
+      expect((await transcript.loops("t"))[0]).not.toHaveProperty("parentLoopId");
+      expect((await transcript.session("s"))?.createdAtMs).toBe(before?.createdAtMs);
+    });
+
+    test("a fork into a new session begins with the view that the other had left there", async () => {
+      const spans = [
+        { from: 0, to: 3, turns: 1, tokens: 1, instead: { position: 1, section: 0, branch: "main" } },
+        { from: 3, to: 5, turns: 1, tokens: 9 },
+      ];
+      await loop({ view: { spans } });
+      await fork({ into: "t" });
+      const opened = await loop({ session: "t" });
+      expect(opened.view?.spans[0]?.instead).toEqual({ position: 1, section: 0, branch: "s/main" });
+      expect((await transcript.entries("t", "s/main", 1, 2)).map(({ position }) => position)).toEqual([1]);
+    });
+
+    test("what a session shows of one that is deleted becomes its own, its view and the texts in it too", async () => {
+      const spans = [
+        { from: 0, to: 3, turns: 1, tokens: 1, instead: { position: 1, section: 0, branch: "main" } },
+        { from: 3, to: 5, turns: 1, tokens: 9 },
+      ];
+      await loop({ view: { spans } });
+      await fork({ into: "t" });
+      await fork({ into: "u", at: { position: 1 } });
+      const asked = await loop({ session: "t", open: true });
+      const shown = [await of("main", "t"), await of("main", "u")];
+      expect(await transcript.bequeath("s")).toBe(2);
+      expect(await transcript.bequeath("s")).toBe(0);
+      expect([await of("main", "t"), await of("main", "u")]).toEqual(shown);
+      expect(await transcript.branches("t")).toEqual([{ id: "main", askedAtMs: 9 }]);
+      const [text] = await transcript.entries("t", "s/main", 1, 2);
+      expect(text?.position).toBe(1);
+      const again = await loop({ session: "t", at: { branch: "main", position: 5 } });
+      expect(again.view).toEqual(asked.view);
+      expect(again.tokensBefore).toBe(asked.tokensBefore);
+    });
+
+    test("a rewind moves the head, the record keeps everything, and forward again works", async () => {
+      await loop();
+      const back = await rewind({ position: 3 });
+      expect(back).toEqual({
+        type: "rewound",
+        head: { branch: "back-1", position: 3 },
+        before: { branch: "main", position: 5 },
+        loopId: "s.v.m.1",
+      });
+      expect((await transcript.session("s"))?.headBranch).toBe("back-1");
+      expect(await of("back-1")).toEqual(["prompt 1", "one", "two"]);
+      expect(await of("main")).toHaveLength(5);
+      // Again: the branch that nothing has been written to is used.
+      expect(await rewind({ branch: "main", position: 3 })).toMatchObject({ head: { branch: "back-1" } });
+      expect(await rewind({ branch: "main" })).toMatchObject({
+        head: { branch: "main", position: 5 },
+        loopId: "s.v.m.2",
+      });
+      const opened = await loop();
+      expect(opened).toMatchObject({ branch: "main", from: 5, parentLoopId: "s.v.m.2" });
+    });
+
+    test("what comes behind a rewind is another branch, whose loops have the loop before it as their parent", async () => {
+      await loop();
+      await rewind({ position: 3 });
+      const opened = await loop();
+      expect(opened).toMatchObject({ branch: "back-1", from: 3, parentLoopId: "s.v.m.1" });
+      expect(await of("main")).toHaveLength(5);
+      expect(await rewind({ position: 0 })).toMatchObject({ head: { position: 0 } });
+      expect(await loop()).toMatchObject({ from: 0 });
+    });
+
+    test("a head that a loop is at work on is not moved, unless that loop is known to be over", async () => {
+      const { loopId } = await loop({ open: true });
+      expect(await rewind({ position: 1 })).toEqual({ type: "running", loopIds: [loopId] });
+      expect((await transcript.session("s"))?.headBranch).toBe("main");
+      expect(await rewind({ position: 1 }, [loopId])).toMatchObject({ type: "rewound" });
+      expect((await transcript.loops("s")).map(({ status }) => status)).toEqual(["completed", "aborted"]);
+      expect(await rewind({ branch: "gone" })).toMatchObject({ type: "no-branch" });
+      expect(await transcript.rewind({ session: "nobody", atMs: 1, to: {}, over: [] })).toEqual({
+        type: "no-session",
+      });
+    });
+
+    test("an agent has one id for life, which sessions that follow have too [ID-01]", async () => {
+      const agentId = "0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d";
+      await transcript.openLoop(
+        opening({ step: step({ session: "a", run: "a1", number: 0, kind: "open-loop" }), agentId }),
+      );
+      await transcript.openLoop(
+        opening({
+          step: step({ session: "a", run: "a2", number: 0, kind: "open-loop" }),
+          agentId: "another",
+          prompts: [message("m2")],
+        }),
+      );
+      expect((await transcript.session("a"))?.agentId).toBe(agentId);
+      const next = await transcript.followSession({ id: "b", previous: "a", atMs: 50 });
+      expect(next).toMatchObject({
+        id: "b",
+        agentId,
+        loops: 0,
+        createdAtMs: 50,
+        formation: { type: "explicit", previousSession: "a" },
+      });
+      expect(await transcript.followSession({ id: "b", previous: "a", atMs: 60 })).toEqual(next);
+      expect(await transcript.followSession({ id: "c", previous: "nobody", atMs: 50 })).toBeUndefined();
+      expect(await of("main", "b")).toEqual([]);
+      expect((await loop({ session: "b" })).loopId).toBe("b.v.m.1");
+    });
+
+    test("a session that was idle for longer is followed by a new one, once [SES-13, SES-19]", async () => {
+      const { lastActiveAtMs = 0 } = (await transcript.session("s")) ?? {};
+      const rotate = (atMs: number, next: string, session = "s") =>
+        transcript.rotateSession({ session, idleMs: 1000, next, atMs });
+      expect(await rotate(lastActiveAtMs + 1000, "n1")).toEqual({ session: "s", isNew: false });
+      expect(await transcript.session("n1")).toBeUndefined();
+      expect(await rotate(lastActiveAtMs + 1001, "n1")).toEqual({ session: "n1", isNew: true });
+      expect(await transcript.session("n1")).toMatchObject({
+        formation: { type: "inactivity_timeout", thresholdSecs: 1, previousSession: "s" },
+        createdAtMs: lastActiveAtMs + 1001,
+        loops: 0,
+      });
+      expect(await rotate(lastActiveAtMs + 1500, "n2")).toEqual({ session: "n1", isNew: false });
+      expect(await rotate(lastActiveAtMs + 9000, "n2")).toEqual({ session: "n2", isNew: true });
+      expect((await transcript.session("n2"))?.formation).toMatchObject({ previousSession: "n1" });
+      expect(await rotate(0, "n3", "nobody")).toEqual({ session: "nobody", isNew: false });
+    });
+
+    test("a session that is at work is not left for its idleness", async () => {
+      await loop({ open: true });
+      expect(await transcript.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e12 })).toEqual({
+        session: "s",
+        isNew: false,
+      });
+    });
+
+    test("snapshots are found along a branch, from a place backwards, each place's first one", async () => {
+      const keep = (branch: string, position: number, commit?: string) =>
+        transcript.keepSnapshot({
+          session: "s",
+          at: { branch, position },
+          atMs: position,
+          workspace: "/w",
+          ...(commit === undefined ? { problem: "no git" } : { commit, ref: `refs/${commit}` }),
+        });
+      await keep("main", 1, "c1");
+      await keep("main", 1, "c1b");
+      await keep("main", 2);
+      await keep("main", 3, "c3");
+      await fork({ at: { position: 2 }, name: "other" });
+      await keep("other", 4, "c4");
+      const found = await transcript.snapshots("s", { branch: "other", position: 9 });
+      expect(found).toEqual([
+        { at: { branch: "other", position: 4 }, atMs: 4, workspace: "/w", commit: "c4", ref: "refs/c4" },
+        { at: { branch: "main", position: 2 }, atMs: 2, workspace: "/w", problem: "no git" },
+        { at: { branch: "main", position: 1 }, atMs: 1, workspace: "/w", commit: "c1", ref: "refs/c1" },
+      ]);
+      expect(await transcript.snapshots("s", { branch: "main", position: 0 })).toEqual([]);
+    });
+
+    test("a run that was reset to before its loop takes the same loop up again, prompts and all", async () => {
+      const asked = (run: string, firstRun: string, of: object = {}) =>
+        transcript.openLoop(
+          opening({
+            step: step({ run, number: 4, kind: "open-loop" }),
+            prompts: [message("again", "Do it")],
+            inbox: [],
+            firstRun,
+            ...of,
+          }),
+        );
+      const first = await asked("r", "r");
+      const base = first.from + 1;
+      const place = { loopId: first.loopId, branch: "main", base };
+      await transcript.store(
+        write(place, { step: step({ run: "r", number: 5 }), entries: [entry(base, "old")] }),
+      );
+      expect(await asked("r2", "r")).toEqual(first);
+      const { branch } = await transcript.store(
+        write(place, { step: step({ run: "r2", number: 5 }), entries: [entry(base, "new")] }),
+      );
+      expect((await of("main")).slice(-2)).toEqual(["Do it", "old"]);
+      expect((await of(branch)).slice(-2)).toEqual(["Do it", "new"]);
+      expect((await transcript.session("s"))?.headBranch).toBe(branch);
+      expect(await transcript.loops("s")).toHaveLength(2);
+      // Another run that is sent the same words is no reset.
+      const other = await asked("q", "q");
+      expect(other.loopId).not.toBe(first.loopId);
+      // Numbers go on in a run that was continued as new and is reset later.
+      await asked("r3", "chain", {
+        step: step({ run: "r3", number: 9, kind: "open-loop" }),
+        prompts: [message("late")],
+      });
+      const late = await asked("r4", "chain", {
+        step: step({ run: "r4", number: 9, kind: "open-loop" }),
+        prompts: [message("late")],
+      });
+      expect(late.entries).toHaveLength(1);
+    });
+
+    test("a reset to an earlier loop makes that one the session's last again", async () => {
+      const first = await transcript.openLoop(
+        opening({
+          step: step({ run: "i", number: 4, kind: "open-loop" }),
+          prompts: [message("p1", "First")],
+        }),
+      );
+      const place = { loopId: first.loopId, branch: "main", base: 4 };
+      await transcript.store(
+        write(place, { step: step({ run: "i", number: 5 }), entries: [entry(4, "old")] }),
+      );
+      const second = await transcript.openLoop(
+        opening({
+          step: step({ run: "i", number: 6, kind: "open-loop" }),
+          prompts: [message("p2", "Second")],
+        }),
+      );
+      expect(second.from).toBe(5);
+      const { branch } = await transcript.store(
+        write(place, { step: step({ run: "i2", number: 5 }), entries: [entry(4, "new")] }),
+      );
+      expect(await transcript.session("s")).toMatchObject({ headBranch: branch, status: "running" });
+      const next = await transcript.openLoop(
+        opening({
+          step: step({ run: "i2", number: 6, kind: "open-loop" }),
+          prompts: [message("p3", "Third")],
+        }),
+      );
+      expect(next).toMatchObject({ branch, from: 5, parentLoopId: first.loopId });
+      expect(await of(branch)).toEqual(["prompt 1", "one", "two", "First", "new", "Third"]);
+    });
+  });
+}

@@ -1,0 +1,81 @@
+import pg from "pg";
+import { afterEach, beforeAll, beforeEach, inject } from "vitest";
+import {
+  type PostgresOptions,
+  PostgresTranscript,
+} from "../../src/transcript/postgres/postgres-transcript.ts";
+
+/** Why the tests of a file cannot run here; absent where they can. */
+export function missingPostgres(): string | undefined {
+  const server = inject("postgres");
+  return "missing" in server ? server.missing : undefined;
+}
+
+let databases = 0;
+
+/** A database for a file, a schema for each test in it, and transcripts that are closed at the test's end. */
+export class PostgresBench {
+  /** Of this test's schema. */
+  url = "";
+  schema = "";
+  #database = "";
+  readonly #open: PostgresTranscript[] = [];
+
+  static forEachTest(): PostgresBench {
+    const bench = new PostgresBench();
+    let schemas = 0;
+    beforeAll(async () => {
+      const server = inject("postgres");
+      if ("missing" in server) return;
+      databases += 1;
+      const name = `bench_${process.pid}_${databases}`;
+      await asked(server.url, `CREATE DATABASE ${name}`);
+      const url = new URL(server.url);
+      url.pathname = `/${name}`;
+      bench.#database = url.href;
+    });
+    beforeEach(() => {
+      schemas += 1;
+      bench.schema = `test_${schemas}`;
+      bench.url = bench.withParameters({ schema: bench.schema });
+    });
+    afterEach(async () => {
+      for (const transcript of bench.#open.splice(0)) await transcript.close();
+    });
+    return bench;
+  }
+
+  withParameters(parameters: Readonly<Record<string, string>>): string {
+    const url = new URL(this.#database);
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  async opened(of: Partial<PostgresOptions> = {}): Promise<PostgresTranscript> {
+    const transcript = await PostgresTranscript.open({ url: this.url, ...of });
+    this.#open.push(transcript);
+    return transcript;
+  }
+
+  /** What a person would ask in psql, in this test's schema. */
+  async sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return asked<Row>(this.#database, text, values, this.schema);
+  }
+}
+
+export async function asked<Row>(
+  url: string,
+  text: string,
+  values: unknown[] = [],
+  schema?: string,
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    if (schema !== undefined) await client.query(`SET search_path TO "${schema}"`);
+    return (await client.query(text, values)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type ConnectOptions, connect } from "../../src/client/connect.ts";
+import type { Holdfast } from "../../src/client/holdfast.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { createWorker } from "../../src/worker.ts";
+import { environmentOf } from "../codec/keys.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const MARKER = "HOLLYHOCK";
+const KEYS = { keys: "k1=env:TEST_CODEC_A" };
+const OTHER = { keys: "k2=env:TEST_CODEC_B" };
+Object.assign(process.env, environmentOf("TEST_CODEC_A", "TEST_CODEC_B"));
+
+const recite = defineTool({
+  name: "recite",
+  description: "Says a word",
+  parameters: z.object({ word: z.string() }),
+  execute: ({ word }) => `${MARKER} ${word}`,
+});
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ encryption: KEYS, tools: [recite] });
+});
+afterAll(() => stage.close());
+
+const opened: Holdfast[] = [];
+afterAll(() => Promise.all(opened.map((one) => one.close())));
+
+async function client(options: ConnectOptions): Promise<Holdfast> {
+  const { address, namespace, taskQueue, home } = stage;
+  const holdfast = await connect({ address, namespace, taskQueue, home, ...options });
+  opened.push(holdfast);
+  return holdfast;
+}
+
+/** Every byte of a history, as text. */
+async function historyOf(workflowId: string): Promise<string> {
+  const texts: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value === "string") texts.push(value);
+    else if (value instanceof Uint8Array) texts.push(Buffer.from(value).toString("latin1"));
+    else if (value !== null && typeof value === "object") Object.values(value).forEach(walk);
+  };
+  walk(await stage.client.workflow.getHandle(workflowId).fetchHistory());
+  return texts.join("\n");
+}
+
+test("a run whose words are sealed works as any other, and its history holds none of them [TMP-09]", async () => {
+  const session = stage.session({
+    agent: { tools: ["recite"], systemPrompt: `You are ${MARKER}` },
+    replies: [{ toolCalls: [{ name: "recite", arguments: { word: MARKER } }] }, { text: `${MARKER} it is` }],
+  });
+  const holdfast = await client({ encryption: KEYS });
+  const started = await holdfast.start({
+    agent: session.definition,
+    prompt: `Say ${MARKER}`,
+    session: session.id,
+  });
+  expect(await started.result()).toMatchObject({ text: `${MARKER} it is` });
+  expect(await historyOf(session.id)).not.toContain(MARKER);
+  expect(await historyOf(session.id)).toContain("binary/encrypted");
+  expect((await holdfast.status(session.id)).outcome).toMatchObject({ type: "answered" });
+});
+
+test("what a failure says is sealed, and told to whoever has the key [TMP-09]", async () => {
+  const session = stage.session({
+    faults: [{ fault: "overloaded", times: 9, message: `${MARKER} is busy` }],
+    agent: { retry: { maxRetries: 5, initialDelayMs: 60_000, maxDelayMs: 60_000 } },
+  });
+  const holdfast = await client({ encryption: KEYS });
+  await holdfast.start({ agent: session.definition, prompt: "Hello", session: session.id });
+  const failure = await eventually(async () => (await holdfast.status(session.id)).pending[0]?.lastFailure, {
+    what: "a failure of the vendor",
+  });
+  expect(failure).toContain(MARKER);
+  expect(await historyOf(session.id)).not.toContain(MARKER);
+  const { raw } = await session.handle.describe();
+  expect(raw.pendingActivities?.[0]?.lastFailure?.message).toBe("Encoded failure");
+  await holdfast.stop(session.id);
+});
+
+describe("worker and client have different keys: said at the door, before anything is sent [TMP-09]", () => {
+  test.each([
+    ["none here", undefined, /they have "k1".*here there is no key/],
+    ["another here", OTHER, /they have "k1".*here there is "k2"/],
+    ["another of the same name", { keys: "k1=env:TEST_CODEC_B" }, /same name must hold the same bytes/],
+  ])("%s", async (_, encryption, said) => {
+    const options = encryption === undefined ? {} : { encryption };
+    await expect(client(options)).rejects.toMatchObject({
+      code: "keys-differ",
+      message: expect.stringMatching(said),
+    });
+  });
+
+  test("a key that has been put in front opens to both", async () => {
+    const both = { keys: "k1=env:TEST_CODEC_A,k2=env:TEST_CODEC_B" };
+    expect((await client({ encryption: both })).taskQueue).toBe(stage.taskQueue);
+  });
+
+  test("a reference that cannot be used", async () => {
+    await expect(client({ encryption: { keys: "k1=env:NOT_SET" } })).rejects.toMatchObject({
+      code: "configuration-invalid",
+      message: expect.stringMatching(/NOT_SET is not set/),
+    });
+  });
+});
+
+test("a run that no worker here can read waits, and goes on with one that has the key [TMP-09]", async () => {
+  const { address, namespace, home } = stage;
+  const taskQueue = `keyless-${randomUUID()}`;
+  const options = { address, namespace, home, taskQueue, transcript: stage.transcript } as const;
+  const session = stage.session({ replies: [{ text: "At last" }] });
+  // Nobody polls: nothing is known of keys.
+  const holdfast = await client({ taskQueue, encryption: KEYS });
+  const started = await holdfast.start({ agent: session.definition, prompt: "Hi", session: session.id });
+  const keyless = await createWorker({ ...options, secrets: () => "x".repeat(20) });
+  const running = keyless.run();
+  const said = await eventually(
+    async () => {
+      const found = await historyOf(session.id);
+      return /Sealed with key "k1".*which has none/.exec(found)?.[0];
+    },
+    { what: "the reason in the history" },
+  );
+  expect(said).toContain("k1");
+  keyless.shutdown();
+  await running;
+  const worker = await createWorker({ ...options, encryption: KEYS, secrets: () => "x".repeat(20) });
+  const working = worker.run();
+  expect(await started.result()).toMatchObject({ text: "At last" });
+  worker.shutdown();
+  await working;
+});
