@@ -35,7 +35,11 @@ import type { TaskReport, TaskWords } from "../core/task.ts";
 /** The session is the workflow id, unless the run is one of an evaluation's. */
 type InSession = { readonly session?: string };
 
-export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session"> & InSession;
+export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session"> &
+  InSession & {
+    /** Of the chain of runs that this one belongs to, where it is not this one itself: it was continued, or reset. */
+    readonly firstRun?: string;
+  };
 export type ModelInput = Omit<CallModelCommand, "type" | "session" | "maxAttempts"> & InSession;
 export type ToolInput = Omit<
   CallToolCommand,

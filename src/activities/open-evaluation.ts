@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { EvaluationOpenedDigest, OpenEvaluation, OpenedAgent } from "../core/evaluation/digest.ts";
 import { judgeSystemPrompt } from "../core/evaluation/judge-prompt.ts";
 import { strategyProblem } from "../core/evaluation/strategies.ts";
@@ -42,6 +43,7 @@ export async function openEvaluation(
     const opened = await transcript.openEvaluation({
       step,
       atMs: Date.now(),
+      agentId: randomUUID(),
       strategy: strategy.type === "custom" ? strategy.name : strategy.type,
       branches: branches.map((agent) => agent.planned),
       ...(judge === undefined ? {} : { judge: judge.planned }),

@@ -40,6 +40,7 @@ export const EXIT_OF_ERROR = {
   "input-too-large": EXIT.usage,
   "session-busy": EXIT.usage,
   "session-unknown": EXIT.usage,
+  "session-locked": EXIT.failed,
   "approval-unknown": EXIT.usage,
   "update-refused": EXIT.usage,
   "session-ended": EXIT.failed,

@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
 import { AgentFileError } from "./agent-file.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
+import { backupCommand, restoreCommand } from "./commands/backup.ts";
+import { branchCommand } from "./commands/branch.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { compactCommand } from "./commands/compact.ts";
 import { compareCommand } from "./commands/compare.ts";
@@ -10,10 +11,12 @@ import { configCommand } from "./commands/config.ts";
 import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
 import { sendCommand } from "./commands/message.ts";
+import { rekeyCommand } from "./commands/rekey.ts";
 import { runCommand } from "./commands/run.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
@@ -23,6 +26,7 @@ import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
 import { Context, type GlobalOptions, type Streams } from "./context.ts";
 import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
+import { packageVersion } from "./package-version.ts";
 import { paletteFor } from "./palette.ts";
 import { problemsView } from "./problem-view.ts";
 import { UsageError } from "./usage-error.ts";
@@ -48,13 +52,19 @@ const COMMANDS = [
   compactCommand,
   continueCommand,
   rerunCommand,
+  forkCommand,
+  rewindCommand,
+  branchCommand,
   raiseLimitCommand,
   updateCommand,
+  rekeyCommand,
   stopCommand,
   jobCommand,
   scheduleCommand,
   workerCommand,
   doctorCommand,
+  backupCommand,
+  restoreCommand,
 ] as const;
 
 /** Runs one command line. @returns The exit code; nothing is thrown. */
@@ -143,9 +153,4 @@ function factsOf(error: unknown): object {
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
   return error instanceof HoldfastError ? EXIT_OF_ERROR[error.code] : EXIT.failed;
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

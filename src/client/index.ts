@@ -38,7 +38,7 @@ export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from ".
 export type { AgentMessage } from "../schema/message.ts";
 export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
 export type { OutputFormat } from "../schema/output.ts";
-export type { DefinitionChange, Entry, LoopEvent, Outcome } from "../schema/record.ts";
+export type { DefinitionChange, Entry, Formation, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
 export type { LoopRecord } from "../transcript/loop.ts";
 export type { EvaluationRequest, EvaluationResult } from "../workflows/evaluation-input.ts";
@@ -46,6 +46,8 @@ export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
 export type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
+export type { Branched, BranchOptions } from "./branch-run.ts";
+export type { BranchInTree, BranchOrigin, BranchTree } from "./branches.ts";
 export type { Compacting } from "./compact.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export type { ContinueOptions, RerunOptions } from "./continue.ts";
@@ -63,6 +65,7 @@ export {
   transparent,
 } from "./evaluation-strategies.ts";
 export { type Extracted, extractJson } from "./extract-json.ts";
+export type { ForkedBranch, ForkOptions } from "./fork.ts";
 export type { Health, HealthOptions } from "./health.ts";
 export { Holdfast } from "./holdfast.ts";
 export { Job, type JobStanding } from "./job.ts";
@@ -71,7 +74,9 @@ export type { SessionResult } from "./output.ts";
 export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
+export { type Rekeyed, type RekeyOptions, rekey } from "./rekey.ts";
 export type { RequestOptions, TurnRequest } from "./request.ts";
+export type { Rewinding } from "./rewind.ts";
 export {
   type CreateScheduleOptions,
   OVERLAP_WORDS,
@@ -83,6 +88,7 @@ export type { SendOptions, Sent } from "./send.ts";
 export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts";
 export { Session } from "./session.ts";
 export type { EventsOptions, SessionEvent } from "./session-events.ts";
+export type { PlaceOptions } from "./spot.ts";
 export type { RunMode, StartOptions } from "./start.ts";
 export type { ResumeOptions, StartJobOptions } from "./start-job.ts";
 export type { SessionStatus } from "./status.ts";

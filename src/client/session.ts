@@ -8,6 +8,8 @@ import {
   type RefuseOptions,
   refuseCall,
 } from "./approve.ts";
+import { type BranchOptions, branchSession } from "./branch-run.ts";
+import { type BranchTree, branchTree } from "./branches.ts";
 import { type Compacting, compactSession } from "./compact.ts";
 import {
   type ContinueOptions,
@@ -16,15 +18,19 @@ import {
   raiseLimits,
   rerunLoop,
 } from "./continue.ts";
+import { currentSession, newSession } from "./follow-session.ts";
+import { type ForkedBranch, type ForkOptions, forkSession } from "./fork.ts";
 import type { Link } from "./link.ts";
 import { type SessionResult, withOutput } from "./output.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read.ts";
 import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
 import { awaitResult } from "./result.ts";
+import { type Rewinding, rewindSession } from "./rewind.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
 import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
 import { type EventsOptions, type SessionEvent, sessionEvents } from "./session-events.ts";
+import type { PlaceOptions } from "./spot.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { type Updated, type UpdateOptions, updateSession } from "./update.ts";
 import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
@@ -104,6 +110,38 @@ export class Session<Output = unknown> {
   async rerun(options?: RerunOptions): Promise<Session<Output>> {
     const { runId } = await rerunLoop(this.#link, this.id, options);
     return new Session(this.#link, this.id, runId, this.#output);
+  }
+
+  /** Begins a branch at a place, by reference. Nothing else changes; start, prompt and continue take its name. */
+  fork(options?: ForkOptions): Promise<ForkedBranch> {
+    return forkSession(this.#link, this.id, options);
+  }
+
+  /** Starts again from a place of the past, with another prompt, model or definition if you like. Files stay as they are. */
+  async branch(options?: BranchOptions): Promise<Session<Output>> {
+    const { runId } = await branchSession(this.#link, this.id, options);
+    return new Session(this.#link, this.id, runId, this.#output);
+  }
+
+  /** Moves the head of the session at rest to a place, back or forward again. The record keeps everything; files stay. */
+  rewind({ to }: { readonly to: PlaceOptions }): Promise<Rewinding> {
+    return rewindSession(this.#link, this.id, to);
+  }
+
+  /** Its branches: where they begin, which loops are on them, which is the head. */
+  branches(): Promise<BranchTree> {
+    return branchTree(this.#link, this.id);
+  }
+
+  /** A new session of the same agent: its definition goes on, the conversation does not. */
+  async newSession(id?: string): Promise<Session<Output>> {
+    return new Session(this.#link, await newSession(this.#link, this.id, id), undefined, this.#output);
+  }
+
+  /** A new session when this one was idle for longer; else nothing. */
+  async rotateAfter(idleMs: number): Promise<Session<Output> | undefined> {
+    const { session, isNew } = await currentSession(this.#link, this.id, idleMs);
+    return isNew ? new Session(this.#link, session, undefined, this.#output) : undefined;
   }
 
   /** Lets the loop that runs have more. Gives the limits that hold now. */

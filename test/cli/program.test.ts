@@ -42,6 +42,8 @@ test("pin: the commands", () => {
     "schedule",
     "worker",
     "doctor",
+    "backup",
+    "restore",
   ]);
 });
 

@@ -32,6 +32,18 @@ const SESSIONS: Sessions = {
   rotateSession: ({ session, next }) => [session, next],
   keepSnapshot: ({ session }) => [session],
   bequeath: () => "everything",
+  importLines: (token) => [token],
+  finishImport: (token, sessions) => [token, ...sessions],
+  edit: ({ session }) => [session],
+  setScope: (session) => [session],
+  // A text that others name meanwhile must not go.
+  beginDelete: () => "everything",
+  deletePage: () => "everything",
+  sweepTexts: () => "everything",
+  nameText: () => [],
+  fillSearch: () => "everything",
+  // Each row is compared before it is set.
+  rekey: () => [],
   signIn: () => [],
   signOut: () => [],
 };
