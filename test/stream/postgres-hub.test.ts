@@ -76,11 +76,7 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
     expect((await watching).sequences).toEqual(Array.from({ length: 20 }, (_, index) => index));
   });
 
-  test("a database that is away holds up nobody: what is published meanwhile is dropped, counted and announced", async () => {
-    const hub = opened(bench.withParameters({ schema: bench.schema }), { maxWaitingBytes: 20_000 });
-    hub.publish(delta(0));
-    await hub.flush();
-    await bench.sql("LOCK TABLE deltas");
+  test("a database that is away holds up nobody: what is published meanwhile is dropped", async () => {
     const away = opened("postgresql://holdfast@127.0.0.1:1/nowhere", { maxWaitingBytes: 2_000 });
     const begin = performance.now();
     for (let sequence = 0; sequence < 10_000; sequence++) away.publish(delta(sequence));
@@ -92,7 +88,7 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
 });
 
 test.skipIf(postgresBinaries() === undefined)(
-  "a server that is killed and started again: places go on, and so do watchers and publishers",
+  "a server that is killed and started again: places go on, watchers and publishers too, and what was dropped is said",
   async () => {
     const server = await startPostgres();
     const url = server.url();
