@@ -62,7 +62,9 @@ async function firstTokens({ stage, holdfast, url, log }, rounds) {
     const watched = await firstTokenOf(holdfast, handle.workflowId);
     if (n >= 0) added.push(watched - direct);
   }
-  log(`first token: ${round(quantile(added, 0.5))} ms later at a watcher, p99 ${round(quantile(added, 0.99))}`);
+  log(
+    `first token: ${round(quantile(added, 0.5))} ms later at a watcher, p99 ${round(quantile(added, 0.99))}`,
+  );
   return added;
 }
 

@@ -30,12 +30,11 @@ function movable(file: string): Record<string, string> {
   };
 }
 
-for (const [what, steps] of [
-  ["an hour on, and back", ["+3600", "+0"]],
-  ["an hour back, and two on", ["-3600", "+3600"]],
+for (const [name, what, steps] of [
+  ["clock-on", "an hour on, and back", ["+3600", "+0"]],
+  ["clock-back", "an hour back, and two on", ["-3600", "+3600"]],
 ] as const) {
   test(`the clock of a worker steps ${what} while agents work, and the worker is killed: nothing is lost, nothing is done twice`, async () => {
-    const name = `clock${steps[0]}`;
     const file = join(stage().folder, `${name}.txt`);
     writeFileSync(file, "+0");
     const { violations, kills } = await play({

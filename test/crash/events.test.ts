@@ -96,9 +96,7 @@ test("an answer that the vendor refused at first is told once, and what its firs
   await stage.worker();
   const session = stage.session({
     replies: [{ text: "right from here", chunkSize: 4 }],
-    faults: [
-      { fault: "cut", afterChunks: 4, reply: { text: "wrong all along", chunkSize: 4 }, times: 1 },
-    ],
+    faults: [{ fault: "cut", afterChunks: 4, reply: { text: "wrong all along", chunkSize: 4 }, times: 1 }],
   });
   await session.start("Go");
   const whole = await read(session, "loop");

@@ -237,7 +237,9 @@ export function hubContract(name: string, make: () => Promise<HubBench>): void {
       recorded(5, []);
       const expectKept = async (...texts: string[]) => {
         await hub.flush();
-        await eventually(async () => (await shown()).join() === texts.join(), { what: `only ${texts.join()}` });
+        await eventually(async () => (await shown()).join() === texts.join(), {
+          what: `only ${texts.join()}`,
+        });
       };
       await expectKept("a", "b", "word 4");
       recorded(6, ["a"]);

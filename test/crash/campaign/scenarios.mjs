@@ -102,6 +102,20 @@ export const SCENARIOS = {
     steps: ["slow-again"],
     isApart: true,
   },
+  /** Another session begins behind the first turn of this one, while it goes on. */
+  fork: {
+    steps: [[bash], [unsafe], [pure], []],
+    people: async ({ seen, fork, send }) => {
+      await seen(2);
+      await fork(3);
+      await send("steer");
+    },
+  },
+  /** What begins so. */
+  forked: {
+    steps: [[], [idempotent], [bash], []],
+    isApart: true,
+  },
   rerun: {
     steps: [[bash], [unsafe], []],
     again: true,

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SqliteTranscript } from "../../../dist/transcript/sqlite/sqlite-transcript.js";
+import { openTranscript } from "../../../dist/transcript/open-transcript.js";
 import { evidenceOf } from "./evidence.mjs";
 import { judge } from "./judge.mjs";
 import { Keeper } from "./keeper.mjs";
@@ -8,7 +8,7 @@ import { hitBy, recoveriesOf } from "./kills.mjs";
 import { play, prepare } from "./run.mjs";
 
 /** A run that has not ended by then will not. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 150_000;
 
 /**
  * Many runs at once over workers that die at the places that they are told. When all is over, each run is judged.
@@ -26,7 +26,8 @@ export async function playWave(stage, wave) {
   await mkdir(home, { recursive: true });
   const killLog = join(folder, "kills.jsonl");
   await writeFile(killLog, "");
-  const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+  const database = env?.HOLDFAST_DATABASE_URL;
+  const transcript = await openTranscript({ path: join(home, "transcript.db"), database });
   const runs = await Promise.all(
     scenarios.map((scenario, nth) => prepare(name, scenario, nth, { folder, vendorUrl: stage.vendorUrl })),
   );
@@ -53,9 +54,21 @@ export async function playWave(stage, wave) {
   };
   try {
     await Promise.all(workers.map((kills) => keep(kills)));
-    const playing = runs.map((run) => play(run, stage, { taskQueue: name, timeoutMs: patienceMs }));
+    const forks = [];
+    const begin = (run) => {
+      const branchOff = async () => {
+        const nth = run.session.split("_").at(-1);
+        const forked = await prepare(name, "forked", nth, { folder, vendorUrl: stage.vendorUrl });
+        runs.push(forked);
+        forks.push(begin(forked));
+      };
+      const world = { ...stage, transcript, branchOff };
+      return play(run, world, { taskQueue: name, timeoutMs: patienceMs });
+    };
+    const playing = runs.map(begin);
     await during?.({ keepers, keep, runs, home, killLog });
     await Promise.all(playing);
+    await Promise.all(forks);
     await looking;
     await look(undefined);
     const passed = await endAll(keepers, killLog);
