@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { encryptionOf } from "../../src/codec/encryption.ts";
 import { PLAIN_LINES } from "../../src/stream/line-codec.ts";
 import { LocalHub } from "../../src/stream/local-hub.ts";
 import { NullHub } from "../../src/stream/null-hub.ts";
 import { deltasBehind } from "../../src/stream/segment-reader.ts";
+import { sealedLines } from "../../src/stream/sealed-lines.ts";
 import { firstBase, segmentPath, segmentsIn } from "../../src/stream/segments.ts";
 import { delta, hubContract, next } from "./contract.ts";
 
@@ -138,6 +140,25 @@ describe("the files of LocalHub", () => {
     const { sequences } = await next(hub, length);
     expect(sequences).toEqual([...Array.from({ length: length - 1 }, (_, index) => index), 1_000_000]);
   });
+});
+
+test("with keys, no word of what is shown lies in the files; who has them reads it, who has not reads nothing", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "holdfast-stream-"));
+  const keys = { keys: "a=env:LIVE_KEY" };
+  const env = { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") };
+  const codec = sealedLines(encryptionOf(keys, env));
+  const hub = new LocalHub(dir, { codec });
+  hub.publish(delta(0, { body: { type: "text", text: "MARKERWORD" } }));
+  await hub.flush();
+  const folder = join(dir, "live", "s");
+  const [base = 0] = await segmentsIn(folder);
+  expect(await readFile(segmentPath(folder, base), "utf8")).not.toMatch(/MARKERWORD|"text"/);
+  expect((await new LocalHub(dir, { codec }).snapshot("s")).deltas).toMatchObject([
+    { delta: { body: { text: "MARKERWORD" } } },
+  ]);
+  expect((await new LocalHub(dir).snapshot("s")).deltas).toEqual([]);
+  await hub.close();
+  await rm(dir, { recursive: true, force: true });
 });
 
 test("NullHub keeps nothing and ends its watchers", async () => {
