@@ -41,7 +41,6 @@ export async function deleteSession(
     for (const one of sessions) await endRun(link, one, stop);
     let found = 0;
     if (transcript !== undefined) {
-      await nobodyReadsOn(transcript, sessions);
       for (const one of [...sessions].reverse()) {
         if (await deleteWhole(transcript, one)) found += 1;
         await link.storage.hub().forget(one);
@@ -90,19 +89,6 @@ async function endRun(link: Link, session: string, stop: boolean): Promise<void>
   }
 }
 
-async function nobodyReadsOn(transcript: Transcript, sessions: readonly string[]): Promise<void> {
-  for (const session of sessions) {
-    const others = (await transcript.archive.dependents(session)).filter((one) => !sessions.includes(one));
-    if (others.length === 0) continue;
-    throw new HoldfastError(
-      "input-invalid",
-      `Session ${session} cannot be deleted: ${others.join(", ")} began as a fork of it and reads on from there. ` +
-        "Delete these first, or export and import them, which makes them stand alone.",
-      { session },
-    );
-  }
-}
-
 /** Gives whether there was something. */
 export async function deleteWhole(transcript: Transcript, session: string): Promise<boolean> {
   if (!(await transcript.archive.beginDelete(session))) return false;
@@ -123,7 +109,10 @@ async function deleteHistories(link: Link, sessions: readonly string[]): Promise
   }
   for (const [runId, workflowId] of runs) {
     try {
-      await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
+      await client.workflowService.deleteWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId, runId },
+      });
     } catch (error) {
       if (!isGone(error)) throw error;
     }

@@ -1,7 +1,12 @@
 import { addUsage, NO_USAGE } from "../core/usage.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import type { ParallelGroupRecord, RecordedLoop, RecordedSession, RecordedTurn } from "../schema/recorded-session.ts";
+import type {
+  ParallelGroupRecord,
+  RecordedLoop,
+  RecordedSession,
+  RecordedTurn,
+} from "../schema/recorded-session.ts";
 
 // Builds whole sessions of events, as they come (SES-14, SES-15).
 
@@ -39,8 +44,11 @@ export class SessionRecorder {
   }
 
   onEvent(event: AgentEvent): void {
-    if (event.type === "ParallelLoopStart") return this.#announce(event);
-    if (event.type === "ParallelLoopEnd") return this.#group(event);
+    if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") {
+      if (event.type === "ParallelLoopStart") this.#announce(event);
+      else this.#group(event);
+      return;
+    }
     if (event.type === "AgentStart") this.#start(event);
     const loop = this.#loop(event.loopId);
     if (loop === undefined) return;
@@ -102,7 +110,9 @@ export class SessionRecorder {
       ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
     };
     session.loops = [...session.loops.filter((loop) => loop.loopId !== loopId), started];
-    session.loops.sort((one, other) => (one.startedAt < other.startedAt ? -1 : one.startedAt > other.startedAt ? 1 : 0));
+    session.loops.sort((one, other) =>
+      one.startedAt < other.startedAt ? -1 : one.startedAt > other.startedAt ? 1 : 0,
+    );
     this.#sessionOf.set(loopId, sessionId);
     this.#current = loopId;
   }
@@ -162,7 +172,11 @@ export class SessionRecorder {
         this.#end(loop, event);
         return;
       case "TurnStart":
-        progress.turn = { index: event.turnIndex, triggeredBy: event.triggeredBy, startedAt: event.timestamp };
+        progress.turn = {
+          index: event.turnIndex,
+          triggeredBy: event.triggeredBy,
+          startedAt: event.timestamp,
+        };
         return;
       case "MessageEnd":
         if (event.message.role === "user") progress.words.push(event.message);

@@ -234,7 +234,10 @@ CREATE TABLE snapshots (
 );
 `;
 
-/** Exports and imports, who keeps which text, and the index of words. */
+/**
+ * What keeps, finds and takes away whole sessions. The index of words is filled from here on; `search_fill` says how far
+ * it has come with what was there before.
+ */
 export const SCHEMA_3 = `
 ALTER TABLE sessions ADD COLUMN hidden TEXT COLLATE "C";
 ALTER TABLE sessions ADD COLUMN imported TEXT COLLATE "C";

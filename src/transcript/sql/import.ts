@@ -90,8 +90,8 @@ function* mustBeOurs(token: string, id: string): Work<void> {
 function* session(token: string, line: SessionLine): Work<void> {
   yield* exec(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
-       loops, last_loop_id, status, spawn, spawned_by, grants, scope, hidden)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`,
+       loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, formation, hidden)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     line.id,
     line.agentName,
     line.definitionHash,
@@ -106,11 +106,13 @@ function* session(token: string, line: SessionLine): Work<void> {
     line.spawn?.session ?? null,
     secret(line.grants === undefined ? null : json(line.grants), "sessions.grants", line.id),
     line.scope ?? null,
+    line.agentId ?? null,
+    line.formation === undefined ? null : json(line.formation),
     importing(token),
   );
 }
 
-function* branch({ session, id, parent, run }: BranchLine): Work<void> {
+function* branch({ session, id, parent, run, askedAtMs, inheritedView }: BranchLine): Work<void> {
   const from = parent === undefined ? undefined : yield* known(session, parent.branch, new Map());
   yield* createBranch({
     session,
@@ -118,7 +120,15 @@ function* branch({ session, id, parent, run }: BranchLine): Work<void> {
     position: parent?.position ?? 0,
     ...(from === undefined ? {} : { parent: from }),
     ...(run === undefined ? {} : { run }),
+    ...(askedAtMs === undefined ? {} : { askedAtMs }),
   });
+  if (inheritedView === undefined) return;
+  yield* exec(
+    "UPDATE branches SET inherited_view = ? WHERE session = ? AND id = ?",
+    json(inheritedView),
+    session,
+    id,
+  );
 }
 
 function* known(session: string, id: string, branches: Map<string, Branch>): Work<Branch> {
