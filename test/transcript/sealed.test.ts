@@ -21,8 +21,9 @@ const PLAIN_FIRST = { keys: "plain,a=env:TEST_STORE_A" };
 const bench = SqliteBench.forEachTest();
 
 /** Values of private columns that are stored as they are. */
-function plainValues(): string[] {
-  const sql = new Sql(bench.path);
+function plainValues(path = bench.path): string[] {
+  const sql = new Sql(path);
+  expect(sql.get("SELECT count(*) AS words FROM search_words")).toEqual({ words: 0 });
   const found = PRIVATE_TABLES.flatMap(([table, { columns }]) =>
     columns.flatMap((column) =>
       sql
@@ -45,12 +46,18 @@ function bytesOfFiles(): string {
   return files.join("\n");
 }
 
-transcriptContract("SqliteTranscript with keys", async () => ({
-  transcript: await bench.opened({ encryption: A }),
-  second: () => SqliteTranscript.open({ path: bench.path, encryption: A }),
-  // Whatever a test has written: no private column was forgotten.
-  dispose: async () => expect(plainValues()).toEqual([]),
-}));
+let made = 0;
+
+transcriptContract("SqliteTranscript with keys", async () => {
+  const path = join(bench.folder, `${made++}.db`);
+  return {
+    transcript: await bench.opened({ path, encryption: A }),
+    second: () => SqliteTranscript.open({ path, encryption: A }),
+    isSealed: true,
+    // Whatever a test has written: no private column was forgotten, and no word can be searched for.
+    dispose: async () => expect(plainValues(path)).toEqual([]),
+  };
+});
 
 test("every column of the store is known to be private or not [TMP-09]", async () => {
   await bench.opened();
