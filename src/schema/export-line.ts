@@ -141,7 +141,8 @@ export const StepLine = z.object({
   session: id,
   run: z.string(),
   number: count,
-  call: count,
+  /** -1: a step that is none of an answer's calls. */
+  call: z.number().int().min(-1),
   loopId: z.string().optional(),
   kind: z.string(),
   generation: count,

@@ -17,12 +17,14 @@ export type CheckedFile = { readonly header: HeaderLine; readonly digest: string
 /** Reads a file to its end and writes nothing. */
 export async function checkFile(open: OpenFile): Promise<CheckedFile> {
   let header: HeaderLine | undefined;
+  let checked: CheckedFile | undefined;
   for await (const read of readExport(open())) {
     if (read.type === "header") header = read.header;
     else if (read.type === "end" && header !== undefined)
-      return { header, digest: read.digest, lines: read.lines };
+      checked = { header, digest: read.digest, lines: read.lines };
   }
-  throw new ExportError(1, "the file is empty");
+  if (checked === undefined) throw new ExportError(1, "the file is empty");
+  return checked;
 }
 
 /** New ids by the old ones: those of sub-agents begin with their caller's. */
