@@ -20,6 +20,7 @@ import type {
   ToolDigest,
   WrittenDigest,
 } from "../core/digest.ts";
+import type { RetainDigest, RetainInput } from "../core/digest-retention.ts";
 import type {
   DecidedDigest,
   DecideEvaluation,
@@ -35,7 +36,11 @@ import type { TaskReport, TaskWords } from "../core/task.ts";
 /** The session is the workflow id, unless the run is one of an evaluation's. */
 type InSession = { readonly session?: string };
 
-export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session"> & InSession;
+export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session"> &
+  InSession & {
+    /** Of the chain of runs that this one belongs to, where it is not this one itself: it was continued, or reset. */
+    readonly firstRun?: string;
+  };
 export type ModelInput = Omit<CallModelCommand, "type" | "session" | "maxAttempts"> & InSession;
 export type ToolInput = Omit<
   CallToolCommand,
@@ -113,6 +118,7 @@ export type Activities = {
   readonly "open-evaluation": (input: OpenEvaluation) => Promise<EvaluationOpenedDigest>;
   readonly weigh: (input: WeighEvaluation) => Promise<WeighedDigest>;
   readonly decide: (input: DecideEvaluation) => Promise<DecidedDigest>;
+  readonly retain: (input: RetainInput) => Promise<RetainDigest>;
 };
 
 export type ToolActivity = (input: ToolInput) => Promise<ToolDigest>;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Context } from "@temporalio/activity";
 import type { LoopDigest } from "../core/digest.ts";
 import { at } from "../kill-point.ts";
@@ -52,8 +53,11 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       agentName: definition.name,
       model: definition.model.id,
       ...openingOf(definition, continuation, input.spawn),
+      agentId: randomUUID(),
+      ...(input.firstRun === undefined ? {} : { firstRun: input.firstRun }),
       ...words,
       ...(part === undefined ? {} : { part }),
+      ...(input.expects === undefined ? {} : { expects: input.expects }),
       terms: termsOf(definition, limitsOf(definition, continuation), tools, dependencies),
     });
     at("open:after");
@@ -82,6 +86,8 @@ async function mustGoOn(
     record === undefined
       ? undefined
       : await transcript.entries(session, branch, 0, at?.position ?? Number.MAX_SAFE_INTEGER);
+  // What is asked on a branch may stand where nothing stands before it.
+  if (entries !== undefined && kind.type === "branch" && prompts > 0) return;
   mustBeContinuable(session, entries, kind.type === "compaction" || prompts > 0);
 }
 

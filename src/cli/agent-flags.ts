@@ -89,6 +89,16 @@ function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surround
   };
 }
 
+/** What of a definition is to be different: nothing that no flag names. */
+export function changesFrom(flags: AgentFlags, { cwd, env }: Surroundings): Partial<AgentDefinitionInput> {
+  return {
+    ...(flags.model === undefined ? {} : { model: modelFrom(flags, env) }),
+    ...(flags.system === undefined ? {} : { systemPrompt: systemFrom(flags.system, cwd) }),
+    ...(flags.tools === undefined ? {} : { tools: toolsFrom(flags.tools).tools }),
+    ...(flags.workspace === undefined ? {} : { workspace: resolve(cwd, flags.workspace) }),
+  };
+}
+
 function checkPrices({ maxCost }: AgentFlags, { id, cost }: ReturnType<typeof parseModel>): void {
   if (maxCost === undefined || Object.values(cost).some((rate) => rate > 0)) return;
   throw new UsageError(

@@ -1,7 +1,7 @@
 import { compactSignal } from "../workflows/messages.ts";
-import { knownSession } from "./continue.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
+import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
 import { isKnown } from "./send.ts";
 import { continueByHash } from "./start.ts";

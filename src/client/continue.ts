@@ -1,16 +1,19 @@
 import type { Continuation, Limits } from "../schema/definition.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
-import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { raiseLimitsUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import { noLoopAtRest } from "./failures.ts";
+import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
+import { onBranch } from "./on-branch.ts";
 import { continueByHash, type Started } from "./start.ts";
 import { updateRun } from "./update-run.ts";
 
 export type ContinueOptions = {
+  /** Goes on at the end of this branch of the session, which is its head from then on. */
+  readonly branch?: string;
   /** In place of the definition's, for the loop that goes on. `null` switches one off. */
   readonly limits?: Partial<Limits>;
 };
@@ -19,17 +22,18 @@ export type ContinueOptions = {
 export async function continueSession(
   link: Link,
   session: string,
-  { limits }: ContinueOptions = {},
+  { branch, limits }: ContinueOptions = {},
 ): Promise<Started> {
   const { record } = await knownSession(link, session);
+  const there = branch === undefined ? undefined : await onBranch(link, session, branch);
   const continuation: Continuation = {
-    kind: { type: "default" },
+    ...(there ?? { kind: { type: "default" } }),
     ...(limits === undefined ? {} : { limits }),
   };
   return continueByHash(link, session, continuation, record.definitionHash);
 }
 
-export type RerunOptions = ContinueOptions & {
+export type RerunOptions = Pick<ContinueOptions, "limits"> & {
   /** The loop whose prompts are answered once more; the newest unless said. */
   readonly loop?: string;
 };
@@ -62,21 +66,6 @@ export async function rerunLoop(
 /** Limits for the loop that runs; refused while none does. Gives those that hold now. */
 export async function raiseLimits(link: Link, session: string, limits: Partial<Limits>): Promise<Limits> {
   return await updateRun(link, session, raiseLimitsUpdate, limits, noLoopAtRest);
-}
-
-/** The session as this machine's transcript has it; an error when it has none. */
-export async function knownSession(
-  link: Link,
-  session: string,
-): Promise<{ readonly transcript: Transcript; readonly record: SessionRecord }> {
-  const transcript = await link.storage.transcript();
-  const record = await transcript.session(session);
-  if (record !== undefined) return { transcript, record };
-  throw new HoldfastError(
-    "session-unknown",
-    `The transcript of this machine has no session ${session}. \`holdfast list\` shows those that it has.`,
-    { session },
-  );
 }
 
 /** The first position of a loop that is no word of a person: there its first answer stood. */

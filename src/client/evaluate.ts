@@ -1,4 +1,4 @@
-import { strategyProblem } from "../core/evaluation/strategies.ts";
+import { type StrategyType, strategyProblem } from "../core/evaluation/strategies.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition.ts";
 import { type EvaluationLimits, EvaluationPlan, MAX_BRANCHES } from "../schema/evaluation.ts";
@@ -16,6 +16,7 @@ import { checkSearchAttributes } from "./registered.ts";
 import { awaitResult } from "./result.ts";
 import { runOptions, settingsOf } from "./run-options.ts";
 import { Session } from "./session.ts";
+import type { EventsOptions, SessionEvent } from "./session-events.ts";
 import { sessionId } from "./session-id.ts";
 import type { SessionStatus } from "./status.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
@@ -68,12 +69,12 @@ export class Evaluation {
   }
 
   /** All branches and the judge, as they happen. */
-  watch(options?: WatchOptions): AsyncIterable<WatchItem> {
-    return this.#session.watch(options);
+  events(options?: EventsOptions): AsyncIterable<SessionEvent> {
+    return this.#session.events(options);
   }
 
-  agentEvents(options?: WatchOptions): AsyncIterable<AgentEvent> {
-    return this.#session.agentEvents(options);
+  watch(options?: WatchOptions): AsyncIterable<WatchItem> {
+    return this.#session.watch(options);
   }
 }
 
@@ -118,7 +119,14 @@ export async function startEvaluation(link: Link, options: EvaluateOptions): Pro
   }
 }
 
-function problemOf({ agents, strategy, prompt, session }: EvaluateOptions): string | undefined {
+export function problemOf({
+  agents,
+  strategy,
+  prompt,
+  session,
+}: Pick<EvaluateOptions, "agents" | "prompt" | "session"> & {
+  readonly strategy: { readonly type: StrategyType };
+}): string | undefined {
   if (agents.length > MAX_BRANCHES) {
     return `An evaluation has at most ${MAX_BRANCHES} branches, and was given ${agents.length} configurations. Make several of it.`;
   }
@@ -128,7 +136,7 @@ function problemOf({ agents, strategy, prompt, session }: EvaluateOptions): stri
   return strategyProblem(strategy.type, agents.length);
 }
 
-function checkLimits(limits: EvaluationLimits | undefined): void {
+export function checkLimits(limits: EvaluationLimits | undefined): void {
   const checked = EvaluationPlan.shape.limits.safeParse(limits);
   if (checked.success) return;
   const said = checked.error.issues.map(({ path, message }) => `limits.${path.join(".")}: ${message}`);
@@ -136,7 +144,7 @@ function checkLimits(limits: EvaluationLimits | undefined): void {
 }
 
 /** Definitions travel inline where all of them together are short; else each is stored, and travels as its hash. */
-async function pinner(link: Link, agents: readonly AgentDefinition[]) {
+export async function pinner(link: Link, agents: readonly AgentDefinition[]) {
   if (Buffer.byteLength(JSON.stringify(agents), "utf8") <= INLINE_BYTES) {
     return (definition: AgentDefinition) => pinDefinition(link, definition);
   }
@@ -150,7 +158,7 @@ function isEvaluated(result: object): result is EvaluationResult {
   return "decision" in result;
 }
 
-function notBegun({ session, outcome }: Pick<EvaluationResult, "session" | "outcome">): HoldfastError {
+export function notBegun({ session, outcome }: Pick<EvaluationResult, "session" | "outcome">): HoldfastError {
   const why = outcome.type === "failed" ? outcome.message : outcome.type;
   return new HoldfastError(
     "input-invalid",

@@ -3,8 +3,10 @@ import type { AgentDefinitionInput, Continuation } from "../schema/definition.ts
 import { promptUpdate } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import { endedMeanwhile, translated } from "./failures.ts";
+import { currentSession } from "./follow-session.ts";
 import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
-import { type RunMode, type Started, startByHash, startRun } from "./start.ts";
+import { onBranch } from "./on-branch.ts";
+import { launchByHash, type RunMode, type Started, startRun } from "./start.ts";
 import { pack } from "./words.ts";
 
 export type PromptOptions = {
@@ -13,6 +15,10 @@ export type PromptOptions = {
   /** For a session at rest; `run` when absent. */
   readonly mode?: RunMode;
   readonly idleTimeoutMs?: number | null;
+  /** For a session at rest: goes on at the end of this branch, which is its head from then on. */
+  readonly branch?: string;
+  /** A session that was idle for longer is left for a new one of the same agent; the answer says which. */
+  readonly rotateAfterMs?: number;
   /** Makes a repeated send harmless: the same id is taken once. */
   readonly messageId?: string;
 };
@@ -29,7 +35,18 @@ export async function promptSession(
   text: string,
   options: PromptOptions & GoingOn = {},
 ): Promise<Prompted> {
+  const { rotateAfterMs, ...rest } = options;
+  if (rotateAfterMs !== undefined) {
+    const now = await currentSession(link, session, rotateAfterMs);
+    return await promptSession(link, now.session, text, rest);
+  }
   const messageId = options.messageId ?? randomUUID();
+  if (options.branch !== undefined) {
+    const continuation = await onBranch(link, session, options.branch);
+    const goesOn = continuation === undefined ? {} : { continuation };
+    const { runId } = await startAgain(link, session, text, { ...rest, ...goesOn, messageId });
+    return { session, messageId, runId };
+  }
   const message = await pack(link, text, "prompt", messageId);
   try {
     const accepted = await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
@@ -69,5 +86,5 @@ async function startAgain(
       { session },
     );
   }
-  return startByHash(link, options, known.definitionHash);
+  return launchByHash(link, options, known.definitionHash);
 }

@@ -3,12 +3,13 @@ import { materialise } from "../core/materialise.ts";
 import type { Entry } from "../schema/record.ts";
 import { HoldfastError } from "./error.ts";
 import { busy, translated } from "./failures.ts";
+import { currentSession } from "./follow-session.ts";
 import type { Link } from "./link.ts";
 import { type PromptOptions, promptSession } from "./prompt.ts";
 import { acknowledged, sendWords } from "./send.ts";
 import { pack } from "./words.ts";
 
-export type SendMessageOptions = PromptOptions & {
+export type SendMessageOptions = Omit<PromptOptions, "branch"> & {
   /** What becomes of it while a loop is running: refused with `session-busy` unless said. */
   readonly whileRunning?: "refuse" | "steer" | "follow-up";
 };
@@ -33,10 +34,12 @@ const TRIES = 5;
 /** One message, whatever the session is doing (HITL-04). Repeated with the same `messageId` it is taken once. */
 export async function sendMessage(
   link: Link,
-  session: string,
+  asked: string,
   text: string,
-  { whileRunning = "refuse", ...options }: SendMessageOptions = {},
+  { whileRunning = "refuse", rotateAfterMs, ...options }: SendMessageOptions = {},
 ): Promise<MessageSent> {
+  const session =
+    rotateAfterMs === undefined ? asked : (await currentSession(link, asked, rotateAfterMs)).session;
   const messageId = options.messageId ?? randomUUID();
   for (let tried = 0; tried < TRIES; tried++) {
     const as = await wayIn(link, session);

@@ -3,7 +3,9 @@ import type { StartRequest } from "../workflows/input.ts";
 import { AGENT_WORKFLOW } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
+import { currentSession } from "./follow-session.ts";
 import type { Link } from "./link.ts";
+import { onBranch } from "./on-branch.ts";
 import {
   checkWorkspace,
   type PinnedDefinition,
@@ -23,6 +25,10 @@ export type StartOptions = {
   readonly prompt?: string;
   /** Goes on in this session; a new one when absent. */
   readonly session?: string;
+  /** Goes on at the end of this branch of the session, which is its head from then on. */
+  readonly branch?: string;
+  /** A session that was idle for longer is left for a new one of the same agent; see `Session.id` for which. */
+  readonly rotateAfterMs?: number;
   /** A `run` ends when there is nothing left to do; an `interactive` one waits for the next prompt. */
   readonly mode?: RunMode;
   /** How long an interactive run waits before it ends; for ever unless said. */
@@ -31,22 +37,47 @@ export type StartOptions = {
   readonly messageId?: string;
 };
 
-type Launch = Omit<StartOptions, "agent"> & { readonly continuation?: Continuation };
+type Launch = Omit<StartOptions, "agent" | "branch" | "rotateAfterMs"> & {
+  readonly continuation?: Continuation;
+};
 
 export type Started = { readonly session: string; readonly runId: string; readonly messageId?: string };
 
 /** All that can be known to be wrong is found before anything is written or started. */
 export async function startRun(
   link: Link,
-  options: StartOptions & Pick<Launch, "continuation">,
+  { agent, branch, rotateAfterMs, ...options }: StartOptions & Pick<Launch, "continuation">,
 ): Promise<Started> {
-  const definition = validDefinition(options.agent);
+  const definition = validDefinition(agent);
   await checkWorkspace(definition);
-  return launch(link, options, definition, () => pinDefinition(link, definition));
+  const session = await sessionFor(link, options.session, rotateAfterMs);
+  const goesOn = await goingOn(link, session, branch);
+  const launched = { ...options, ...(session === undefined ? {} : { session }), ...goesOn };
+  return launch(link, launched, definition, () => pinDefinition(link, definition));
+}
+
+async function sessionFor(
+  link: Link,
+  session: string | undefined,
+  rotateAfterMs: number | undefined,
+): Promise<string | undefined> {
+  if (session === undefined || rotateAfterMs === undefined) return session;
+  return (await currentSession(link, sessionId(session), rotateAfterMs)).session;
+}
+
+/** On a branch that is not the head, a prompt is a loop of kind `branch`. */
+async function goingOn(
+  link: Link,
+  session: string | undefined,
+  branch: string | undefined,
+): Promise<Pick<Launch, "continuation">> {
+  if (session === undefined || branch === undefined) return {};
+  const continuation = await onBranch(link, session, branch);
+  return continuation === undefined ? {} : { continuation };
 }
 
 /** Goes on with a definition that is stored already. */
-export async function startByHash(link: Link, options: Launch, definitionHash: string): Promise<Started> {
+export async function launchByHash(link: Link, options: Launch, definitionHash: string): Promise<Started> {
   const definition = await (await link.storage.transcript()).definition(definitionHash);
   return launch(link, options, definition, async () => ({ definitionHash }));
 }

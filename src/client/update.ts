@@ -4,10 +4,10 @@ import { AgentDefinition, type AgentDefinitionInput } from "../schema/definition
 import type { DefinitionChange } from "../schema/record.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type DefinitionTaken, type DefinitionWords, updateDefinitionUpdate } from "../workflows/messages.ts";
-import { knownSession } from "./continue.ts";
 import { definitionHash } from "./definition-hash.ts";
 import { HoldfastError } from "./error.ts";
 import { endedMeanwhile, translated } from "./failures.ts";
+import { knownSession } from "./known-session.ts";
 import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
 import { checkWorkspace, validDefinition } from "./pinned-definition.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";

@@ -22,6 +22,14 @@ export const ConfigSnapshot = z.object({
   model: z.string(),
   provider: z.string().optional(),
   configId: z.string().optional(),
+  /** What people call the model. */
+  name: z.string().optional(),
+  api: z.string().optional(),
+  baseUrl: z.string().optional(),
+  reasoning: z.boolean().optional(),
+  contextWindow: z.number().int().optional(),
+  /** Of one answer. */
+  maxTokens: z.number().int().optional(),
   thinking: z.string().optional(),
   temperature: z.number().optional(),
 });
@@ -107,8 +115,9 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("ParallelLoopEnd"),
     sessionId: z.string(),
+    /** Empty, and -1, where all branches are kept. */
     selectedLoopId: z.string(),
-    selectedConfigIndex: z.number().int().nonnegative(),
+    selectedConfigIndex: z.number().int().min(-1),
     evaluationUsage: Usage,
     timestamp,
   }),

@@ -31,8 +31,8 @@ export const Continuation = z.strictObject({
   ]),
   /** Of a compaction: what matters most, for the model that writes the summary. */
   focus: z.string().max(2048).optional(),
-  /** Behind this many entries of a branch, the session's head unless said; a fork when others come after. */
-  at: z.strictObject({ branch: z.string(), position: z.number().int().nonnegative() }).optional(),
+  /** Behind this many entries of a branch, or at its end; the session's head unless said. A fork when others come after. */
+  at: z.strictObject({ branch: z.string(), position: z.number().int().nonnegative().optional() }).optional(),
   /** In place of the definition's, for this loop. */
   limits: z
     .strictObject({

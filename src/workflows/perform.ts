@@ -51,7 +51,7 @@ export function perform(command: ActivityCommand, model: string | undefined): Pr
   switch (command.type) {
     case "open-loop": {
       const { type, ...input } = inSession(command);
-      return write<"open-loop">(type, input, "opens the loop").then(
+      return write<"open-loop">(type, { ...input, ...chain() }, "opens the loop").then(
         (digest) => ({ type: "loop-opened", digest }),
         setBack("open-set-back"),
       );
@@ -131,6 +131,12 @@ function inSession<Command extends { readonly session: string }>({
   ...rest
 }: Command): Omit<Command, "session"> & { readonly session?: string } {
   return session === workflowInfo().workflowId ? rest : { ...rest, session };
+}
+
+/** The first run of this one's chain, where that is another. */
+function chain(): { readonly firstRun?: string } {
+  const { firstExecutionRunId, runId } = workflowInfo();
+  return firstExecutionRunId === runId ? {} : { firstRun: firstExecutionRunId };
 }
 
 type ReturnOf<Name extends keyof Activities> = Awaited<ReturnType<Activities[Name]>>;

@@ -10,13 +10,14 @@ import { UsageError } from "../usage-error.ts";
 import { follow } from "./run.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string };
+type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string; readonly branch?: string };
 
 export function continueCommand(program: Command, act: Act): void {
   const command = program
     .command("continue")
     .description("Go on with a session at rest as it stands: after a limit, a stop or a failure")
     .argument("<session>", "the session's id")
+    .option("--branch <id>", "at the end of this branch, which is its head from then on")
     .option("--detach", "start it and leave it to the server and its workers");
   limitOptions(command)
     .addHelpText(
@@ -29,7 +30,11 @@ Examples:
 A session whose last word is an answer has nothing to go on with: \`holdfast run TASK --session 5f0c…\` prompts it.`,
     )
     .action(async (session: string, flags: Flags) =>
-      act((context) => begin(context, session, flags, (one, limits) => one.continue(limits))),
+      act((context) =>
+        begin(context, session, flags, (one, limits) =>
+          one.continue({ ...limits, ...(flags.branch === undefined ? {} : { branch: flags.branch }) }),
+        ),
+      ),
     );
 }
 

@@ -3,6 +3,7 @@ import type { SendMessageOptions } from "../../client/index.ts";
 import { type AgentFlags, addAgentFlags, definitionFrom } from "../agent-flags.ts";
 import type { Context } from "../context.ts";
 import { detached, mustStay } from "../detach.ts";
+import { durationMs } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
@@ -12,6 +13,7 @@ type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = AgentFlags & {
   readonly steer?: boolean;
   readonly followUp?: boolean;
+  readonly rotateAfter?: string;
   readonly detach?: boolean;
 };
 
@@ -23,6 +25,7 @@ export function sendCommand(program: Command, act: Act): void {
     .argument("<text...>", "what to say")
     .option("--steer", "while it is running: to be read before the next answer (default: refused)")
     .option("--follow-up", "while it is running: to be read when the agent would stop")
+    .option("--rotate-after <time>", "leave the session for a new one when it was idle for longer: 30m, 12h")
     .option("--detach", "leave what it starts to the server and its workers");
   addAgentFlags(command)
     .addHelpText(
@@ -53,11 +56,14 @@ async function send(context: Context, id: string, text: string, flags: Flags): P
     const sent = await stack.holdfast.send(id, text, {
       whileRunning,
       ...(made === undefined ? {} : { agent: made.agent }),
+      ...(flags.rotateAfter === undefined
+        ? {}
+        : { rotateAfterMs: durationMs("--rotate-after", flags.rotateAfter) }),
     });
     if (context.json) context.printJson({ type: "sent", ...sent });
-    else context.tell(context.err.dim(`${sent.as} · session ${id}`));
+    else context.tell(context.err.dim(`${sent.as} · session ${sent.session}`));
     if (sent.runId === undefined) return EXIT.ok;
-    const session = stack.holdfast.session(id, { runId: sent.runId });
+    const session = stack.holdfast.session(sent.session, { runId: sent.runId });
     return flags.detach === true ? detached(context, session) : await follow(context, stack, session, text);
   } finally {
     await stack.close();

@@ -7,6 +7,7 @@ import { waitingLines } from "../approval-view.ts";
 import { ApprovalWatch } from "../approval-watch.ts";
 import type { Context } from "../context.ts";
 import { detached, mustStay } from "../detach.ts";
+import { durationMs } from "../duration.ts";
 import { EXIT, EXIT_OF_OUTCOME } from "../exit-codes.ts";
 import { onInterrupts } from "../interrupts.ts";
 import { followJob, left } from "../job-view.ts";
@@ -17,7 +18,12 @@ import { Renderer } from "../render.ts";
 import { UsageError } from "../usage-error.ts";
 import { count, describeCost, describeOutcome } from "../words.ts";
 
-type Flags = AgentFlags & { readonly session?: string; readonly detach?: boolean };
+type Flags = AgentFlags & {
+  readonly session?: string;
+  readonly branch?: string;
+  readonly rotateAfter?: string;
+  readonly detach?: boolean;
+};
 
 export function runCommand(
   program: Command,
@@ -28,6 +34,8 @@ export function runCommand(
     .description("Give an agent a task and watch it until it is done")
     .argument("<task>", 'what to do; "-" reads it from standard input')
     .option("--session <id>", "go on in this session (default: a new one)")
+    .option("--branch <id>", "at the end of this branch of it, which is its head from then on")
+    .option("--rotate-after <time>", "leave the session for a new one when it was idle for longer: 30m, 12h")
     .option(
       "--output-schema <file>",
       "a JSON Schema that the answer must fit; standard output is that JSON alone",
@@ -69,6 +77,10 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
       agent,
       prompt,
       ...(flags.session === undefined ? {} : { session: flags.session }),
+      ...(flags.branch === undefined ? {} : { branch: flags.branch }),
+      ...(flags.rotateAfter === undefined
+        ? {}
+        : { rotateAfterMs: durationMs("--rotate-after", flags.rotateAfter) }),
     });
     if (flags.detach === true) return detached(context, session);
     context.tell(

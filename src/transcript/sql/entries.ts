@@ -3,7 +3,9 @@ import type { Entry, EntryOrigin } from "../../schema/record.ts";
 import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
+import { ahead } from "./out-of-step.ts";
 import { placeOf, secret } from "./private.ts";
+import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
 
@@ -20,11 +22,14 @@ export function* putEntries(
   let branch = start;
   for (const entry of entries) {
     if (branch.parent !== null && entry.position < branch.position) continue;
-    const there = yield* get(
-      "SELECT 1 AS there FROM entries WHERE branch = ? AND position = ?",
+    const there = yield* get<{ message_id: string | null }>(
+      "SELECT message_id FROM entries WHERE branch = ? AND position = ?",
       branch.ref,
       entry.position,
     );
+    if (there !== undefined && there.message_id !== (entry.messageId ?? null)) {
+      throw ahead(`entry ${entry.position} of branch ${branch.id} is another message`);
+    }
     if (there === undefined) branch = yield* insert(session, branch, run, entry);
   }
   return yield* advance(branch, start);
@@ -48,6 +53,7 @@ function* insert(session: string, branch: Branch, run: string, entry: NewEntry):
     secret(large ? null : message, "entries.message", run, entry.position),
     large ? yield* putContent(message) : null,
   );
+  yield* indexEntry(branch.ref, entry.position, entry.message);
   if (entry.messageId !== undefined) {
     yield* exec(
       "INSERT INTO message_ids (session, id) VALUES (?, ?) ON CONFLICT DO NOTHING",

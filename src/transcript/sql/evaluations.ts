@@ -10,6 +10,7 @@ import type {
 } from "../evaluation.ts";
 import { StoreError } from "../store-error.ts";
 import { type Branch, findBranch, lengthOf } from "./branches.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { loopBefore } from "./loop-before.ts";
 import { placeOf, secret } from "./private.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
@@ -32,6 +33,7 @@ export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpen
   const { step, atMs, strategy, branches, judge, agentId } = opening;
   const before = yield* resultOf(step);
   if (before !== undefined) return before.result as EvaluationOpened;
+  yield* mustBeSeen(step.session);
   const first = branches[0]!;
   const row = yield* get<{ head_branch: string; last_loop_id: string | null }>(
     "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",

@@ -11,14 +11,17 @@ import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
 import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { loopBefore } from "./loop-before.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
+import { ahead, behind } from "./out-of-step.ts";
 import { placeOf, secret } from "./private.ts";
 import { openedBeforeReset } from "./reset.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
+import { nameText } from "./texts.ts";
 import { wordsIn } from "./vault.ts";
 
 type SessionRow = {
@@ -31,11 +34,16 @@ type SessionRow = {
 export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   const { step, atMs } = opening;
   const before = yield* resultOf(step);
-  if (before !== undefined) return before.result as LoopOpened;
+  if (before !== undefined) return yield* asOpened(opening, before.result as LoopOpened);
+  yield* mustBeSeen(step.session);
   const opened = (yield* openedBeforeReset(opening)) ?? (yield* newLoop(opening));
   yield* takeAndFinish(step, opened, opened, atMs);
   // As it is, not sorted: a request is made again byte for byte.
-  if (opening.terms !== undefined) yield* setNote(step, yield* putContent(JSON.stringify(opening.terms)));
+  if (opening.terms !== undefined) {
+    const hash = yield* putContent(JSON.stringify(opening.terms));
+    yield* nameText(step.session, hash);
+    yield* setNote(step, hash);
+  }
   return opened;
 }
 
@@ -46,6 +54,7 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
     step.session,
   );
   const { part } = opening;
+  if (opening.expects !== undefined) yield* mustReach(step.session, opening.expects);
   if (session === undefined) yield* createSession(opening);
   else if (part === undefined) yield* abortRunning(step.session, atMs);
 
@@ -84,6 +93,24 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
     ...(rejected === undefined ? {} : { rejected }),
     ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
   };
+}
+
+/** It was opened for these prompts, or refused whatever was asked; another opening under its number is not ours. */
+function* asOpened({ step, prompts }: LoopOpening, opened: LoopOpened): Work<LoopOpened> {
+  if (opened.rejected !== undefined) return opened;
+  for (const { id } of prompts) {
+    if (yield* isEntered(step.session, id)) continue;
+    throw ahead(`step ${step.number} of run ${step.run} has opened loop ${opened.loopId} with other prompts`);
+  }
+  return opened;
+}
+
+/** What an earlier loop of the run has left. */
+function* mustReach(session: string, expects: NonNullable<LoopOpening["expects"]>): Work<void> {
+  const branch = yield* findBranch(session, expects.branch);
+  const length = branch === undefined ? 0 : yield* lengthOf(branch);
+  if (length >= expects.length) return;
+  throw behind(`branch ${expects.branch} of session ${session} has ${length} entries of ${expects.length}`);
 }
 
 /** The loop before the place where this one begins: the session's last one, unless it says where (ID-05). */
@@ -246,7 +273,7 @@ export function* closeLoop(closing: LoopClosing): Work<Stored> {
     const { loopId, status, atMs, step } = closing;
     const grants = closing.grants === undefined ? null : json(closing.grants);
     const loop = yield* get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
-    if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
+    if (loop === undefined) throw behind(`it has no loop ${loopId}, which is to be closed`);
     if ((yield* appear(loop.ref, step.run)).ordinal !== (yield* newestOrdinal(loop.ref))) return;
     yield* exec(
       `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ?, grants = ?

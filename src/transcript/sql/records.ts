@@ -7,7 +7,7 @@ import { placeOf } from "./private.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
 
-type SessionRow = {
+export type SessionRow = {
   id: string;
   agent_name: string;
   definition_hash: string;
@@ -20,10 +20,11 @@ type SessionRow = {
   spawn: string | null;
   agent_id: string | null;
   formation: string | null;
+  scope: string | null;
 };
 
 export function* sessionOf(id: string): Work<SessionRecord | undefined> {
-  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", id);
   return row === undefined ? undefined : sessionRecord(row);
 }
 
@@ -33,7 +34,7 @@ export function* sessionsOf(filter: {
   status?: LoopStatus;
   spawnedBy?: string;
 }): Work<SessionRecord[]> {
-  const conditions: string[] = [];
+  const conditions: string[] = ["hidden IS NULL"];
   const values: Value[] = [];
   if (filter.agentName !== undefined) {
     conditions.push("agent_name = ?");
@@ -47,12 +48,11 @@ export function* sessionsOf(filter: {
     conditions.push("spawned_by = ?");
     values.push(filter.spawnedBy);
   }
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const text = `SELECT * FROM sessions ${where} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
+  const text = `SELECT * FROM sessions WHERE ${conditions.join(" AND ")} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
   return (yield* all<SessionRow>(text, ...values, filter.limit)).map(sessionRecord);
 }
 
-function sessionRecord(row: SessionRow): SessionRecord {
+export function sessionRecord(row: SessionRow): SessionRecord {
   const spawn = wordsIn(row, "spawn", placeOf("sessions.spawn", [row.id]));
   return {
     id: row.id,
@@ -67,6 +67,7 @@ function sessionRecord(row: SessionRow): SessionRecord {
     loops: row.loops,
     status: row.status,
     ...(spawn === null ? {} : { spawn: JSON.parse(spawn) as SpawnRef }),
+    ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
   };
 }
 
@@ -98,7 +99,8 @@ export function* loopPage(
   limit: number,
 ): Work<{ ref: number; record: LoopRecord }[]> {
   const text = `SELECT loops.*, evaluations.closed
-    FROM loops LEFT JOIN evaluations ON evaluations.id = loops.evaluation
+    FROM loops JOIN sessions ON sessions.id = loops.session AND sessions.hidden IS NULL
+      LEFT JOIN evaluations ON evaluations.id = loops.evaluation
     WHERE loops.session = ? AND ref > ? ORDER BY ref LIMIT ?`;
   const rows = yield* all<LoopRow>(text, session, behind, limit);
   return rows.map((row) => ({ ref: row.ref, record: loopRecord(row) }));

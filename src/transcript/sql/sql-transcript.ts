@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
+import type { Archive } from "../archive.ts";
 import type {
   EvaluationClosing,
   EvaluationOpened,
@@ -26,13 +27,16 @@ import { processesOf, remainsOf } from "./processes.ts";
 import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
 import type { RekeyCursor, RekeyPage } from "./rekey.ts";
 import { snapshotsOf } from "./snapshots.ts";
+import { SqlArchive } from "./sql-archive.ts";
 import { noteOf } from "./steps.ts";
 
 /** The transcript in a database, whichever engine carries the statements out. */
 export class SqlTranscript implements Transcript {
+  readonly archive: Archive;
   readonly #engine: Engine;
 
   constructor(engine: Engine) {
+    this.archive = new SqlArchive(engine);
     this.#engine = engine;
   }
 

@@ -11,6 +11,11 @@ export type Statement<Holds = Value> = {
   readonly values: readonly Holds[];
   /** What it gives: its first row, if there is one, all rows, or nothing. */
   readonly gives: "row" | "rows" | "nothing";
+  /** The same for PostgreSQL, where its words differ; and its values, where these do. */
+  readonly postgres?: string;
+  readonly valuesForPostgres?: readonly Value[];
+  /** It puts words of a conversation where they can be searched for: an engine that seals them leaves it out. */
+  readonly plain?: true;
 };
 
 /**

@@ -2,12 +2,14 @@ import type { Claimed, LostExecution, Step, StepKey } from "../step.ts";
 import { FencedError } from "../store-error.ts";
 import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
 import { append } from "./append.ts";
+import { ahead } from "./out-of-step.ts";
 import { placeOf, secret } from "./private.ts";
 import { noteRun } from "./processes.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
 
 export type StepRow = {
+  readonly kind: string;
   readonly generation: number;
   readonly executions: number;
   readonly process: string;
@@ -22,15 +24,19 @@ export type StepRow = {
 
 const KEY = "run = ? AND number = ? AND call = ?";
 
-function* find(key: StepKey): Work<StepRow | undefined> {
-  return yield* get<StepRow>(
-    `SELECT generation, executions, process, started_at_ms, released, group_pgid, group_start, branch,
+function* find(key: StepKey & Partial<Pick<Step, "kind">>): Work<StepRow | undefined> {
+  const row = yield* get<StepRow>(
+    `SELECT kind, generation, executions, process, started_at_ms, released, group_pgid, group_start, branch,
        stored_at_ms, result
      FROM steps WHERE ${KEY}`,
     key.run,
     key.number,
     key.call,
   );
+  if (row !== undefined && key.kind !== undefined && row.kind !== key.kind) {
+    throw ahead(`step ${key.number} of run ${key.run} is "${row.kind}" there, and is to be "${key.kind}"`);
+  }
+  return row;
 }
 
 function resultIn(row: StepRow, { run, number, call }: StepKey): unknown {

@@ -44,7 +44,9 @@ export class Vault {
   *through<T>(work: Work<T>): SealedWork<T> {
     let asked = work.next();
     while (asked.done !== true) {
-      const rows = yield this.#sealed(asked.value);
+      // Words that are searched for would be there to be read.
+      const isLeftOut = asked.value.plain === true && this.writes !== undefined;
+      const rows = isLeftOut ? [] : yield this.#sealed(asked.value);
       asked = work.next(this.#opened(rows));
     }
     return asked.value;

@@ -68,7 +68,7 @@ function mustGoOn({ transcript, session }: Stage, { at, kind }: Continuation, pr
   const branch = at?.branch ?? transcript.branchOf();
   const entries = branch === undefined ? undefined : transcript.entries(branch);
   const end = entries?.length ?? 0;
-  if (at !== undefined && at.position > end) {
+  if (at?.position !== undefined && at.position > end) {
     throw new ScenarioError([`arrives: "at" is ${at.position}, but that branch has ${end} messages only`]);
   }
   mustBeContinuable(session, entries?.slice(0, at?.position), kind.type === "compaction" || prompts > 0);

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { Gates } from "../workflows/support/gates.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const cli = (...args: readonly string[]) => commandLine(stage, ...args);
+const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
+const texts = async (id: string, branch?: string) =>
+  (await holdfast.messages(id, branch === undefined ? {} : { branch })).map(({ message }) =>
+    message.role === "extension"
+      ? "extension"
+      : `${message.role}: ${message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")}`,
+  );
+
+describe("a fork", () => {
+  test("goes on with another prompt and another model, and what it left stays [HITL-01, SES-08]", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+    await session.run("First");
+    await session.run("Second");
+    const own = holdfast.session(session.id);
+    const { branch, from } = await own.fork({ turn: 0, loop: `${session.id}.anthropic.test-model.1` });
+    expect([branch, from.position]).toEqual(["branch-1", 2]);
+    await holdfast.prompt(session.id, "Something else", { branch });
+    await own.result();
+    expect(session.seen(2)).toEqual(["user: First", "assistant: One.", "user: Something else"]);
+    expect(await texts(session.id)).toEqual([
+      "user: First",
+      "assistant: One.",
+      "user: Something else",
+      "assistant: Two.",
+    ]);
+    expect(await texts(session.id, "main")).toHaveLength(4);
+    const loops = await stage.transcript.loops(session.id);
+    expect(loops.at(-1)).toMatchObject({
+      branch,
+      kind: { type: "branch" },
+      parentLoopId: loops[0]?.loopId,
+    });
+  });
+
+  test("while a run is at work leaves that run alone, and a session of its own is at work beside it", async () => {
+    const session = stage.session({
+      replies: [hold("beside"), { text: "Here." }, { text: "There." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.start("Go");
+    await gates.of("beside").arrived;
+    const other = `${session.id}-other`;
+    const forked = await cli("fork", session.id, "--at", "1", "--as", other, "--json");
+    expect(JSON.parse(forked.out)).toMatchObject({
+      type: "forked",
+      session: other,
+      branch: "main",
+      from: { session: session.id, branch: "main", position: 1 },
+      workspace: stage.home,
+    });
+    const beside = await holdfast.session(other).continue();
+    gates.of("beside").open();
+    const [mine, theirs] = await Promise.all([session.result(), beside.result()]);
+    expect([mine.outcome.type, theirs.outcome.type]).toEqual(["answered", "answered"]);
+    expect((await texts(session.id)).at(-1)).not.toBe("extension");
+    expect((await texts(other))[0]).toBe("user: Go");
+    expect(await stage.transcript.branches(session.id)).toEqual([{ id: "main" }]);
+    const shown = await holdfast.request(other);
+    expect(shown.messages[0]?.message.content).toEqual([{ type: "text", text: "Go" }]);
+  });
+
+  test("is refused in words a person can use", async () => {
+    const session = stage.session({ replies: [{ text: "One." }] });
+    await session.run("First");
+    const said = async (...args: string[]) => {
+      const { code, err } = await cli(...args);
+      return `${code} ${err}`;
+    };
+    expect(await said("fork", session.id, "--at", "9")).toMatch(/has 2 messages on its branch main/);
+    expect(await said("fork", session.id, "--turn", "4")).toMatch(/no answer 4 in .*: 1 of its turns/);
+    expect(await said("fork", session.id, "--name", "back-1")).toMatch(/given by the transcript itself/);
+    expect(await said("fork", session.id, "--at", "1", "--turn", "0")).toMatch(/not both/);
+    expect(await said("fork", session.id, "--at", "-1")).toMatch(/^2 .*whole number/s);
+    expect(await said("fork", "nobody")).toMatch(/no session nobody/);
+    expect(await said("rewind", session.id)).toMatch(/^2 .*Say where to go/s);
+    expect(
+      await said(
+        "run",
+        "x",
+        "--session",
+        session.id,
+        "--branch",
+        "b",
+        "--model",
+        "local/x@http://127.0.0.1:1/v1",
+      ),
+    ).toMatch(/has no branch b; it has main/);
+  });
+});
+
+describe("a rewind", () => {
+  test("moves the head back and forward again, and the tree shows what there is", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "New." }] });
+    await session.run("First");
+    await session.run("Second");
+    const back = await cli("rewind", session.id, "--to", "2");
+    expect([back.code, back.out.trim()]).toEqual([0, "head now: back-1, behind 2 messages"]);
+    expect(back.err).toContain(`Files in ${stage.home} are as they are now`);
+    expect(await texts(session.id)).toEqual(["user: First", "assistant: One."]);
+    await session.run("Third");
+    expect(session.seen(2)).toEqual(["user: First", "assistant: One.", "user: Third"]);
+    const tree = await cli("show", session.id, "--branches");
+    expect(tree.out).toMatch(/● main 4 messages\n.*#0 .*initial.*\n.*#2 .*initial/);
+    expect(tree.out).toMatch(/ {2}● back-1 from #2 · 4 messages · a rewind.*← head\n.*#2 .*\.3 /);
+    const forward = await holdfast.session(session.id).rewind({ to: { branch: "main" } });
+    expect(forward).toMatchObject({ head: { branch: "main", position: 4 }, before: { branch: "back-1" } });
+    expect(await texts(session.id)).toHaveLength(4);
+    expect((await cli("show", session.id, "--branch", "back-1")).out).toContain("Third");
+  });
+
+  test("is refused while a run is open, also one that waits, and possible when that was ended from outside", async () => {
+    const session = stage.session({ replies: [hold("open"), { text: "Done." }], agent: { tools: ["hold"] } });
+    await session.start("Go", { mode: "interactive" });
+    await gates.of("open").arrived;
+    const refused = await cli("rewind", session.id, "--to", "0");
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain("a run of it is open");
+    expect(refused.err).toContain(`holdfast stop ${session.id}`);
+    await session.handle.terminate("by hand");
+    gates.of("open").open();
+    const { head } = await holdfast.session(session.id).rewind({ to: { at: 1 } });
+    expect(head.position).toBe(1);
+    expect((await stage.transcript.loops(session.id))[0]).toMatchObject({ status: "aborted" });
+  });
+});
+
+describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () => {
+  test("asks the model again what it was asked then, or another model, or with another prompt", async () => {
+    gates.of("past").open();
+    const session = stage.session({
+      replies: [hold("past"), { text: "An answer." }, { text: "Another." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.run("Look");
+    const sent = await cli("show", session.id, "--turn", "1", "--as-sent");
+    expect(sent.code).toBe(0);
+    expect(sent.out).toMatch(/turn 1 · answer at #3 of main/);
+    expect(sent.out).toMatch(/\[user\] #0 · prompt\nLook\n/);
+    expect(sent.out).toMatch(/● hold \{"gate":"past"\}/);
+    expect(sent.out).toMatch(/\[result of hold\] #2 · turn 0 of/);
+    expect(JSON.parse((await cli("show", session.id, "--turn", "1", "--as-sent", "--json")).out)).toEqual(
+      JSON.parse(JSON.stringify(await holdfast.request(session.id, { turn: 1 }))),
+    );
+    const again = await cli("branch", session.id, "--turn", "1", "--json");
+    expect(again.code).toBe(0);
+    expect(session.seen(2)).toEqual(session.seen(1));
+    const first = `${session.id}.anthropic.test-model.1`;
+    const run = await holdfast.session(session.id).branch({
+      loop: first,
+      turn: 0,
+      prompt: "Look elsewhere",
+      changes: { systemPrompt: "Be brief." },
+    });
+    expect((await run.result()).outcome.type).toBe("answered");
+    expect(session.seen(3)).toEqual(["user: Look elsewhere"]);
+    expect(JSON.stringify(session.requests()[3]?.body?.["system"])).toContain("Be brief.");
+    const behind = await holdfast.session(session.id).branch({ loop: first, turn: 1, prompt: "And now?" });
+    await behind.result();
+    const asked = session.seen(5);
+    expect(asked.slice(0, session.seen(1).length)).toEqual(session.seen(1));
+    expect(asked.at(-1)).toContain("And now?");
+    const loops = await stage.transcript.loops(session.id);
+    expect(loops.map(({ kind }) => kind.type)).toEqual(["initial", "branch", "branch", "branch"]);
+    expect(new Set(loops.map(({ branch }) => branch)).size).toBe(4);
+    expect(loops.slice(1).map(({ parentLoopId }) => parentLoopId)).toEqual([first, loops[1]?.loopId, first]);
+    expect(await texts(session.id, "main")).toHaveLength(4);
+    expect((await cli("branch", session.id)).code).toBe(2);
+  });
+});
+
+describe("a session that is left for a new one [SES-13, SES-19, ID-01]", () => {
+  test("goes on with the agent and its definition, not with the conversation", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+    await session.run("First");
+    const next = await holdfast.session(session.id).newSession();
+    expect(next.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    await next.prompt("Second");
+    expect((await next.result()).outcome.type).toBe("answered");
+    expect(session.seen(1)).toEqual(["user: Second"]);
+    const [old, young] = await Promise.all([session.id, next.id].map((id) => stage.transcript.session(id)));
+    expect(young).toMatchObject({
+      agentId: old?.agentId,
+      formation: { type: "explicit", previousSession: session.id },
+      loops: 1,
+    });
+    expect(old?.agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect((await stage.transcript.loops(next.id))[0]?.loopId).toBe(`${next.id}.anthropic.test-model.1`);
+  });
+
+  test("when it was idle for longer than is said; words for the old one find the new one", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+    await session.run("First");
+    expect(await holdfast.session(session.id).rotateAfter(60_000)).toBeUndefined();
+    const stayed = await holdfast.prompt(session.id, "Second", { rotateAfterMs: 60_000 });
+    expect(stayed.session).toBe(session.id);
+    await session.result();
+    const { lastActiveAtMs = 0 } = (await stage.transcript.session(session.id)) ?? {};
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, lastActiveAtMs + 5 - Date.now())));
+    const moved = await holdfast.prompt(session.id, "Third", { rotateAfterMs: 1 });
+    expect(moved.session).not.toBe(session.id);
+    expect((await holdfast.session(moved.session).result()).outcome.type).toBe("answered");
+    expect(session.seen(2)).toEqual(["user: Third"]);
+    expect((await stage.transcript.session(moved.session))?.formation).toEqual({
+      type: "inactivity_timeout",
+      thresholdSecs: 0.001,
+      previousSession: session.id,
+    });
+    const found = await holdfast.send(session.id, "Fourth", { rotateAfterMs: 3_600_000 });
+    expect(found.session).toBe(moved.session);
+    await holdfast.session(moved.session).result();
+    const wrong = await cli("send", session.id, "x", "--rotate-after", "soon");
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("must be a time")]);
+  });
+});

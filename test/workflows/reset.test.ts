@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { commandLine, connectTo } from "./support/connected.ts";
+import { Gates } from "./support/gates.ts";
+import { activitiesOf, resetTo } from "./support/reset.ts";
+import type { Session } from "./support/session.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const hold = (gate: string) => ({ name: "hold", arguments: { gate } });
+const said = async (session: Session, branch?: string) =>
+  (await holdfast.messages(session.id, branch === undefined ? {} : { branch })).map(({ message }) =>
+    message.role === "extension"
+      ? "extension"
+      : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
+  );
+const branchesOf = async (session: Session) =>
+  (await holdfast.session(session.id).branches()).branches.map(({ id, origin, isHead }) => ({
+    id,
+    origin,
+    isHead,
+  }));
+const asked = async (session: Session, type: string, nth = 0) => {
+  const found = (await activitiesOf(session)).filter((one) => one.type === type)[nth];
+  if (found === undefined) throw new Error(`No ${type} was asked for`);
+  return found.askedBy;
+};
+async function reset(session: Session, type: string, nth = 0): Promise<void> {
+  await resetTo(stage, session, await asked(session, type, nth));
+  await session.result();
+}
+
+describe("a run that an operator resets is a fork of the record", () => {
+  test("to before its loop was opened: the same loop, asked the same, behind the same prompt", async () => {
+    const session = stage.session({ replies: [{ text: "An answer." }] });
+    await session.run("Do it");
+    await reset(session, "open-loop");
+    expect(session.requests()).toHaveLength(2);
+    expect(session.seen(1)).toEqual(session.seen(0));
+    const loops = await stage.transcript.loops(session.id);
+    expect(loops).toHaveLength(1);
+    expect(loops[0]).toMatchObject({ status: "completed", outcome: { type: "answered" } });
+    expect(await branchesOf(session)).toEqual([
+      { id: "main", origin: "first", isHead: false },
+      { id: expect.stringMatching(/^fork-/), origin: "reset", isHead: true },
+    ]);
+    expect(await said(session, "main")).toEqual(["Do it", "An answer."]);
+    expect(await said(session)).toEqual(["Do it", "An answer."]);
+    await session.run("And more");
+    expect(session.seen(2)).toEqual(["user: Do it", "assistant: An answer.", "user: And more"]);
+    const { out } = await commandLine(stage, "show", session.id, "--branches");
+    expect(out).toMatch(/● main 2 messages\n {2}● fork-\S+ from #1 · 4 messages · a reset: .*← head/);
+    expect(JSON.stringify((await holdfast.request(session.id)).messages)).toContain("And more");
+  });
+
+  test("to behind its opening: the answer is asked for again, the first one stays on its branch", async () => {
+    const session = stage.session({ replies: [{ text: "An answer." }] });
+    await session.run("Do it");
+    await reset(session, "model");
+    expect(session.requests()).toHaveLength(2);
+    expect(await said(session, "main")).toEqual(["Do it", "An answer."]);
+    expect((await branchesOf(session)).map(({ origin }) => origin)).toEqual(["first", "reset"]);
+    const types = await session.eventTypes();
+    expect(types.filter((type) => type === "AgentStart" || type === "AgentEnd")).toEqual([
+      "AgentStart",
+      "AgentEnd",
+    ]);
+  });
+
+  test("to an earlier loop of an interactive run: what comes next is behind that one", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+    await session.start("First", { mode: "interactive" });
+    await session.waitForRequest(0);
+    await expect.poll(async () => (await stage.transcript.loops(session.id))[0]?.status).toBe("completed");
+    await holdfast.prompt(session.id, "Second");
+    await expect.poll(async () => (await stage.transcript.loops(session.id))[1]?.status).toBe("completed");
+    const before = await said(session, "main");
+    await resetTo(stage, session, await asked(session, "model"));
+    await expect.poll(() => session.requests().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+    await expect
+      .poll(async () => (await stage.transcript.session(session.id))?.headBranch, { timeout: 10_000 })
+      .toMatch(/^fork-/);
+    await expect.poll(async () => (await session.status()).status, { timeout: 10_000 }).toBe("waiting");
+    await session.handle.terminate();
+    expect(await said(session, "main")).toEqual(before);
+    expect((await said(session)).slice(0, 2)).toEqual(["First", "One."]);
+    const head = await said(session);
+    await session.run("Third");
+    expect(await said(session)).toEqual([...head, "Third", expect.any(String)]);
+  });
+
+  test("in the middle of tools that run side by side: each call has one result, on the one branch and on the other", async () => {
+    gates.of("quick").open();
+    const session = stage.session({
+      replies: [{ toolCalls: [hold("quick"), hold("slow")] }, { text: "Done." }],
+      agent: { tools: ["hold"], toolStrategy: { type: "parallel" } },
+    });
+    await session.start("Go");
+    await gates.of("slow").arrived;
+    await expect.poll(async () => (await said(session)).length, { timeout: 5000 }).toBeGreaterThanOrEqual(3);
+    const calls = (await activitiesOf(session)).filter(({ type }) => type === "hold");
+    expect(calls).toHaveLength(2);
+    gates.of("slow").open();
+    await session.result();
+    const whole = ["Go", "", "passed quick", "passed slow", "Done."];
+    expect(await said(session)).toEqual(whole);
+    // The first workflow task behind the first result: the second call was still at work.
+    const { events = [] } = await session.handle.fetchHistory();
+    const ends = (events ?? []).filter(
+      (event) =>
+        event.activityTaskCompletedEventAttributes !== null &&
+        event.activityTaskCompletedEventAttributes !== undefined,
+    );
+    const first = ends.find(
+      (event) =>
+        Number(event.activityTaskCompletedEventAttributes?.scheduledEventId) === calls[0]?.scheduledId,
+    );
+    const task = (events ?? []).find(
+      (event) => Number(event.eventId) > Number(first?.eventId) && event.workflowTaskCompletedEventAttributes,
+    );
+    await resetTo(stage, session, Number(task?.eventId));
+    await session.result();
+    expect(await said(session, "main")).toEqual(whole);
+    expect(await said(session)).toEqual(whole);
+    expect((await branchesOf(session)).filter(({ isHead }) => isHead)).toMatchObject([{ origin: "reset" }]);
+    const events_ = await session.events();
+    expect(events_.map(({ sequence }) => sequence)).toEqual(events_.map((_, index) => index));
+  });
+
+  test("behind a model's going back, and at the answer that goes back: each run has a branch of its own", async () => {
+    const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+    const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
+    const own = ({ conversation }: { conversation: string }) => conversation === session.id;
+    const back = {
+      text: "Back",
+      toolCalls: [
+        { name: "revert_to_state", arguments: { category: "failure", step: "n0", summary: "closed" } },
+      ],
+    };
+    stage.model.script({
+      conversations: [
+        {
+          match: (question) => own(question) && JSON.stringify(question.body).includes("lesson]"),
+          replies: [{ text: "Done." }],
+        },
+        { match: own, replies: [{ text: "Wrong way", ...look }, back] },
+      ],
+    });
+    await session.run("Go");
+    const before = await branchesOf(session);
+    expect(before.map(({ origin }) => origin)).toEqual(["first", "revert"]);
+    const answer = await said(session);
+    // The answer behind the going back is asked for again: the branch for it is begun anew.
+    await reset(session, "model", 2);
+    const after = await branchesOf(session);
+    expect(after.slice(0, 2).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    // What it leaves had been written by the run before: that is a branch of its own too.
+    expect(after.slice(2).map(({ origin }) => origin)).toEqual(["reset", "revert"]);
+    expect(await said(session)).toEqual(answer);
+    expect(await said(session, before[1]?.id)).toEqual(answer);
+    // The answer that goes back is given again.
+    await reset(session, "model", 1);
+    expect(await said(session)).toEqual(answer);
+    for (const { id } of after) expect((await said(session, id)).length).toBeGreaterThan(2);
+    expect(session.seen(session.requests().length - 1)).toEqual(session.seen(2));
+    const request = await holdfast.request(session.id);
+    expect(request.messages.map(({ message }) => message.role)).toEqual(["user", "user"]);
+  });
+
+  test("in the middle of a compaction: the view is made again, and each branch keeps its own text", async () => {
+    const long = "All work and no play makes a long day. ".repeat(60);
+    const look = { text: long, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+    const usage = { input: 0, output: 0 };
+    const session = stage.session({
+      replies: Array.from({ length: 12 }, (_, n) =>
+        n === 11 ? { text: "Done.", usage } : { ...look, usage },
+      ),
+      agent: {
+        tools: ["list_files"],
+        context: {
+          maxContextTokens: 6000,
+          systemPromptTokens: 100,
+          compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
+        },
+        limits: { maxTurns: 14 },
+      },
+    });
+    await session.run("Go");
+    const requests = session.requests().length;
+    const last = session.seen(requests - 1);
+    const main = await said(session, "main");
+    await reset(session, "compact");
+    expect(session.requests().length).toBeGreaterThan(requests);
+    expect(await said(session, "main")).toEqual(main);
+    expect(session.seen(session.requests().length - 1)).toEqual(last);
+    const request = await holdfast.request(session.id);
+    expect(request.messages.some(({ origin }) => origin.type === "compaction")).toBe(true);
+    expect((await session.eventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
+  });
+});
