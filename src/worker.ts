@@ -109,7 +109,7 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
     const place = { path: home.transcript, database, encryption: options.encryption };
     const transcript = options.transcript ?? (await openTranscript(place));
     if (options.transcript === undefined) opened.push(() => transcript.close());
-    const hub = options.hub ?? openHub({ folder: home.folder, database });
+    const hub = options.hub ?? openHub({ folder: home.folder, database, encryption: options.encryption });
     if (options.hub === undefined) opened.push(() => hub.close());
     return await assemble(options, {
       connection,

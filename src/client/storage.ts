@@ -56,7 +56,11 @@ export class Storage {
 
   hub(): StreamHub {
     if (this.#given.hub !== undefined) return this.#given.hub;
-    this.#hub ??= openHub({ folder: this.home.folder, database: this.database });
+    this.#hub ??= openHub({
+      folder: this.home.folder,
+      database: this.database,
+      encryption: this.#encryption,
+    });
     return this.#hub;
   }
 
