@@ -43,6 +43,7 @@ export const TAKES_EFFECT = {
   approvals: TURN,
   nudges: TURN,
   revert: TURN,
+  redact: TURN,
   workspace: TURN,
   limits: TURN,
   retry: TURN,

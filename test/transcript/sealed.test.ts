@@ -113,6 +113,8 @@ test("every column of the store is known to be private or not [TMP-09]", async (
       "processes.start_time",
       "processes.namespace",
       "processes.task_queue",
+      "search_words_data.block",
+      "search_words_docsize.sz",
       "sessions.id",
       "sessions.agent_name",
       "sessions.definition_hash",
@@ -124,6 +126,9 @@ test("every column of the store is known to be private or not [TMP-09]", async (
       "sessions.agent_id",
       "sessions.formation",
       "sessions.rotated_from",
+      "sessions.hidden",
+      "sessions.imported",
+      "sessions.scope",
       "snapshots.commit_id",
       "snapshots.git_ref",
       "steps.run",
@@ -135,6 +140,8 @@ test("every column of the store is known to be private or not [TMP-09]", async (
       "steps.group_start",
       "steps.branch",
       "steps.workflow",
+      "text_names.hash",
+      "text_names.owner",
     ]
   `);
   expect(secret.filter((column) => !columns.includes(column))).toEqual([]);

@@ -97,6 +97,15 @@ export const CONDUCT_FIELDS: readonly Field[] = [
     said(wholeFrom(0, 20), "The newest of a kind are shown however old they are.", REVERT.newestOfKind),
   ),
   field(
+    "redact.tool_output",
+    "redact.toolOutput",
+    said(
+      z.boolean(),
+      "What looks like a key is left out of tool results, for the record as for the model.",
+      false,
+    ),
+  ),
+  field(
     "output.type",
     "output.type",
     said(
