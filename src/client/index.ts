@@ -80,6 +80,7 @@ export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
 export type { RequestOptions, TurnRequest } from "./request.ts";
+export type { RestoreOptions } from "./restore-workspace.ts";
 export type { Rewinding } from "./rewind.ts";
 export {
   type CreateScheduleOptions,

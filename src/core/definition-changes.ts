@@ -44,6 +44,7 @@ export const TAKES_EFFECT = {
   nudges: TURN,
   revert: TURN,
   workspace: TURN,
+  snapshots: TURN,
   limits: TURN,
   retry: TURN,
   cache: TURN,
