@@ -104,13 +104,18 @@ module.exports = {
       types: rooms("workflows"),
       allowBuiltins: true,
     }),
+    ...only("server-uses-client", room("server"), {
+      runtime: [...rooms("client", "schema", "core"), PACKAGES],
+      allowBuiltins: true,
+    }),
+    withoutTemporal("server-knows-no-temporal", room("server")),
     ...only("devserver-stands-alone", room("devserver"), {
       runtime: [...rooms("schema", "core"), PACKAGES],
       allowBuiltins: true,
     }),
     ...only("cli-uses-client", room("cli"), {
       runtime: [
-        ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec"),
+        ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,
@@ -162,6 +167,12 @@ module.exports = {
       to: { path: WORKER },
     },
     {
+      name: "nobody-but-the-cli-imports-the-server",
+      severity: "error",
+      from: { path: "^src/", pathNot: [room("cli"), room("server")] },
+      to: { path: room("server") },
+    },
+    {
       name: "nobody-imports-the-cli",
       severity: "error",
       from: { path: "^src/", pathNot: "^src/cli/" },
@@ -204,6 +215,7 @@ module.exports = {
             "devserver",
             "recovery",
             "postgres",
+            "server",
             "cli",
             "testing",
           ),

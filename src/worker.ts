@@ -9,6 +9,7 @@ import { createActivities } from "./activities/index.ts";
 import { type Encryption, encryptionOf } from "./codec/encryption.ts";
 import { SealingCodec } from "./codec/sealing-codec.ts";
 import { identityWith } from "./codec/worker-keys.ts";
+import { databaseUrl } from "./config/database.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "./config/home.ts";
 import { drainMsFrom, secondsFrom, versioningFrom, versioningOf } from "./config/worker-environment.ts";
 import { BUILT_IN_STRATEGIES } from "./hooks/compaction-strategy.ts";
@@ -23,7 +24,7 @@ import { environment } from "./providers/secrets.ts";
 import { thisProcess } from "./recovery/process-identity.ts";
 import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
-import { LocalHub } from "./stream/local-hub.ts";
+import { openHub } from "./stream/open-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
 import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
@@ -31,7 +32,7 @@ import { restTools } from "./tools/rest/rest-tools.ts";
 import { teamTools } from "./tools/team/team-tools.ts";
 import type { Tool } from "./tools/tool.ts";
 import { viewTools } from "./tools/view/view-tools.ts";
-import { SqliteTranscript } from "./transcript/sqlite/sqlite-transcript.ts";
+import { openTranscript } from "./transcript/open-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 import { deploymentOptions } from "./worker/deployment.ts";
 import { Drain } from "./worker/drain.ts";
@@ -104,9 +105,11 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
   try {
     await connection.workflowService.describeNamespace({ namespace });
     const home = homeAt(options.home);
-    const transcript = options.transcript ?? (await SqliteTranscript.open({ path: home.transcript }));
+    const database = databaseUrl(options.database);
+    const place = { path: home.transcript, database, encryption: options.encryption };
+    const transcript = options.transcript ?? (await openTranscript(place));
     if (options.transcript === undefined) opened.push(() => transcript.close());
-    const hub = options.hub ?? new LocalHub(home.folder);
+    const hub = options.hub ?? openHub({ folder: home.folder, database });
     if (options.hub === undefined) opened.push(() => hub.close());
     return await assemble(options, {
       connection,

@@ -55,6 +55,9 @@ const PLANTED = [
   ],
   ["client/c.ts", 'import "../devserver/good.ts";', "client-reads-and-signals"],
   ["devserver/a.ts", 'import "../client/good.ts";', "devserver-stands-alone"],
+  ["server/a.ts", 'import "../transcript/good.ts";', "server-uses-client"],
+  ["server/b.ts", 'import "@temporalio/client";', "server-knows-no-temporal"],
+  ["client/d.ts", 'import "../server/good.ts";', "nobody-but-the-cli-imports-the-server"],
   ["cli/a.ts", 'import "../transcript/good.ts";', "cli-uses-client"],
   ["testing/a.ts", 'import "../client/good.ts";', "testing-is-below-client"],
   ["testing/b.ts", 'import "../worker.ts";', "nobody-but-the-cli-imports-the-worker"],
@@ -84,14 +87,18 @@ const ALLOWED = [
     "client/ok.ts",
     'import "../workflows/messages.ts"; import "../transcript/good.ts"; import "@temporalio/client";',
   ],
-  ["cli/ok.ts", 'import "../client/good.ts"; import "../devserver/good.ts"; import "../worker.ts";'],
+  ["server/ok.ts", 'import "../client/good.ts"; import "node:http"; import "undici";'],
+  [
+    "cli/ok.ts",
+    'import "../client/good.ts"; import "../server/good.ts"; import "../devserver/good.ts"; import "../worker.ts";',
+  ],
   ["testing/ok.ts", 'import "../devserver/good.ts"; import "../workflows/good.ts";'],
   ["devserver/ok.ts", 'import "../core/good.ts"; import "node:net"; import "@temporalio/client";'],
 ] as const;
 
 const GOOD_ROOMS = [
   ...["schema", "core", "workflows", "activities", "transcript", "stream", "providers", "tools", "config"],
-  ...["observability", "client", "cli", "testing", "devserver"],
+  ...["observability", "client", "cli", "testing", "devserver", "server"],
 ];
 
 describe("the boundary rules", () => {

@@ -8,7 +8,7 @@ await onStage(import.meta.url, async ({ holdfast, workspace, agents, model }) =>
     agent: assistant,
     prompt: "A test fails. Find out why, and mend it.",
   });
-  for await (const event of session.agentEvents()) {
+  for await (const { event } of session.events()) {
     if (event.type === "ToolExecutionStart") console.log(`  ${event.toolName} …`);
   }
   const { outcome, text } = await session.result();

@@ -2,6 +2,7 @@ import { isLeft, type Materialising, materialise, materialiseAll } from "../core
 import { textsElsewhere, type ViewRanges, viewEnd } from "../core/view-ranges.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
+import { StoreError } from "../transcript/store-error.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
 /** Characters of conversations that a worker keeps warm, about twice as many bytes of memory. */
@@ -95,6 +96,10 @@ export class Conversations {
       kept.entries.push(...added.slice(Math.max(0, kept.entries.length - (added[0]?.position ?? 0))));
       kept.characters += size;
       this.#characters += size;
+    }
+    if (kept.entries.length < to) {
+      const found = `branch ${branch} of session ${session} has ${kept.entries.length} entries of ${to}`;
+      throw new StoreError("behind", `The transcript is behind: ${found} that the run counts on.`);
     }
     this.#kept.delete(name);
     this.#kept.set(name, kept);

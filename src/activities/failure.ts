@@ -32,6 +32,8 @@ export const STORE_MAY_RECOVER: Record<StoreFault, boolean> = {
   other: true,
   damaged: false,
   newer: false,
+  behind: false,
+  ahead: false,
 };
 
 /** A run that cannot begin as it was asked to: what is wrong, and with what. */

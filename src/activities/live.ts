@@ -2,6 +2,7 @@ import { Context } from "@temporalio/activity";
 import type { SpawnRef } from "../schema/record.ts";
 import type { DeltaBody, StreamHub } from "../stream/stream.ts";
 import type { Step } from "../transcript/step.ts";
+import type { NewEvent } from "../transcript/write.ts";
 
 type Place = { readonly loopId: string; readonly turn: number; readonly caller?: SpawnRef };
 
@@ -47,8 +48,6 @@ function published(
 function asUpdate(body: DeltaBody, { toolCallId, toolName }: SpawnRef): DeltaBody | undefined {
   const call = { toolCallId, toolName };
   switch (body.type) {
-    case "attempt":
-      return body;
     case "text":
       return { type: "tool-output", ...call, text: body.text };
     case "tool-start":
@@ -60,15 +59,23 @@ function asUpdate(body: DeltaBody, { toolCallId, toolName }: SpawnRef): DeltaBod
   }
 }
 
-/** Tells watchers that a loop's events can be read up to this one. */
+/** Tells watchers that a loop's events can be read up to this one, and the hub what need not be kept any more. */
 export function announceEvents(
   hub: StreamHub,
   step: Step,
   loopId: string,
   turn: number,
-  events: readonly { sequence: number }[],
+  events: readonly NewEvent[],
 ): void {
   const last = events.at(-1);
-  if (last !== undefined)
-    liveOutput(hub, step, { loopId, turn })({ type: "recorded", sequence: last.sequence });
+  if (last === undefined) return;
+  const { sequence } = last;
+  liveOutput(hub, step, { loopId, turn })({ type: "recorded", sequence, over: overWith(events) });
+}
+
+/** At the ends of turns nothing of the loop is under way. In between calls may be, but never an answer. */
+function overWith(events: readonly NewEvent[]): "all" | readonly string[] {
+  const ofTurns = ["TurnStart", "TurnEnd", "AgentEnd"];
+  if (events.some(({ body }) => ofTurns.includes(body.type))) return "all";
+  return events.flatMap(({ body }) => (body.type === "ToolExecutionEnd" ? [body.toolCallId] : []));
 }

@@ -57,6 +57,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...(input.firstRun === undefined ? {} : { firstRun: input.firstRun }),
       ...words,
       ...(part === undefined ? {} : { part }),
+      ...(input.expects === undefined ? {} : { expects: input.expects }),
       terms: termsOf(definition, limitsOf(definition, continuation), tools, dependencies),
     });
     at("open:after");

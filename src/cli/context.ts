@@ -29,6 +29,8 @@ export type GlobalOptions = {
   readonly namespace?: string;
   readonly taskQueue?: string;
   readonly home?: string;
+  /** Of the environment, unless said; an empty word means none. */
+  readonly database?: string;
   readonly profile?: string;
   readonly json?: boolean;
 };
@@ -67,12 +69,13 @@ export class Context {
   }
 
   connectOptions(): ConnectOptions {
-    const { address, namespace, taskQueue, home, profile } = this.options;
+    const { address, namespace, taskQueue, home, database, profile } = this.options;
     return {
       ...(address === undefined ? {} : { address }),
       ...(namespace === undefined ? {} : { namespace }),
       ...(taskQueue === undefined ? {} : { taskQueue }),
       ...(home === undefined ? {} : { home }),
+      ...(database === undefined ? {} : { database }),
       ...(profile === undefined ? {} : { profile }),
     };
   }

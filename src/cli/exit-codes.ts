@@ -40,6 +40,7 @@ export const EXIT_OF_ERROR = {
   "input-too-large": EXIT.usage,
   "session-busy": EXIT.usage,
   "session-unknown": EXIT.usage,
+  "session-locked": EXIT.failed,
   "approval-unknown": EXIT.usage,
   "update-refused": EXIT.usage,
   "session-ended": EXIT.failed,
@@ -65,6 +66,8 @@ Exit codes:
 Environment:
   TEMPORAL_*        address, namespace, profile and keys of the server, as for every Temporal client
   HOLDFAST_HOME     transcript, live output and the dev server's data; ~/.holdfast unless set
+  HOLDFAST_DATABASE_URL
+                    the PostgreSQL database that holds transcript and live output instead
   HOLDFAST_MODEL    the model where --model is not given
   HOLDFAST_DEBUG=1  stack traces of errors
   NO_COLOR, FORCE_COLOR`;

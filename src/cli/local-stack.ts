@@ -74,19 +74,25 @@ async function isPolled(holdfast: Holdfast): Promise<boolean> {
 /** Starts a worker beside us and waits until it polls. Its log goes to a file of the home folder. */
 export async function startWorker(
   context: Context,
-  target: { readonly address: string; readonly namespace: string; readonly taskQueue: string },
+  target: {
+    readonly address: string;
+    readonly namespace: string;
+    readonly taskQueue: string;
+    /** Else as the command line has it. */
+    readonly database?: string | undefined;
+  },
   tell: (event: KeeperEvent) => void,
 ): Promise<WorkerKeeper> {
   const { options, streams } = context;
   const home = makeHome(options.home);
   const logFile = join(home.folder, "worker.log");
   const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
-  const { address, namespace, taskQueue } = target;
+  const { address, namespace, taskQueue, database = options.database } = target;
   let tail = "";
   const keeper = new WorkerKeeper(
     () =>
       spawnWorker(
-        { home: home.folder, address, namespace, taskQueue, profile: options.profile },
+        { home: home.folder, database, address, namespace, taskQueue, profile: options.profile },
         {
           env: streams.env,
           onLog: (chunk) => {

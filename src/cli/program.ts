@@ -1,31 +1,39 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
 import { AgentFileError } from "./agent-file.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
+import { attachCommand } from "./commands/attach.ts";
+import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { branchCommand } from "./commands/branch.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { compactCommand } from "./commands/compact.ts";
 import { compareCommand } from "./commands/compare.ts";
 import { configCommand } from "./commands/config.ts";
 import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
+import { deleteCommand } from "./commands/delete.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exploreCommand } from "./commands/explore.ts";
+import { exportCommand, importCommand } from "./commands/export.ts";
 import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
 import { sendCommand } from "./commands/message.ts";
+import { rekeyCommand } from "./commands/rekey.ts";
+import { keepCommand, retentionCommand } from "./commands/retention.ts";
 import { runCommand } from "./commands/run.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
+import { serveCommand } from "./commands/serve.ts";
+import { searchCommand, sessionsCommand } from "./commands/sessions.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
 import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
 import { Context, type GlobalOptions, type Streams } from "./context.ts";
 import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
+import { packageVersion } from "./package-version.ts";
 import { paletteFor } from "./palette.ts";
 import { problemsView } from "./problem-view.ts";
 import { UsageError } from "./usage-error.ts";
@@ -38,6 +46,7 @@ const COMMANDS = [
   runCommand,
   compareCommand,
   chatCommand,
+  attachCommand,
   initCommand,
   configCommand,
   listCommand,
@@ -57,11 +66,22 @@ const COMMANDS = [
   exploreCommand,
   raiseLimitCommand,
   updateCommand,
+  rekeyCommand,
   stopCommand,
+  sessionsCommand,
+  searchCommand,
+  exportCommand,
+  importCommand,
+  keepCommand,
+  deleteCommand,
+  retentionCommand,
   jobCommand,
   scheduleCommand,
   workerCommand,
+  serveCommand,
   doctorCommand,
+  backupCommand,
+  restoreCommand,
 ] as const;
 
 /** Runs one command line. @returns The exit code; nothing is thrown. */
@@ -86,6 +106,10 @@ export function buildProgram(streams: Streams, act: Act): Command {
     .option("--namespace <name>", "its namespace")
     .option("--task-queue <name>", "the queue that the workers poll")
     .option("--home <dir>", "where transcript and live output lie (default: ~/.holdfast)")
+    .option(
+      "--database <url>",
+      "the PostgreSQL database that holds both instead, for workers of several hosts",
+    )
     .option("--profile <name>", "of Temporal's configuration file")
     .option("--json", "one JSON object a line on standard output")
     .addHelpText(
@@ -146,9 +170,4 @@ function factsOf(error: unknown): object {
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
   return error instanceof HoldfastError ? EXIT_OF_ERROR[error.code] : EXIT.failed;
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -2,11 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { DATABASE_URL } from "../config/database.ts";
 import { drainMsFrom } from "../config/worker-environment.ts";
 
 /** What a worker polls. */
 export type WorkerTarget = {
   readonly home?: string | undefined;
+  /** Handed over in the environment: command lines can be read by others. */
+  readonly database?: string | undefined;
   readonly address?: string | undefined;
   readonly namespace?: string | undefined;
   readonly taskQueue?: string | undefined;
@@ -78,6 +81,7 @@ export function spawnWorker(
     env: {
       ...options.env,
       ...(target.profile === undefined ? {} : { TEMPORAL_PROFILE: target.profile }),
+      ...(target.database === undefined ? {} : { [DATABASE_URL]: target.database }),
     },
   });
   child.stdin?.on("error", () => undefined);

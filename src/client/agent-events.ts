@@ -1,98 +1,70 @@
 import { agentEvent, type EventPlace, positionsOf } from "../core/agent-event.ts";
+import { snapshotOf } from "../core/config-snapshot.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
-import type { LoopEvent } from "../schema/record.ts";
+import type { AgentMessage } from "../schema/message.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import type { Link } from "./link.ts";
-import { LiveEvents } from "./live-events.ts";
-import { type WatchOptions, watchSession } from "./watch.ts";
+import type { News } from "./recorded.ts";
 
-type Known = { readonly record: LoopRecord; readonly place: EventPlace; readonly provider: string };
+type RecordedEvent = Extract<News, { readonly type: "event" }>;
+type Known = { readonly place: EventPlace; readonly provider: string };
 
-/** What the record says of loops, read once for each. */
+/** Makes recorded events whole. What the record says of a loop is read once. */
 export class AgentEvents {
-  readonly #transcript: Transcript;
+  readonly #open: () => Promise<Transcript | undefined>;
   readonly #session: string;
   readonly #loops = new Map<string, Known>();
 
-  constructor(transcript: Transcript, session: string) {
-    this.#transcript = transcript;
+  constructor(open: () => Promise<Transcript | undefined>, session: string) {
+    this.#open = open;
     this.#session = session;
   }
 
   /** A recorded event with the messages that it is about. */
-  async whole(event: LoopEvent): Promise<AgentEvent> {
-    const { record, place } = await this.#loop(event.loopId);
+  async whole({ event, record, message }: RecordedEvent): Promise<AgentEvent> {
     const { from, to } = positionsOf(event.body);
-    const entries = from === to ? [] : await this.#transcript.entries(this.#session, record.branch, from, to);
-    return agentEvent(
-      place,
-      event,
-      entries.map(({ message }) => message),
-    );
+    const isOne = to - from === 1 && message !== undefined;
+    const messages = isOne ? [message] : await this.#messages(record, from, to);
+    const { place } = await this.#known(record);
+    if (event.body.type === "AgentEnd") this.#loops.delete(record.loopId);
+    return agentEvent(place, event, messages);
   }
 
   /** Who answers in a loop; of one that is not recorded yet nothing is known. */
-  async asked(loopId: string): Promise<{ readonly model: string; readonly provider: string }> {
-    const known = this.#loops.get(loopId) ?? (await this.#find(loopId));
-    return { model: known?.record.model ?? "unknown", provider: known?.provider ?? "unknown" };
+  async asked(
+    record: LoopRecord | undefined,
+  ): Promise<{ readonly model: string; readonly provider: string }> {
+    if (record === undefined) return { model: "unknown", provider: "unknown" };
+    return { model: record.model, provider: (await this.#known(record)).provider };
   }
 
-  async #loop(loopId: string): Promise<Known> {
-    const known = this.#loops.get(loopId) ?? (await this.#find(loopId));
-    if (known === undefined) throw new Error(`The record of the loop ${loopId} is gone`);
-    // A reset moves a loop that runs to a branch of its own.
-    return known.record.status === "running" ? ((await this.#find(loopId)) ?? known) : known;
+  async #messages({ branch }: LoopRecord, from: number, to: number): Promise<readonly AgentMessage[]> {
+    if (from === to) return [];
+    const entries = (await (await this.#open())?.entries(this.#session, branch, from, to)) ?? [];
+    return entries.map(({ message }) => message);
   }
 
-  async #find(loopId: string): Promise<Known | undefined> {
-    const record = (await this.#transcript.loops(this.#session)).find((loop) => loop.loopId === loopId);
-    if (record === undefined) return undefined;
-    const known = this.#loops.get(loopId);
-    const found = known === undefined ? await this.#describe(record) : { ...known, record };
-    this.#loops.set(loopId, found);
-    return found;
+  async #known(record: LoopRecord): Promise<Known> {
+    const known = this.#loops.get(record.loopId) ?? (await this.#describe(record));
+    this.#loops.set(record.loopId, known);
+    return known;
   }
 
   async #describe(record: LoopRecord): Promise<Known> {
-    const definition = await this.#transcript.definition(record.definitionHash);
-    const session = await this.#transcript.session(this.#session);
-    const { configId, thinking, temperature } = definition ?? {};
+    const transcript = await this.#open();
+    const definition = await transcript?.definition(record.definitionHash);
+    const session = await transcript?.session(this.#session);
     const place: EventPlace = {
       agentId: definition?.name ?? session?.agentName ?? "unknown",
       sessionId: this.#session,
       loopId: record.loopId,
       parentLoopId: record.parentLoopId,
       kind: record.kind,
-      config: {
-        definitionHash: record.definitionHash,
-        model: record.model,
-        ...(definition === undefined ? {} : { provider: definition.model.provider }),
-        ...(configId === undefined ? {} : { configId }),
-        ...(thinking === undefined ? {} : { thinking }),
-        ...(temperature === undefined ? {} : { temperature }),
-      },
+      config:
+        definition === undefined
+          ? { definitionHash: record.definitionHash, model: record.model }
+          : { ...snapshotOf(definition, record.definitionHash), model: record.model },
     };
-    return { record, place, provider: definition?.model.provider ?? "unknown" };
-  }
-}
-
-/** What `watchSession` gives, as events that are whole by themselves, live output among them; ends when the run has ended. */
-export async function* agentEvents(
-  link: Link,
-  session: string,
-  options: WatchOptions = {},
-): AsyncGenerator<AgentEvent, void, void> {
-  const live = new LiveEvents();
-  let events: AgentEvents | undefined;
-  for await (const item of watchSession(link, session, options)) {
-    if (events === undefined) {
-      const transcript = await link.storage.existing();
-      if (transcript === undefined) continue;
-      events = new AgentEvents(transcript, session);
-    }
-    if (item.type === "group") yield item.event;
-    else if (item.type === "event") yield* live.recorded(await events.whole(item.event));
-    else yield* live.live(item.delta, await events.asked(item.delta.loopId));
+    return { place, provider: definition?.model.provider ?? "unknown" };
   }
 }

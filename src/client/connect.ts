@@ -3,6 +3,7 @@ import { type Encryption, type EncryptionOptions, encryptionOf } from "../codec/
 import { KeyError } from "../codec/key-error.ts";
 import { SealingCodec } from "../codec/sealing-codec.ts";
 import { type ConnectionTarget, connectionTarget } from "../config/connection-target.ts";
+import { databaseUrl } from "../config/database.ts";
 import { homeAt } from "../config/home.ts";
 import type { StreamHub } from "../stream/stream.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -24,6 +25,11 @@ export type ConnectOptions = {
   readonly taskQueue?: string;
   /** Where transcript and live output lie. Else `HOLDFAST_HOME`, else `~/.holdfast`. */
   readonly home?: string;
+  /**
+   * The PostgreSQL database that holds both instead: `postgresql://user:password@host:5432/database`. Else
+   * `HOLDFAST_DATABASE_URL`; an empty word means none.
+   */
+  readonly database?: string;
   /** Of Temporal's own configuration file. Else `TEMPORAL_PROFILE`, else `default`. */
   readonly profile?: string;
   readonly transcript?: Transcript;
@@ -79,7 +85,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     address: target.address,
     namespace: target.namespace,
     taskQueue: target.taskQueue,
-    storage: new Storage(homeAt(options.home), { transcript, hub }),
+    storage: new Storage(
+      homeAt(options.home),
+      { transcript, hub },
+      databaseUrl(options.database),
+      options.encryption,
+    ),
     searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
     settings,
     sealed: encryption.payloads,

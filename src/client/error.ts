@@ -17,6 +17,8 @@ export type HoldfastErrorCode =
   /** A loop of the session is running. */
   | "session-busy"
   | "session-unknown"
+  /** Someone else is saving it. */
+  | "session-locked"
   /** No call of the session waits for a person, or not that one. */
   | "approval-unknown"
   /** The session keeps the definition that it has; the problems say why. */

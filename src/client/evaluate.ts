@@ -16,6 +16,7 @@ import { checkSearchAttributes } from "./registered.ts";
 import { awaitResult } from "./result.ts";
 import { runOptions, settingsOf } from "./run-options.ts";
 import { Session } from "./session.ts";
+import type { EventsOptions, SessionEvent } from "./session-events.ts";
 import { sessionId } from "./session-id.ts";
 import type { SessionStatus } from "./status.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
@@ -68,12 +69,12 @@ export class Evaluation {
   }
 
   /** All branches and the judge, as they happen. */
-  watch(options?: WatchOptions): AsyncIterable<WatchItem> {
-    return this.#session.watch(options);
+  events(options?: EventsOptions): AsyncIterable<SessionEvent> {
+    return this.#session.events(options);
   }
 
-  agentEvents(options?: WatchOptions): AsyncIterable<AgentEvent> {
-    return this.#session.agentEvents(options);
+  watch(options?: WatchOptions): AsyncIterable<WatchItem> {
+    return this.#session.watch(options);
   }
 }
 

@@ -5,7 +5,7 @@ import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
-import { type RestoreOptions, restoreWorkspace, snapshotAt } from "./restore-workspace.ts";
+import { type RestoreWorkspaceOptions, restoreWorkspace, snapshotAt } from "./restore-workspace.ts";
 import { sessionId } from "./session-id.ts";
 import { noSpot, type PlaceOptions, spotBehind } from "./spot.ts";
 
@@ -18,7 +18,7 @@ export type ForkOptions = PlaceOptions & {
    */
   readonly as?: string;
   /** Brings back the files as they were at the place, where the agent's definition has had them kept (`snapshots`). */
-  readonly restoreWorkspace?: RestoreOptions;
+  readonly restoreWorkspace?: RestoreWorkspaceOptions;
 };
 
 export type ForkedBranch = {

@@ -1,4 +1,4 @@
-import { LATEST } from "../transcript/sqlite/migrations.ts";
+import { described } from "../transcript/described.ts";
 import { saidBy } from "./error.ts";
 import type { Link } from "./link.ts";
 import { registerCommand } from "./registered.ts";
@@ -65,12 +65,12 @@ async function attributes(link: Link, register: boolean) {
 }
 
 async function transcript({ storage }: Link): Promise<Health["transcript"]> {
-  const path = storage.home.transcript;
+  const { path, schema } = described(storage.place);
   try {
     const open = await storage.existing();
     if (open === undefined) return { path, exists: false };
     await open.sessions({ limit: 1 });
-    return { path, exists: true, schema: LATEST };
+    return { path, exists: true, schema };
   } catch (error) {
     return { path, said: saidBy(error) };
   }

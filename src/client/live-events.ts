@@ -1,13 +1,14 @@
 import { addPiece, emptyAnswer, type LivePiece } from "../core/live-answer.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AssistantMessage } from "../schema/message.ts";
+import { isOlder } from "../stream/attempts.ts";
 import type { Delta, DeltaBody } from "../stream/stream.ts";
+import { LiveCalls } from "./live-calls.ts";
 
-type LiveAnswer = {
-  readonly generation: number;
-  readonly attempt: number;
-  readonly message: AssistantMessage;
-};
+type Execution = Pick<Delta, "run" | "command" | "generation" | "attempt" | "turn">;
+type LiveAnswer = { readonly of: Execution; readonly message: AssistantMessage };
+type Asked = { readonly model: string; readonly provider: string };
+type PieceBody = Extract<DeltaBody, { readonly type: "text" | "thinking" | "tool-call" }>;
 
 // Invariants
 //   L1. An answer has one MessageStart and one MessageEnd, whether it was seen live, read from the record, tried again,
@@ -15,49 +16,49 @@ type LiveAnswer = {
 //   L2. A MessageUpdate comes between the two, and holds all that its attempt has said so far.
 //   L3. A tool's updates come between its start and its end.
 
+/** What is shown of one loop. */
+class LiveLoop {
+  turn = 0;
+  /** Its newest turn has begun. */
+  begun = false;
+  /** The answer of this turn has had its MessageStart. */
+  started = false;
+  answer: LiveAnswer | undefined;
+  /** Pieces that were left out and are not told of yet. */
+  dropped = 0;
+  readonly calls = new LiveCalls();
+}
+
 /** What live output adds to the recorded events of a session. */
 export class LiveEvents {
-  /** Followed from their beginning. */
-  readonly #loops = new Set<string>();
-  /** Those that began, as `loop/turn`. */
-  readonly #turns = new Set<string>();
-  readonly #answers = new Map<string, LiveAnswer>();
-  /** Turns whose answer has had its MessageStart. */
-  readonly #started = new Set<string>();
-  /** Calls, as `loop/turn/id`, that have started and not ended. */
-  readonly #atWork = new Set<string>();
-  /** Output of calls whose start is not recorded yet. */
-  readonly #early = new Map<string, AgentEvent[]>();
-  #turn = 0;
+  readonly #loops = new Map<string, LiveLoop>();
 
   /** What to show of a recorded event, in order. */
   recorded(event: AgentEvent): readonly AgentEvent[] {
+    if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") return [event];
+    const loop = this.#loop(event.loopId);
     switch (event.type) {
-      case "AgentStart":
-        this.#loops.add(event.loopId);
-        return [event];
       case "TurnStart":
-        this.#turn = event.turnIndex;
-        this.#turns.add(`${event.loopId}/${event.turnIndex}`);
+        loop.turn = event.turnIndex;
+        loop.begun = true;
+        loop.started = false;
+        loop.calls.turn(event.turnIndex);
+        if (loop.answer?.of.turn !== event.turnIndex) loop.answer = undefined;
         return [event];
       case "MessageStart":
-        return event.message.role === "assistant" && this.#started.has(this.#at(event.loopId)) ? [] : [event];
+        return event.message.role === "assistant" && loop.started ? [] : [event];
       case "MessageEnd":
-        if (event.message.role === "assistant") this.#forget(this.#at(event.loopId));
+        if (event.message.role !== "assistant") return [event];
+        loop.answer = undefined;
+        loop.started = false;
         return [event];
-      case "ToolExecutionStart": {
-        const call = `${this.#at(event.loopId)}/${event.toolCallId}`;
-        this.#atWork.add(call);
-        const early = this.#early.get(call) ?? [];
-        this.#early.delete(call);
-        return [event, ...early];
-      }
+      case "ToolExecutionStart":
+        return [event, ...loop.calls.start(event.toolCallId)];
       case "ToolExecutionEnd":
-        this.#atWork.delete(`${this.#at(event.loopId)}/${event.toolCallId}`);
+        loop.calls.end(event.toolCallId);
         return [event];
       case "AgentEnd":
-        for (const kept of [this.#turns, this.#answers, this.#started, this.#atWork, this.#early])
-          kept.clear();
+        this.#loops.delete(event.loopId);
         return [event];
       default:
         return [event];
@@ -65,94 +66,126 @@ export class LiveEvents {
   }
 
   /** @param asked - The model and vendor that answer. */
-  live(delta: Delta, asked: { readonly model: string; readonly provider: string }): readonly AgentEvent[] {
-    const { body } = delta;
+  live(delta: Delta, asked: Asked): readonly AgentEvent[] {
+    const { body, loopId, turn } = delta;
+    const known = this.#loops.get(loopId);
+    const loop = known ?? this.#loop(loopId);
+    // Of a loop that is not read from its record all is shown as it comes.
+    if (known === undefined) {
+      loop.turn = turn;
+      loop.begun = true;
+      loop.calls.show();
+    }
     switch (body.type) {
       case "attempt":
-        this.#begin(delta, asked);
+        begin(loop, delta, asked);
         return [];
+      case "dropped":
+        loop.dropped += body.count;
+        return loop.begun && loop.turn === turn ? droppedIn(loop, loopId) : [];
       case "text":
       case "thinking":
       case "tool-call":
-        return this.#piece(delta, pieceOf(body), asked);
+        return [...droppedIn(loop, loopId), ...piece(loop, delta, body, asked)];
       case "tool-output":
       case "progress":
-        return this.#output(delta, outputOf(delta.loopId, body), body.toolCallId);
-      default:
+        return loop.calls.output(delta, body);
+      case "tool-start":
+        return loop.calls.again(delta, body);
+      case "recorded":
         return [];
     }
   }
 
-  #at(loopId: string): string {
-    return `${loopId}/${this.#turn}`;
+  /** Takes in what was shown before, where somebody goes on. */
+  recall(delta: Delta, asked: Asked): void {
+    const { body, loopId } = delta;
+    const loop = this.#loop(loopId);
+    switch (body.type) {
+      case "attempt":
+        begin(loop, delta, asked);
+        break;
+      case "text":
+      case "thinking":
+      case "tool-call":
+        added(loop, delta, body, asked);
+        break;
+      case "tool-output":
+      case "progress":
+        loop.calls.output(delta, body);
+        break;
+      case "tool-start":
+        loop.calls.again(delta, body);
+        break;
+      case "dropped":
+      case "recorded":
+        break;
+    }
   }
 
-  #forget(turn: string): void {
-    this.#answers.delete(turn);
-    this.#started.delete(turn);
+  /** The answer of the loop's turn has had its MessageStart. */
+  hasStarted(loopId: string): boolean {
+    return this.#loops.get(loopId)?.started === true;
   }
 
-  #begin(delta: Delta, { model, provider }: { model: string; provider: string }): LiveAnswer {
-    const { loopId, turn, generation, attempt, atMs } = delta;
-    const message = emptyAnswer(model, provider, atMs, { loopId, turnIndex: turn });
-    const begun = { generation, attempt, message };
-    const known = this.#answers.get(`${loopId}/${turn}`);
-    if (known !== undefined && isOlder(delta, known)) return known;
-    this.#answers.set(`${loopId}/${turn}`, begun);
-    return begun;
+  start(loopId: string): void {
+    this.#loop(loopId).started = true;
   }
 
-  #piece(delta: Delta, piece: LivePiece, asked: { model: string; provider: string }): readonly AgentEvent[] {
-    const { loopId } = delta;
-    const turn = `${loopId}/${delta.turn}`;
-    const known = this.#answers.get(turn);
-    if (known !== undefined && isOlder(delta, known)) return [];
-    const isNew = known === undefined || isOlder(known, delta);
-    const before = isNew ? this.#begin(delta, asked) : known;
-    const message = addPiece(before.message, piece);
-    this.#answers.set(turn, { ...before, message });
-    // A turn whose beginning is about to be read: its pieces are kept, and shown with the next one.
-    if (this.#loops.has(loopId) && !this.#turns.has(turn)) return [];
-    const update: AgentEvent = {
-      type: "MessageUpdate",
-      loopId,
-      message,
-      delta: { type: piece.type, delta: piece.delta },
-    };
-    if (this.#started.has(turn)) return [update];
-    this.#started.add(turn);
-    this.#turn = delta.turn;
-    return [{ type: "MessageStart", loopId, message: { ...message, content: [] } }, update];
-  }
-
-  #output({ loopId, turn }: Delta, event: AgentEvent, toolCallId: string): readonly AgentEvent[] {
-    const call = `${loopId}/${turn}/${toolCallId}`;
-    if (this.#atWork.has(call) || !this.#loops.has(loopId)) return [event];
-    this.#early.set(call, [...(this.#early.get(call) ?? []), event]);
-    return [];
+  #loop(loopId: string): LiveLoop {
+    const loop = this.#loops.get(loopId) ?? new LiveLoop();
+    this.#loops.set(loopId, loop);
+    return loop;
   }
 }
 
-type Execution = { readonly generation: number; readonly attempt: number };
-
-function isOlder(one: Execution, other: Execution): boolean {
-  return (
-    one.generation < other.generation || (one.generation === other.generation && one.attempt < other.attempt)
-  );
+/** An execution that replaces an older one begins with nothing; one that is replaced already changes nothing. */
+function begin(loop: LiveLoop, delta: Delta, { model, provider }: Asked): LiveAnswer | undefined {
+  const { loopId, turn, atMs, run, command, generation, attempt } = delta;
+  const known = loop.answer;
+  if (turn < loop.turn || (known !== undefined && isPast(delta, known.of))) return undefined;
+  const message = emptyAnswer(model, provider, atMs, { loopId, turnIndex: turn });
+  loop.answer = { of: { run, command, generation, attempt, turn }, message };
+  return loop.answer;
 }
 
-function pieceOf(body: Extract<DeltaBody, { type: "text" | "thinking" | "tool-call" }>): LivePiece {
+function isPast(one: Execution, other: Execution): boolean {
+  return one.turn < other.turn || (one.turn === other.turn && isOlder(one, other));
+}
+
+function added(loop: LiveLoop, delta: Delta, body: PieceBody, asked: Asked): AssistantMessage | undefined {
+  const known = loop.answer;
+  const isSame = known !== undefined && !isPast(known.of, delta) && known.of.run === delta.run;
+  const before = isSame && !isPast(delta, known.of) ? known : begin(loop, delta, asked);
+  if (before === undefined) return undefined;
+  const message = addPiece(before.message, pieceOf(body));
+  loop.answer = { ...before, message };
+  return message;
+}
+
+function piece(loop: LiveLoop, delta: Delta, body: PieceBody, asked: Asked): readonly AgentEvent[] {
+  const { loopId, turn } = delta;
+  const message = added(loop, delta, body, asked);
+  // A turn whose beginning is about to be read: its pieces are kept, and shown with the next one.
+  if (message === undefined || !loop.begun || turn !== loop.turn) return [];
+  const { type, delta: words } = pieceOf(body);
+  const update: AgentEvent = { type: "MessageUpdate", loopId, message, delta: { type, delta: words } };
+  if (loop.started) return [update];
+  loop.started = true;
+  return [{ type: "MessageStart", loopId, message: { ...message, content: [] } }, update];
+}
+
+function pieceOf(body: PieceBody): LivePiece {
   if (body.type !== "tool-call") return { type: body.type, delta: body.text };
   const { toolCallId, toolName, text } = body;
   return { type: "toolCall", delta: text, toolCallId, toolName };
 }
 
-function outputOf(
-  loopId: string,
-  body: Extract<DeltaBody, { type: "tool-output" | "progress" }>,
-): AgentEvent {
-  const { toolCallId, toolName, text } = body;
-  if (body.type === "progress") return { type: "ProgressMessage", loopId, toolCallId, toolName, text };
-  const partialResult = { content: [{ type: "text" as const, text }] };
-  return { type: "ToolExecutionUpdate", loopId, toolCallId, toolName, partialResult };
+/** There is no kind of event for it: a line of progress, of nobody's call. */
+function droppedIn(loop: LiveLoop, loopId: string): readonly AgentEvent[] {
+  const { dropped } = loop;
+  if (dropped === 0) return [];
+  loop.dropped = 0;
+  const text = `${dropped} ${dropped === 1 ? "piece" : "pieces"} of live output were left out here; the record has all`;
+  return [{ type: "ProgressMessage", loopId, toolCallId: "live-output", toolName: "live-output", text }];
 }

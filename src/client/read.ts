@@ -8,6 +8,10 @@ import type { Link } from "./link.ts";
 export type MessagesOptions = {
   /** The first position; 0 unless said. */
   readonly from?: number;
+  /** At most so many. */
+  readonly limit?: number;
+  /** The last so many, in place of a first position. */
+  readonly last?: number;
   /** The session's head unless said. */
   readonly branch?: string;
 };
@@ -24,12 +28,13 @@ export async function readMessages(
   return reading(link, session, async (transcript, record) => {
     const branch = options.branch ?? record.headBranch;
     const to = await transcript.length(session, branch);
-    return transcript.entries(session, branch, options.from ?? 0, to);
+    const from = options.last === undefined ? (options.from ?? 0) : Math.max(0, to - options.last);
+    return transcript.entries(session, branch, from, Math.min(to, from + (options.limit ?? to)));
   });
 }
 
 /** All loops of a session in order of start, with their events. */
-export async function readEvents(link: Link, session: string): Promise<readonly LoopHistory[]> {
+export async function readLoops(link: Link, session: string): Promise<readonly LoopHistory[]> {
   return reading(link, session, async (transcript) => {
     const loops = await transcript.loops(session);
     return Promise.all(

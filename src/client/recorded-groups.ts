@@ -8,7 +8,14 @@ export type GroupEvent = Extract<
   { readonly type: "ParallelLoopStart" | "ParallelLoopEnd" | "ProgressMessage" }
 >;
 
+/** An evaluation by its number in the session, and what was told of it. */
+export type GroupPlace = { readonly index: number; readonly told: number };
+
 type Told = { start: boolean; warning: boolean; end: boolean };
+
+/** As one number. */
+const BITS = { start: 1, warning: 2, end: 4 } as const satisfies Record<keyof Told, number>;
+const ALL = BITS.start | BITS.warning | BITS.end;
 
 /** Brackets around the loops of evaluations, each told once. */
 export class RecordedGroups {
@@ -22,7 +29,25 @@ export class RecordedGroups {
 
   /** Nothing of these is told. */
   skip(records: readonly EvaluationRecord[]): void {
-    for (const { id } of records) this.#told.set(id, { start: true, warning: true, end: true });
+    for (const { id } of records) this.#told.set(id, toldIn(ALL));
+  }
+
+  /** Goes on where `place` was: all is told of those before it. */
+  resume(records: readonly EvaluationRecord[], place: GroupPlace | undefined): void {
+    this.read(records);
+    for (const [index, { id }] of records.entries()) {
+      if (place === undefined || index > place.index) return;
+      this.#told.set(id, toldIn(index < place.index ? ALL : place.told));
+    }
+  }
+
+  /** The newest of which something was told. */
+  place(): GroupPlace | undefined {
+    const index = this.#records.findLastIndex(({ id }) => this.#told.has(id));
+    const told = this.#told.get(this.#records[index]?.id ?? "");
+    if (told === undefined) return undefined;
+    const bit = (what: keyof Told) => (told[what] ? BITS[what] : 0);
+    return { index, told: bit("start") | bit("warning") | bit("end") };
   }
 
   /** What comes before a loop's events. */
@@ -33,11 +58,10 @@ export class RecordedGroups {
     if (loop.loopId === group.judgeLoopId) yield* this.#warning(group);
   }
 
-  /** What comes behind a loop's events. @param later - Loops that come after it. */
-  *behind(loop: LoopRecord, later: readonly LoopRecord[]): Generator<GroupEvent, void, void> {
+  /** What comes behind the events of its last loop. */
+  *behind(loop: LoopRecord): Generator<GroupEvent, void, void> {
     const group = this.#of(loop);
-    if (group === undefined || later.some(({ evaluation }) => evaluation === group.id)) return;
-    yield* this.#end(group);
+    if (group !== undefined) yield* this.#end(group);
   }
 
   /** Of those that have no loops. */
@@ -99,6 +123,14 @@ export class RecordedGroups {
       timestamp: timestamp(endedAtMs),
     };
   }
+}
+
+function toldIn(bits: number): Told {
+  return {
+    start: (bits & BITS.start) !== 0,
+    warning: (bits & BITS.warning) !== 0,
+    end: (bits & BITS.end) !== 0,
+  };
 }
 
 function timestamp(atMs: number): string {

@@ -5,40 +5,49 @@ import type { EvaluationRecord } from "../transcript/evaluation.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import type { RecordedPlace } from "./cursor.ts";
+import { FollowedLoop } from "./followed-loop.ts";
 import { type GroupEvent, RecordedGroups } from "./recorded-groups.ts";
-import type { WatchItem } from "./watch.ts";
 
-/** What a watcher has read of one loop. */
-type Followed = {
-  readonly record: LoopRecord;
-  /** The number of the next event. */
-  next: number;
-  ended: boolean;
-  /** Turns whose answer is recorded. */
-  readonly answered: Set<number>;
-  /** The turn that the newest events belong to. */
-  turn: number;
-  /** Calls, as `turn/id`, whose result is recorded. */
-  readonly results: Set<string>;
-};
+/** Something that was recorded. `message` is what the event names by position. */
+export type News =
+  | {
+      readonly type: "event";
+      readonly event: LoopEvent;
+      readonly message?: AgentMessage;
+      readonly record: LoopRecord;
+    }
+  | { readonly type: "group"; readonly event: GroupEvent };
 
-/** Follows the recorded events of a session from one loop on. */
+/** Follows the recorded events of a session from a place on. */
 export class Recorded {
   readonly #open: () => Promise<Transcript | undefined>;
   readonly #session: string;
-  readonly #loops = new Map<string, Followed>();
+  readonly #loops = new Map<string, FollowedLoop>();
   readonly #groups = new RecordedGroups();
-  #skipped: Set<string> = new Set();
+  readonly #skipped = new Set<string>();
+  /** In order of start. */
+  #records: readonly LoopRecord[] = [];
+  /** Of so many of them nothing more comes. */
+  #first = 0;
 
   constructor(open: () => Promise<Transcript | undefined>, session: string) {
     this.#open = open;
     this.#session = session;
   }
 
-  /** Chooses where to begin. @param openSince - When the open run began; absent: no run is open. */
-  async begin(from: "loop" | "session" | "now", openSince: Date | undefined): Promise<void> {
+  /**
+   * Chooses where to begin, and gives what is known there of turns that are under way.
+   *
+   * @param openSince - When the open run began; absent: no run is open.
+   */
+  async *begin(
+    from: "loop" | "session" | "now",
+    openSince: Date | undefined,
+  ): AsyncGenerator<News, void, void> {
     const groups = await this.#evaluations();
-    const loops = await this.#records();
+    this.#groups.read(groups);
+    const loops = await this.#readRecords();
     if (from === "session") return;
     const newest = loops.at(-1);
     const over =
@@ -47,86 +56,130 @@ export class Recorded {
     const group = groups.find(({ id }) => id === newest?.evaluation) ?? begunSince(newest, groups.at(-1));
     const isNewest = (loop: LoopRecord) =>
       loop === newest || (group !== undefined && loop.evaluation === group.id);
-    const skipped = from === "now" || over ? loops : loops.filter((loop) => !isNewest(loop));
-    this.#skipped = new Set(skipped.map(({ loopId }) => loopId));
+    const isFollowed = (loop: LoopRecord) =>
+      isNewest(loop) && (from === "now" ? loop.status === "running" : !over);
+    for (const loop of loops) if (!isFollowed(loop)) this.#skipped.add(loop.loopId);
     this.#groups.skip(groups.filter((one) => one !== group || (over && one.id === newest.evaluation)));
     if (from !== "now") return;
-    // The loops that run are followed from their next event on.
-    const running = loops.filter((loop) => isNewest(loop) && loop.status === "running");
-    for (const { loopId } of running) this.#skipped.delete(loopId);
-    for await (const _ of this.news());
+    for (const loop of loops.filter(isFollowed)) yield* this.#beginOfTurn(loop);
+    yield* this.news();
+  }
+
+  /** Goes on where a reader stood, and gives what that one knew of turns that were under way. */
+  async *resume({ first, loops, group }: RecordedPlace): AsyncGenerator<News, void, void> {
+    this.#groups.resume(await this.#evaluations(), group);
+    const records = await this.#readRecords();
+    this.#first = first;
+    for (const [index, place] of loops.entries()) {
+      const record = records[first + index];
+      if (record === undefined) return;
+      if (place === "skipped") this.#skipped.add(record.loopId);
+      else yield* this.#known(record, place.turnAt, place.next);
+    }
   }
 
   /** What was recorded since the last call. */
-  async *news(): AsyncGenerator<WatchItem, void, void> {
+  async *news(): AsyncGenerator<News, void, void> {
     const transcript = await this.#open();
     if (transcript === undefined) return;
     this.#groups.read(await this.#evaluations());
-    const records = await this.#records();
+    const records = await this.#readRecords();
+    const lastOf = new Map(records.map(({ evaluation, loopId }) => [evaluation, loopId]));
     for (const [index, record] of records.entries()) {
-      yield* asItems(this.#groups.before(record));
-      yield* this.#newsOf(transcript, record);
-      yield* asItems(this.#groups.behind(record, records.slice(index + 1)));
+      yield* asNews(this.#groups.before(record));
+      if (index >= this.#first) yield* this.#newsOf(transcript, record);
+      if (lastOf.get(record.evaluation) === record.loopId) yield* asNews(this.#groups.behind(record));
     }
-    yield* asItems(this.#groups.alone(records));
-  }
-
-  async *#newsOf(transcript: Transcript, record: LoopRecord): AsyncGenerator<WatchItem, void, void> {
-    if (this.#skipped.has(record.loopId)) return;
-    const loop = this.#follow(record);
-    if (loop.ended) return;
-    const events = await transcript.events(record.loopId, loop.next);
-    for await (const { event, message } of this.#withMessages(transcript, record.branch, events)) {
-      note(loop, event, message);
-      yield { type: "event", event, ...(message === undefined ? {} : { message }) };
-    }
+    yield* asNews(this.#groups.alone(records));
   }
 
   /** Whether what a delta is a part of is still to be recorded. */
-  async isOpen(delta: Delta): Promise<boolean> {
+  isOpen(delta: Delta): boolean {
     if (this.#skipped.has(delta.loopId)) return false;
     const loop = this.#loops.get(delta.loopId);
-    if (loop === undefined) return true;
-    if (loop.ended) return false;
-    const { body, turn } = delta;
-    switch (body.type) {
-      case "text":
-      case "thinking":
-      case "tool-call":
-        return !loop.answered.has(turn);
-      case "tool-start":
-      case "tool-output":
-      case "progress":
-        return !loop.results.has(`${turn}/${body.toolCallId}`);
-      case "attempt":
-      case "dropped":
-        return turn >= loop.turn;
-      case "recorded":
-        return false;
+    if (loop !== undefined) return loop.isOpen(delta);
+    return delta.body.type !== "recorded" && !this.#isPast(delta.loopId);
+  }
+
+  record(loopId: string): LoopRecord | undefined {
+    return this.#records.findLast((record) => record.loopId === loopId);
+  }
+
+  /** Where this stands, behind the newest of its news. */
+  place(): RecordedPlace {
+    while (this.#first < this.#records.length && this.#isOver(this.#records[this.#first])) this.#first += 1;
+    const places = this.#records.slice(this.#first).map(({ loopId }) => {
+      if (this.#skipped.has(loopId)) return "skipped" as const;
+      const { next = 0, turnAt = 0 } = this.#loops.get(loopId) ?? {};
+      return { next, turnAt };
+    });
+    const touched = places.findLastIndex((place) => place === "skipped" || place.next > 0);
+    return { first: this.#first, loops: places.slice(0, touched + 1), group: this.#groups.place() };
+  }
+
+  /** The loop with this number in the session. */
+  loopAt(index: number): string | undefined {
+    return this.#records[index]?.loopId;
+  }
+
+  #isOver(record: LoopRecord | undefined): boolean {
+    if (record === undefined) return false;
+    return this.#skipped.has(record.loopId) || this.#loops.get(record.loopId)?.ended === true;
+  }
+
+  #isPast(loopId: string): boolean {
+    const index = this.#records.findLastIndex((record) => record.loopId === loopId);
+    return index >= 0 && index < this.#first;
+  }
+
+  async *#newsOf(transcript: Transcript, record: LoopRecord): AsyncGenerator<News, void, void> {
+    if (this.#skipped.has(record.loopId)) return;
+    const loop = this.#follow(record);
+    if (loop.ended) return;
+    yield* this.#told(transcript, record, await transcript.events(record.loopId, loop.next));
+  }
+
+  async *#beginOfTurn(record: LoopRecord): AsyncGenerator<News, void, void> {
+    const events = (await (await this.#open())?.events(record.loopId, 0)) ?? [];
+    const turnAt = events.findLast(({ body }) => body.type === "TurnStart")?.sequence ?? 0;
+    yield* this.#known(record, turnAt, events.length);
+  }
+
+  /** A stretch of a loop that is known: from the beginning of its newest turn up to, not including, an event. */
+  async *#known(record: LoopRecord, turnAt: number, next: number): AsyncGenerator<News, void, void> {
+    const loop = this.#follow(record);
+    const transcript = await this.#open();
+    const events = next === 0 ? [] : ((await transcript?.events(record.loopId, turnAt)) ?? []);
+    const known = events.filter(({ sequence }) => sequence < next);
+    if (transcript !== undefined) yield* this.#told(transcript, record, known);
+    loop.next = next;
+  }
+
+  async *#told(
+    transcript: Transcript,
+    record: LoopRecord,
+    events: readonly LoopEvent[],
+  ): AsyncGenerator<News, void, void> {
+    const loop = this.#follow(record);
+    for await (const { event, message } of this.#withMessages(transcript, record.branch, events)) {
+      loop.note(event, message);
+      yield { type: "event", event, record, ...(message === undefined ? {} : { message }) };
     }
   }
 
-  async #records(): Promise<readonly LoopRecord[]> {
-    return (await (await this.#open())?.loops(this.#session)) ?? [];
+  async #readRecords(): Promise<readonly LoopRecord[]> {
+    this.#records = (await (await this.#open())?.loops(this.#session)) ?? [];
+    return this.#records;
   }
 
   async #evaluations(): Promise<readonly EvaluationRecord[]> {
     return (await (await this.#open())?.evaluations(this.#session)) ?? [];
   }
 
-  #follow(record: LoopRecord): Followed {
-    const known = this.#loops.get(record.loopId);
-    if (known !== undefined) return known;
-    const followed: Followed = {
-      record,
-      next: 0,
-      ended: false,
-      answered: new Set(),
-      turn: 0,
-      results: new Set(),
-    };
-    this.#loops.set(record.loopId, followed);
-    return followed;
+  #follow({ loopId }: LoopRecord): FollowedLoop {
+    const loop = this.#loops.get(loopId) ?? new FollowedLoop();
+    this.#loops.set(loopId, loop);
+    return loop;
   }
 
   /** Each event with the message that it names; what stands before a RevertApplied is on the branch that it has left. */
@@ -168,27 +221,8 @@ function begunSince(
   return newest === undefined || newest.startedAtMs <= group.startedAtMs ? group : undefined;
 }
 
-function* asItems(events: Iterable<GroupEvent>): Generator<WatchItem, void, void> {
+function* asNews(events: Iterable<GroupEvent>): Generator<News, void, void> {
   for (const event of events) yield { type: "group", event };
-}
-
-function note(loop: Followed, event: LoopEvent, message: AgentMessage | undefined): void {
-  const { body } = event;
-  loop.next = event.sequence + 1;
-  switch (body.type) {
-    case "TurnStart":
-      loop.turn = body.turn;
-      break;
-    case "MessageEnd":
-      if (message?.role === "assistant") loop.answered.add(message.turnId?.turnIndex ?? loop.turn);
-      break;
-    case "ToolExecutionEnd":
-      loop.results.add(`${loop.turn}/${body.toolCallId}`);
-      break;
-    case "AgentEnd":
-      loop.ended = true;
-      break;
-  }
 }
 
 function positionOf(body: EventBody): number | undefined {

@@ -7,7 +7,7 @@ import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
 
 /** Where the files of a place go: into a new folder beside the repository unless another is named; or where they lay. */
-export type RestoreOptions =
+export type RestoreWorkspaceOptions =
   | { readonly to: "folder"; readonly folder?: string }
   | { readonly to: "in-place" };
 
@@ -33,7 +33,7 @@ export async function restoreWorkspace(
   transcript: Transcript,
   session: string,
   { commit, workspace, at }: KeptWorkspace,
-  options: RestoreOptions,
+  options: RestoreWorkspaceOptions,
   name: string,
 ): Promise<string> {
   try {

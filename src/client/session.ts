@@ -1,8 +1,8 @@
 import type { ZodType } from "zod";
-import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
+import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import { agentEvents } from "./agent-events.ts";
+import type { Edited } from "../transcript/archive.ts";
 import {
   type Answered,
   type ApproveOptions,
@@ -12,6 +12,7 @@ import {
 } from "./approve.ts";
 import { type BranchOptions, branchSession } from "./branch-run.ts";
 import { type BranchTree, branchTree } from "./branches.ts";
+import { type AgentSnapshot, checkpoint, restoreCheckpoint } from "./checkpoint.ts";
 import { type Compacting, compactSession } from "./compact.ts";
 import {
   type ContinueOptions,
@@ -20,18 +21,24 @@ import {
   raiseLimits,
   rerunLoop,
 } from "./continue.ts";
+import { type Deleted, type DeleteOptions, deleteSession } from "./delete.ts";
+import { appendMessages, clearMessages, resetSession, restoreMessages, saveMessages } from "./edit.ts";
 import { type Exploration, type ExploredBranch, type ExploreOptions, exploreSession } from "./explore.ts";
+import { type ExportOptions, exportSession } from "./export.ts";
 import { currentSession, newSession } from "./follow-session.ts";
 import { type ForkedBranch, type ForkOptions, forkSession } from "./fork.ts";
+import { keepSession } from "./keep.ts";
 import type { Link } from "./link.ts";
 import { type SessionResult, withOutput } from "./output.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
-import { type LoopHistory, type MessagesOptions, readEvents, readMessages } from "./read.ts";
+import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read.ts";
+import { type WholeRecord, wholeRecord } from "./record.ts";
 import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
 import { awaitResult } from "./result.ts";
 import { type Rewinding, rewindSession } from "./rewind.ts";
 import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
 import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
+import { type EventsOptions, type SessionEvent, sessionEvents } from "./session-events.ts";
 import type { PlaceOptions } from "./spot.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { type Updated, type UpdateOptions, updateSession } from "./update.ts";
@@ -41,7 +48,7 @@ import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
 /** One session: a conversation that goes on over any number of runs. `Output` is what its results are read as. */
 export class Session<Output = unknown> {
   readonly id: string;
-  /** The run that this handle has started; `result` and `watch` are about it. Else about the newest. */
+  /** The run that this handle has started; `result`, `events` and `watch` are about it. Else about the newest. */
   readonly runId: string | undefined;
   readonly #link: Link;
   readonly #output: ZodType<Output> | undefined;
@@ -169,8 +176,9 @@ export class Session<Output = unknown> {
     return readMessages(this.#link, this.id, options);
   }
 
-  events(): Promise<readonly LoopHistory[]> {
-    return readEvents(this.#link, this.id);
+  /** All loops that were recorded, with their events as they are stored. */
+  loops(): Promise<readonly LoopHistory[]> {
+    return readLoops(this.#link, this.id);
   }
 
   /** What the model was sent for one answer, with where every block of it came from. */
@@ -178,16 +186,20 @@ export class Session<Output = unknown> {
     return turnRequest(this.#link, this.id, options);
   }
 
-  watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
-    return watchSession(this.#link, this.id, {
+  /**
+   * What happens, as it happens: events that say all by themselves, answers in the making among them, each with the cursor
+   * from which a later reader, here or in another process, goes on.
+   */
+  events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
+    return sessionEvents(this.#link, this.id, {
       ...(this.runId === undefined ? {} : { runId: this.runId }),
       ...options,
     });
   }
 
-  /** What `watch` gives, as events that say all by themselves, answers in the making among them. */
-  agentEvents(options: WatchOptions = {}): AsyncIterable<AgentEvent> {
-    return agentEvents(this.#link, this.id, {
+  /** What `events` is made of: recorded events as they are stored, and every piece of live output with its marks. */
+  watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
+    return watchSession(this.#link, this.id, {
       ...(this.runId === undefined ? {} : { runId: this.runId }),
       ...options,
     });
@@ -199,5 +211,62 @@ export class Session<Output = unknown> {
 
   clearQueues(queue: "steering" | "follow-up" | "all" = "all"): Promise<void> {
     return clearQueues(this.#link, this.id, queue);
+  }
+
+  /** The session whole: its loops with their messages, turns and events, how they hang together, and what it comes to. */
+  record(): Promise<WholeRecord> {
+    return wholeRecord(this.#link, this.id);
+  }
+
+  /** The lines of a file that `import` reads, here or elsewhere; safe while a run is open. */
+  export(options?: ExportOptions): AsyncIterable<string> {
+    return exportSession(this.#link, this.id, options);
+  }
+
+  /** With all agents below it. */
+  delete(options?: DeleteOptions): Promise<Deleted> {
+    return deleteSession(this.#link, this.id, options);
+  }
+
+  /** No retention policy takes it, or one may again. */
+  keep(kept = true): Promise<void> {
+    return keepSession(this.#link, this.id, kept);
+  }
+
+  /** Where it stands, to go on from later, here with `restore` or elsewhere with `resume`. */
+  checkpoint(): Promise<AgentSnapshot> {
+    return checkpoint(this.#link, this.id);
+  }
+
+  restore(snapshot: AgentSnapshot): Promise<Edited> {
+    return restoreCheckpoint(this.#link, this.id, snapshot);
+  }
+
+  /** The conversation as a JSON array. */
+  saveMessages(): Promise<string> {
+    return saveMessages(this.#link, this.id);
+  }
+
+  /** Goes on from these instead, on a branch of their own; at rest only, as all that changes a conversation from outside. */
+  restoreMessages(saved: string | readonly AgentMessage[]): Promise<Edited> {
+    return restoreMessages(this.#link, this.id, saved);
+  }
+
+  replaceMessages(messages: readonly AgentMessage[]): Promise<Edited> {
+    return restoreMessages(this.#link, this.id, messages);
+  }
+
+  appendMessages(...messages: readonly AgentMessage[]): Promise<Edited> {
+    return appendMessages(this.#link, this.id, messages);
+  }
+
+  /** Begins with nothing, on a branch of its own: what was said stays in the record. */
+  clearMessages(): Promise<Edited> {
+    return clearMessages(this.#link, this.id);
+  }
+
+  /** Stops what runs, lets go of all that waits, and begins with nothing. */
+  reset(): Promise<Edited> {
+    return resetSession(this.#link, this.id);
   }
 }

@@ -1,28 +1,43 @@
 import { existsSync } from "node:fs";
+import type { EncryptionOptions } from "../codec/encryption.ts";
 import type { Home } from "../config/home.ts";
-import { LocalHub } from "../stream/local-hub.ts";
+import { openHub } from "../stream/open-hub.ts";
 import type { StreamHub } from "../stream/stream.ts";
-import { SqliteTranscript } from "../transcript/sqlite/sqlite-transcript.ts";
+import { openTranscript, type TranscriptPlace } from "../transcript/open-transcript.ts";
 import { StoreError } from "../transcript/store-error.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
 
-/** What lies on this machine; opened when it is needed for the first time. What was given is not closed. */
+/** What lies on this machine, or in the database; opened when it is needed for the first time. What was given is not closed. */
 export class Storage {
   readonly home: Home;
+  /** The database that holds all of it, where one is named. */
+  readonly database: string | undefined;
   readonly #given: { readonly transcript: Transcript | undefined; readonly hub: StreamHub | undefined };
   #transcript: Promise<Transcript> | undefined;
+  readonly #encryption: EncryptionOptions | undefined;
   #hub: StreamHub | undefined;
 
-  constructor(home: Home, given: { transcript: Transcript | undefined; hub: StreamHub | undefined }) {
+  constructor(
+    home: Home,
+    given: { transcript: Transcript | undefined; hub: StreamHub | undefined },
+    database?: string,
+    encryption?: EncryptionOptions,
+  ) {
     this.home = home;
+    this.database = database;
     this.#given = given;
+    this.#encryption = encryption;
   }
 
-  /** The transcript; makes the file when there is none. */
+  get place(): TranscriptPlace {
+    return { path: this.home.transcript, database: this.database, encryption: this.#encryption };
+  }
+
+  /** The transcript; makes it when there is none. */
   async transcript(): Promise<Transcript> {
     if (this.#given.transcript !== undefined) return this.#given.transcript;
-    this.#transcript ??= SqliteTranscript.open({ path: this.home.transcript });
+    this.#transcript ??= openTranscript(this.place);
     try {
       return await this.#transcript;
     } catch (error) {
@@ -34,12 +49,14 @@ export class Storage {
   /** The transcript, unless nothing was ever written here. */
   async existing(): Promise<Transcript | undefined> {
     const known = this.#given.transcript !== undefined || this.#transcript !== undefined;
-    return known || existsSync(this.home.transcript) ? this.transcript() : undefined;
+    return known || this.database !== undefined || existsSync(this.home.transcript)
+      ? this.transcript()
+      : undefined;
   }
 
   hub(): StreamHub {
     if (this.#given.hub !== undefined) return this.#given.hub;
-    this.#hub ??= new LocalHub(this.home.folder);
+    this.#hub ??= openHub({ folder: this.home.folder, database: this.database });
     return this.#hub;
   }
 

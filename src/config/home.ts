@@ -23,5 +23,10 @@ export function homeAt(folder = process.env["HOLDFAST_HOME"] ?? join(homedir(), 
   };
 }
 
+/** Where Temporal's dev server keeps its state, below the folder of its own. */
+export function serverDatabase(folder: string): string {
+  return join(folder, "temporal.sqlite");
+}
+
 /** The task queue that workers poll and clients start runs on, unless said otherwise. */
 export const DEFAULT_TASK_QUEUE = "holdfast";

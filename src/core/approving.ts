@@ -8,6 +8,8 @@ import type { State } from "./state.ts";
 
 // What becomes of calls that wait for a person, while their siblings go on.
 
+/** Begins what the model reads of a call that a person has refused. */
+export const REFUSED_TEXT = "Refused by a person";
 const NOBODY_ANSWERED_TEXT = "Refused: a person had to agree, and nobody answered in time";
 
 /** The outbox is written down, or could not be: it rides along with the next command then. */
@@ -31,7 +33,7 @@ export function approvalAnswered(
   if (call === undefined) return state;
   if (answer.type === "refuse") {
     const why = answer.reason === undefined || answer.reason === "" ? "" : `: ${answer.reason}`;
-    return refuseAsked(state, phase, index, { answer: "refused", by }, `Refused by a person${why}`);
+    return refuseAsked(state, phase, index, { answer: "refused", by }, `${REFUSED_TEXT}${why}`);
   }
   const { arguments: changed, always } = answer;
   const grants = withGrant(state.grants ?? [], always === true ? grantFor(call) : undefined);

@@ -38,6 +38,8 @@ export type OpenLoopCommand = Numbered & {
   readonly spawn?: SpawnRef;
   /** The loop is one of an evaluation's. */
   readonly part?: LoopPart;
+  /** What earlier loops of the run have left. */
+  readonly expects?: { readonly branch: string; readonly length: number };
 };
 
 export type CallModelCommand = Writing & {

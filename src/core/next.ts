@@ -31,6 +31,7 @@ export function next(state: State): Command {
         ...(phase.continuation === undefined ? {} : { continuation: phase.continuation }),
         ...(state.task === undefined ? {} : { spawn: state.task.spawn }),
         ...(state.part === undefined ? {} : { part: state.part }),
+        ...(state.length === 0 ? {} : { expects: { branch: state.branch, length: state.length } }),
       };
     case "calling-model": {
       const { definitionHash, maxRetries } = pinnedOf(state);

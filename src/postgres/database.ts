@@ -19,6 +19,8 @@ export type DatabaseOptions = {
 const PATIENCE_MS = 10_000;
 const LIMITS: Limits = { statementMs: 30_000, lockMs: 10_000, idleMs: 30_000 };
 const PAUSE_MS = { first: 25, longest: 1_000 };
+/** Of those before it that a write is kept waiting by; a server that is away must not hold up a whole row of them. */
+const LEAST_WAIT_MS = 1_000;
 /** How often another transaction may have been in the way at once. */
 const MAX_CONFLICTS = 10;
 
@@ -38,6 +40,7 @@ export class Database {
   readonly #turns = new Turns();
   readonly #beginRead: string;
   readonly #settings: string;
+  readonly #underWay = new Set<Promise<unknown>>();
   #closed = false;
 
   private constructor(options: DatabaseOptions) {
@@ -83,16 +86,38 @@ export class Database {
 
   /** @param work - Begun anew when it has to be done again; each time it sees one state of the whole database. */
   read<T>(work: () => Work<T>): Promise<T> {
-    return this.#insisting("read", this.#deadline(), () => this.#readOnce(work));
+    return this.#taken(() => this.#insisting("read", this.#deadline(), () => this.#readOnce(work)));
   }
 
-  /** @param names - What nobody else may be writing to meanwhile. */
-  write<T>(names: readonly string[], work: () => Work<T>): Promise<T> {
-    const numbers = [...new Set(names.map((name) => lockNumber(this.#target.schema, name)))].sort();
-    const deadline = this.#deadline();
-    return this.#turns.take(numbers, () =>
-      this.#insisting("written to", deadline, () => this.#writeOnce(numbers, work)),
+  /** @param names - What nobody else may be writing to meanwhile; `everything` where that cannot be said before. */
+  write<T>(names: readonly string[] | "everything", work: () => Work<T>): Promise<T> {
+    const { schema } = this.#target;
+    const isAll = names === "everything";
+    const numbers = isAll ? [] : [...new Set(names.map((name) => lockNumber(schema, `of ${name}`)))].sort();
+    const begin = this.#beginWrite(isAll, numbers);
+    const beganMs = performance.now();
+    const deadline = beganMs + this.#patienceMs;
+    return this.#taken(() =>
+      this.#turns.take(numbers, () => {
+        const waitedMs = Math.round(performance.now() - beganMs);
+        if (waitedMs > Math.max(this.#patienceMs, LEAST_WAIT_MS)) {
+          const what = `it could not be written to: what was to be written before it took ${waitedMs} ms`;
+          throw postgresError("busy", this.name, what);
+        }
+        return this.#insisting("written to", deadline, () => this.#writeOnce(begin, work));
+      }),
     );
+  }
+
+  async #taken<T>(begin: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new PostgresError("other", `PostgreSQL ${this.name} was closed.`);
+    const work = begin();
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
   }
 
   #deadline(): number {
@@ -107,9 +132,11 @@ export class Database {
     }
   }
 
+  /** Lets what was asked for before come to its end, and refuses what comes later. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await Promise.allSettled(this.#underWay);
     await this.#connections.close();
   }
 
@@ -131,9 +158,9 @@ export class Database {
     return value;
   }
 
-  async #writeOnce<T>(numbers: readonly string[], work: () => Work<T>): Promise<T> {
+  async #writeOnce<T>(begin: string, work: () => Work<T>): Promise<T> {
     const connection = await this.#connect();
-    const transaction = new Transaction(connection, this.#beginWrite(numbers), this.#target.prepares);
+    const transaction = new Transaction(connection, begin, this.#target.prepares);
     let whole = false;
     try {
       const value = await transaction.carryOut(work());
@@ -150,8 +177,13 @@ export class Database {
     }
   }
 
-  #beginWrite(numbers: readonly string[]): string {
-    const locks = numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`);
+  /** Who names something shares the whole with the others who do; who takes everything has it alone. */
+  #beginWrite(isAll: boolean, numbers: readonly string[]): string {
+    const whole = lockNumber(this.#target.schema, "everything");
+    const locks = [
+      `SELECT pg_advisory_xact_lock${isAll ? "" : "_shared"}('${whole}')`,
+      ...numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`),
+    ];
     const facts = `SELECT pg_current_xact_id()::text AS xid, pg_backend_pid() AS pid,
       (SELECT max(version) FROM migrations WHERE part = '${this.#part.name}') AS version`;
     return ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, ...locks, facts].join("; ");
@@ -161,11 +193,6 @@ export class Database {
   async #insisting<T>(what: string, deadline: number, attempt: () => Promise<T>): Promise<T> {
     let conflicts = 0;
     for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
-      if (this.#closed) throw new PostgresError("other", `PostgreSQL ${this.name} was closed.`);
-      if (performance.now() > deadline) {
-        const late = `what was before it has taken ${this.#patienceMs} ms and more`;
-        throw postgresError("busy", this.name, `it could not be ${what} in time: ${late}`);
-      }
       let thrown: unknown;
       try {
         return await attempt();
@@ -180,7 +207,7 @@ export class Database {
       const { cause } = thrown;
       const { fault, again } = diagnose(cause);
       if (again === "at-once") conflicts += 1;
-      const isOver = performance.now() + pauseMs > deadline || conflicts > MAX_CONFLICTS;
+      const isOver = this.#closed || performance.now() + pauseMs > deadline || conflicts > MAX_CONFLICTS;
       if (again === "never" || isOver) {
         const tried = again === "never" ? "" : `, and so for ${this.#patienceMs} ms`;
         throw postgresError(fault, this.name, `it could not be ${what}: ${saidBy(cause)}${tried}`, cause);

@@ -22,6 +22,14 @@ export const ConfigSnapshot = z.object({
   model: z.string(),
   provider: z.string().optional(),
   configId: z.string().optional(),
+  /** What people call the model. */
+  name: z.string().optional(),
+  api: z.string().optional(),
+  baseUrl: z.string().optional(),
+  reasoning: z.boolean().optional(),
+  contextWindow: z.number().int().optional(),
+  /** Of one answer. */
+  maxTokens: z.number().int().optional(),
   thinking: z.string().optional(),
   temperature: z.number().optional(),
 });

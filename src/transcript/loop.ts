@@ -36,6 +36,8 @@ export type LoopOpening = {
    * A loop of kind `compaction` takes nothing of it.
    */
   readonly inbox?: readonly NewMessage[] | undefined;
+  /** What the run knows to be there, of loops before. */
+  readonly expects?: { readonly branch: string; readonly length: number } | undefined;
   readonly prompts: readonly NewMessage[];
   /** Why nothing may join the conversation: the inbox stays as it is. */
   readonly rejected?: string | undefined;

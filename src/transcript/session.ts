@@ -28,6 +28,8 @@ export type SessionRecord = {
   readonly status: LoopStatus;
   /** The call that it was made for, when it is a sub-agent's. */
   readonly spawn?: SpawnRef | undefined;
+  /** No retention policy takes it; absent: one may. */
+  readonly scope?: "persistent" | undefined;
 };
 
 export type BranchRecord = {

@@ -5,9 +5,19 @@ export class FencedError extends Error {
 
 /**
  * Why the store did not answer. `busy`, `full`, `read-only` and `unreachable` pass when their cause is gone;
- * `damaged` and `newer` need a person, and leave the file as it was.
+ * the others need a person, and leave the store as it was. `behind`: a run counts on entries that are not there; `ahead`:
+ * the transcript holds something else where a run is to write. Both mean that it and Temporal's store are not of one time.
  */
-export type StoreFault = "busy" | "full" | "read-only" | "unreachable" | "damaged" | "newer" | "other";
+export type StoreFault =
+  | "busy"
+  | "full"
+  | "read-only"
+  | "unreachable"
+  | "damaged"
+  | "newer"
+  | "behind"
+  | "ahead"
+  | "other";
 
 export class StoreError extends Error {
   override readonly name = "StoreError";

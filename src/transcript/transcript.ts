@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../schema/record.ts";
+import type { Archive } from "./archive.ts";
 import type {
   EvaluationClosing,
   EvaluationOpened,
@@ -107,6 +108,9 @@ export interface Transcript {
   signOut(processId: string): Promise<void>;
   processes(host: string): Promise<readonly WorkerProcess[]>;
   remains(processId: string): Promise<Remains>;
+
+  /** What is done with whole sessions. */
+  readonly archive: Archive;
 
   close(): Promise<void>;
 }

@@ -25,6 +25,11 @@ export type HoldfastWorkerOptions = {
   readonly taskQueue?: string;
   /** Where transcript and live output lie; else `HOLDFAST_HOME`, else `~/.holdfast`. */
   readonly home?: string;
+  /**
+   * The PostgreSQL database that holds both instead, which workers of several hosts may share:
+   * `postgresql://user:password@host:5432/database`. Else `HOLDFAST_DATABASE_URL`; an empty word means none.
+   */
+  readonly database?: string;
   /** Your own tools, beside the six that are built in. */
   readonly tools?: readonly Tool[];
   /**

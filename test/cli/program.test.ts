@@ -22,6 +22,7 @@ test("pin: the commands", () => {
     "run",
     "compare",
     "chat",
+    "attach",
     "init",
     "config",
     "list",
@@ -42,10 +43,20 @@ test("pin: the commands", () => {
     "raise-limit",
     "update",
     "stop",
+    "sessions",
+    "search",
+    "export",
+    "import",
+    "keep",
+    "delete",
+    "retention",
     "job",
     "schedule",
     "worker",
+    "serve",
     "doctor",
+    "backup",
+    "restore",
   ]);
 });
 

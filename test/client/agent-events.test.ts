@@ -28,7 +28,7 @@ test("answers are told while they are made; in the end all is told once, in orde
   await session.start("Go");
   const seen: AgentEvent[] = [];
   let liveWords = "";
-  for await (const event of holdfast.agentEvents(session.id)) {
+  for await (const { event } of holdfast.events(session.id)) {
     expect(AgentEvent.parse(JSON.parse(JSON.stringify(event)))).toEqual(event);
     seen.push(event);
     const isSecond = event.type === "MessageUpdate" && event.message.turnId?.turnIndex === 1;
@@ -57,7 +57,7 @@ test("answers are told while they are made; in the end all is told once, in orde
   expect(ends).toEqual(recorded);
   // Who comes when all is over reads the same from the record.
   const later: AgentEvent[] = [];
-  for await (const event of holdfast.agentEvents(session.id)) later.push(event);
+  for await (const { event } of holdfast.events(session.id)) later.push(event);
   expect(later.map(({ type }) => type)).toEqual(durable.map(({ type }) => type));
   expect(later.at(-1)).toEqual(seen.at(-1));
 });

@@ -201,7 +201,7 @@ test("compact reaches a run, or makes a loop of its own at rest; a long focus is
   expect(focuses).toEqual([{ focus: "the payments" }, {}]);
   expect(await holdfast.compact(session.id)).toMatchObject({ by: "own-loop" });
   await holdfast.result(session.id);
-  expect((await holdfast.events(session.id)).at(-1)?.events.map(({ body }) => body.type)).toEqual([
+  expect((await holdfast.loops(session.id)).at(-1)?.events.map(({ body }) => body.type)).toEqual([
     "AgentStart",
     "AgentEnd",
   ]);

@@ -1,81 +1,23 @@
 import { expect, test } from "vitest";
-import { Recorded } from "../../src/client/recorded.ts";
-import type { WatchItem } from "../../src/client/watch.ts";
-import type { AgentMessage } from "../../src/schema/message.ts";
-import type { EventBody, LoopEvent } from "../../src/schema/record.ts";
-import type { Delta, DeltaBody } from "../../src/stream/stream.ts";
+import { type News, Recorded } from "../../src/client/recorded.ts";
 import type { EvaluationRecord } from "../../src/transcript/evaluation.ts";
 import type { LoopRecord } from "../../src/transcript/loop.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { answer, Book, delta, NO_USAGE } from "./book.ts";
 
-const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
-
-function answer(turnIndex: number, loopId: string): AgentMessage {
-  return {
-    role: "assistant",
-    content: [{ type: "text", text: `answer ${turnIndex}` }],
-    stopReason: "stop",
-    model: "m",
-    provider: "p",
-    usage: NO_USAGE,
-    timestamp: 0,
-    turnId: { loopId, turnIndex },
-  };
+function follow(book: Book): Recorded {
+  return new Recorded(async () => book.transcript, "s");
 }
 
-/** A transcript that is written to by the test. */
-class Book {
-  readonly records: LoopRecord[] = [];
-  readonly written = new Map<string, LoopEvent[]>();
-  readonly messages: AgentMessage[] = [];
-  evaluations: EvaluationRecord[] = [];
-
-  loop(loopId: string, facts: Partial<LoopRecord> = {}): void {
-    this.records.push({
-      loopId,
-      session: "s",
-      kind: { type: "initial" },
-      definitionHash: "h",
-      model: "m",
-      branch: "main",
-      from: 0,
-      status: "running",
-      startedAtMs: 0,
-      ...facts,
-    });
-    this.written.set(loopId, []);
-  }
-
-  event(loopId: string, body: EventBody): void {
-    const events = this.written.get(loopId)!;
-    events.push({ loopId, sequence: events.length, atMs: 0, body });
-  }
-
-  get transcript(): Transcript {
-    return {
-      loops: async () => this.records,
-      evaluations: async () => this.evaluations,
-      events: async (loopId: string, from: number) => this.written.get(loopId)!.slice(from),
-      entries: async (_session: string, _branch: string, from: number, to: number) =>
-        this.messages
-          .map((message, position) => ({ position, message, origin: "model" as const, tokens: 0 }))
-          .slice(from, to),
-    } as unknown as Transcript;
-  }
-
-  recorded(): Recorded {
-    return new Recorded(async () => this.transcript, "s");
-  }
+async function begin(recorded: Recorded, from: "loop" | "session" | "now", since?: Date): Promise<void> {
+  for await (const _ of recorded.begin(from, since));
 }
 
 async function news(recorded: Recorded): Promise<string[]> {
-  const items: WatchItem[] = [];
+  const items: News[] = [];
   for await (const item of recorded.news()) items.push(item);
   return items.map((item) => {
     if (item.type === "group") return item.event.type;
-    return item.type === "event"
-      ? `${item.event.loopId}:${item.event.sequence}:${item.event.body.type}`
-      : "delta";
+    return `${item.event.loopId}:${item.event.sequence}:${item.event.body.type}`;
   });
 }
 
@@ -111,32 +53,16 @@ function closed(id: string): Partial<EvaluationRecord> {
   };
 }
 
-function delta(loopId: string, turn: number, body: DeltaBody): Delta {
-  return {
-    session: "s",
-    run: "r",
-    loopId,
-    turn,
-    command: 1,
-    call: 0,
-    generation: 1,
-    attempt: 1,
-    sequence: 0,
-    atMs: 0,
-    body,
-  };
-}
-
 test("every event comes once, across loops, with the message that it names", async () => {
   const book = new Book();
-  const recorded = book.recorded();
-  await recorded.begin("session", undefined);
+  const recorded = follow(book);
+  await begin(recorded, "session", undefined);
   expect(await news(recorded)).toEqual([]);
   book.loop("one");
   book.messages.push(answer(0, "one"));
   book.event("one", { type: "AgentStart", kind: { type: "initial" } });
   book.event("one", { type: "MessageEnd", position: 0 });
-  const items: WatchItem[] = [];
+  const items: News[] = [];
   for await (const item of recorded.news()) items.push(item);
   expect(items[1]).toMatchObject({ type: "event", message: { role: "assistant" } });
   book.event("one", {
@@ -156,8 +82,8 @@ test("a loop that ended before the open run began is not shown to who follows th
   const book = new Book();
   book.loop("old", { status: "completed", endedAtMs: 1_000 });
   book.event("old", { type: "AgentStart", kind: { type: "initial" } });
-  const recorded = book.recorded();
-  await recorded.begin("loop", new Date(2_000));
+  const recorded = follow(book);
+  await begin(recorded, "loop", new Date(2_000));
   book.loop("new");
   book.event("new", { type: "AgentStart", kind: { type: "default" } });
   expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
@@ -169,8 +95,8 @@ test("with no run open, the newest loop is shown whole", async () => {
   book.loop("first", { status: "completed", endedAtMs: 1_000 });
   book.loop("last", { status: "completed", endedAtMs: 2_000 });
   book.event("last", { type: "AgentStart", kind: { type: "default" } });
-  const recorded = book.recorded();
-  await recorded.begin("loop", undefined);
+  const recorded = follow(book);
+  await begin(recorded, "loop", undefined);
   expect(await news(recorded)).toEqual(["last:0:AgentStart"]);
 });
 
@@ -178,18 +104,18 @@ test("from now on: the loop that runs goes on behind what is recorded", async ()
   const book = new Book();
   book.loop("one");
   book.event("one", { type: "AgentStart", kind: { type: "initial" } });
-  const recorded = book.recorded();
-  await recorded.begin("now", new Date(0));
+  const recorded = follow(book);
+  await begin(recorded, "now", new Date(0));
   book.event("one", { type: "TurnStart", turn: 0, trigger: "user" });
   expect(await news(recorded)).toEqual(["one:1:TurnStart"]);
 });
 
 test("live output is shown until what it is a part of is recorded", async () => {
   const book = new Book();
-  const recorded = book.recorded();
-  await recorded.begin("session", undefined);
-  const text = (turn: number) => recorded.isOpen(delta("one", turn, { type: "text", text: "x" }));
-  const output = (toolCallId: string) =>
+  const recorded = follow(book);
+  await begin(recorded, "session", undefined);
+  const text = async (turn: number) => recorded.isOpen(delta("one", turn, { type: "text", text: "x" }));
+  const output = async (toolCallId: string) =>
     recorded.isOpen(delta("one", 0, { type: "tool-output", toolCallId, toolName: "bash", text: "x" }));
   expect(await text(0)).toBe(true);
   book.loop("one");
@@ -214,23 +140,23 @@ test("live output is shown until what it is a part of is recorded", async () => 
 
 test("the loops of an evaluation are watched together, between its brackets, and the warning comes before the judge [PAR-12, PAR-13]", async () => {
   const book = new Book();
-  const begin = (loopId: string, facts: Partial<LoopRecord> = {}) => {
+  const open = (loopId: string, facts: Partial<LoopRecord> = {}) => {
     book.loop(loopId, facts);
     book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
   };
-  begin("old", { status: "completed", endedAtMs: 1_000 });
+  open("old", { status: "completed", endedAtMs: 1_000 });
   book.evaluations = [evaluation("e")];
-  begin("e.1", { evaluation: "e", startedAtMs: 2_100 });
-  begin("e.2", { evaluation: "e", startedAtMs: 2_100 });
-  const recorded = book.recorded();
-  await recorded.begin("loop", new Date(1_900));
+  open("e.1", { evaluation: "e", startedAtMs: 2_100 });
+  open("e.2", { evaluation: "e", startedAtMs: 2_100 });
+  const recorded = follow(book);
+  await begin(recorded, "loop", new Date(1_900));
   expect(await news(recorded)).toEqual(["ParallelLoopStart", "e.1:0:AgentStart", "e.2:0:AgentStart"]);
   book.evaluations = [evaluation("e", { warning: "too large" })];
   expect(await news(recorded)).toEqual([]);
-  begin("e.3", { evaluation: "e", startedAtMs: 2_200 });
+  open("e.3", { evaluation: "e", startedAtMs: 2_200 });
   expect(await news(recorded)).toEqual(["ProgressMessage", "e.3:0:AgentStart"]);
   book.evaluations = [evaluation("e", { warning: "too large", ...closed("e") })];
-  begin("new");
+  open("new");
   expect(await news(recorded)).toEqual(["ParallelLoopEnd", "new:0:AgentStart"]);
   expect(await news(recorded)).toEqual([]);
 });
@@ -242,8 +168,8 @@ test("who watches the newest loop is told nothing of an evaluation before it, ho
   book.loop("cut-off.1", { evaluation: "cut-off", startedAtMs: 2_600, status: "aborted", endedAtMs: 4_000 });
   book.loop("new", { startedAtMs: 5_000 });
   book.event("new", { type: "AgentStart", kind: { type: "initial" } });
-  const recorded = book.recorded();
-  await recorded.begin("loop", new Date(4_900));
+  const recorded = follow(book);
+  await begin(recorded, "loop", new Date(4_900));
   expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
 });
 
@@ -254,8 +180,8 @@ test("who begins with what comes now is told of branches that are at work, not o
     book.loop(loopId, { evaluation: "e", startedAtMs: 2_100 });
     book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
   }
-  const recorded = book.recorded();
-  await recorded.begin("now", new Date(1_900));
+  const recorded = follow(book);
+  await begin(recorded, "now", new Date(1_900));
   expect(await news(recorded)).toEqual([]);
   book.event("e.1", { type: "TurnStart", turn: 0, trigger: "user" });
   expect(await news(recorded)).toEqual(["e.1:1:TurnStart"]);

@@ -59,7 +59,6 @@ test("a rolling deploy under load, between two versions, costs no answer and no 
     workers.push(await stage.worker(versions[deploy % 2]));
     await sleep(300);
     inFlight.push(await openRuns());
-    console.log(new Date().toISOString(), "kill", workers[0]?.id);
     expect(await workers.shift()?.kill("SIGTERM")).toEqual({ code: 0, signal: null });
   }
   deploying = false;
@@ -72,12 +71,14 @@ test("a rolling deploy under load, between two versions, costs no answer and no 
   const ran = readdirSync(stage.home).filter((name) => name.startsWith("runs-"));
   expect(ran).toHaveLength(sessions.length * 3);
   for (const name of ran) expect(readFileSync(join(stage.home, name), "utf8")).toBe("run\n");
-  const all: string[] = [];
+  let late = 0;
   for (const session of sessions) {
     await expectWhole(stage, session);
-    all.push(...(await troubles(session)));
+    const seen = await troubles(session);
+    expect(seen.filter((trouble) => trouble !== LATE)).toEqual([]);
+    late += seen.length;
   }
-  console.log(sessions.length, inFlight, all);
+  expect(late).toBeLessThanOrEqual(2 * DEPLOYS);
 }, 180_000);
 
 async function openRuns(): Promise<number> {
@@ -87,21 +88,22 @@ async function openRuns(): Promise<number> {
   return counted.count;
 }
 
+/** A workflow task that was on its way to the worker that ended: it is given out again after five seconds. */
+const LATE = "a workflow task was lost on its way";
+const START_TO_CLOSE = 1;
+
 /** What an operator would call an error, as the run's history has it. */
 async function troubles(session: Session): Promise<string[]> {
-  const { events = [] } = await session.handle.fetchHistory();
-  return (events ?? []).flatMap((event) => [
-    ...(event.activityTaskFailedEventAttributes
-      ? [`activity failed: ${event.activityTaskFailedEventAttributes.failure?.message}`]
-      : []),
-    ...(event.activityTaskTimedOutEventAttributes ? ["activity timed out"] : []),
-    ...(event.workflowTaskFailedEventAttributes
-      ? [`task failed: ${event.workflowTaskFailedEventAttributes.failure?.message}`]
-      : []),
-    ...(event.workflowTaskTimedOutEventAttributes
-      ? [
-          `task timed out: ${event.workflowTaskTimedOutEventAttributes.timeoutType} ${event.eventId} ${new Date(Number(event.eventTime?.seconds) * 1000).toISOString()} ${(events ?? []).find((e) => e.eventId?.toString() === event.workflowTaskTimedOutEventAttributes?.startedEventId?.toString())?.workflowTaskStartedEventAttributes?.identity}`,
-        ]
-      : []),
-  ]);
+  const { events } = await session.handle.fetchHistory();
+  return (events ?? []).flatMap((event) => {
+    const { activityTaskFailedEventAttributes: failed, workflowTaskFailedEventAttributes: taskFailed } =
+      event;
+    const { workflowTaskTimedOutEventAttributes: timedOut } = event;
+    return [
+      ...(failed ? [`activity failed: ${failed.failure?.message}`] : []),
+      ...(event.activityTaskTimedOutEventAttributes ? ["activity timed out"] : []),
+      ...(taskFailed ? [`workflow task failed: ${taskFailed.failure?.message}`] : []),
+      ...(timedOut ? [timedOut.timeoutType === START_TO_CLOSE ? LATE : "workflow task not taken"] : []),
+    ];
+  });
 }

@@ -30,8 +30,10 @@ const START_TIMEOUT_MS = 30_000;
 const USER = "holdfast";
 
 /** Runs the server until it ends, or our end of the pipe is closed: it ends with us, however we end. */
-const KEEPER = `"$0" "$@" </dev/null & server=$!
-{ cat >/dev/null; kill -INT $server 2>/dev/null; } &
+const KEEPER = `exec 3<&0
+"$0" "$@" </dev/null 3<&- & server=$!
+{ cat <&3 >/dev/null; kill -INT $server 2>/dev/null; } &
+exec 3<&-
 wait $server; code=$?; kill $! 2>/dev/null; exit $code`;
 
 /** Debian's packages keep them out of the path. */

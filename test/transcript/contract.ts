@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { FencedError } from "../../src/transcript/store-error.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { archiveContract } from "./archive-contract.ts";
 import { askedBranchContract } from "./asked-branch-contract.ts";
 import { branchContract } from "./branch-contract.ts";
 import { evaluationContract } from "./evaluation-contract.ts";
@@ -30,6 +31,7 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
     evaluationContract(make);
     contentContract(make);
     processContract(make);
+    archiveContract(make);
     propertyContract(make);
     forkPropertyContract(make);
   });

@@ -1,7 +1,11 @@
-import { describe } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
+import { FencedError } from "../../src/transcript/store-error.ts";
+import { ended, said } from "./child.ts";
+import { postgresChild } from "./child-postgres.ts";
 import { transcriptContract } from "./contract.ts";
 import { missingPostgres, PostgresBench } from "./postgres-bench.ts";
+import { entry, message, NOTHING, opening, step, texts, write } from "./story.ts";
 
 describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", () => {
   const bench = PostgresBench.forEachTest();
@@ -11,4 +15,171 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
     second: () => PostgresTranscript.open({ url: bench.url }),
     dispose: async () => undefined,
   }));
+
+  describe("several processes on one database", () => {
+    test("three processes write at once: every step is claimed once, every entry is there", async () => {
+      const transcript = await bench.opened();
+      const { loopId } = await transcript.openLoop(opening());
+      const script = (name: string) => `
+        const transcript = await PostgresTranscript.open({ url });
+        let mine = 0;
+        await Promise.all(Array.from({ length: 60 }, async (_, number) => {
+          const step = { session: "s", run: "r1", number: number + 1, call: 0, kind: "t", generation: 1,
+            process: "${name}", activityId: "1" };
+          const place = { loopId: "${loopId}", branch: "main", base: number + 1 };
+          const claimed = await transcript.claim(step, place, { entries: [], events: [] }, 1);
+          if (claimed.type === "stored" || claimed.executions > 1) return;
+          mine += 1;
+          const message = { role: "user", content: [], timestamp: 1 };
+          await transcript.store({ ...place, step, atMs: 1, outbox: { entries: [], events: [] },
+            entries: [{ position: number + 1, origin: "tool", message }], result: 1 })
+            .catch((error) => { if (error.name !== "FencedError") throw error; });
+        }));
+        await transcript.close();
+        say(String(mine));`;
+      const children = ["a", "b", "c"].map((name) => postgresChild(bench.url, script(name)));
+      const mine = await Promise.all(children.map(said));
+      expect(await Promise.all(children.map(ended))).toEqual([0, 0, 0]);
+      expect(mine.map(Number).reduce((sum, count) => sum + count)).toBe(60);
+      const steps = await transcript.steps("s");
+      expect(steps.filter(({ number }) => number > 0)).toHaveLength(60);
+    });
+
+    test("a process that slept while another took its step over cannot write it", async () => {
+      const transcript = await bench.opened();
+      const { loopId } = await transcript.openLoop(opening());
+      const sleeper = postgresChild(
+        bench.url,
+        `const transcript = await PostgresTranscript.open({ url });
+         const step = { session: "s", run: "r1", number: 1, call: 0, kind: "t", generation: 1, process: "asleep" };
+         const place = { loopId: "${loopId}", branch: "main", base: 1 };
+         const outbox = { entries: [], events: [] };
+         await transcript.claim(step, place, outbox, 1);
+         say("claimed");
+         await new Promise((resolve) => process.stdin.once("data", resolve));
+         const entries = [{ position: 1, origin: "tool", message: { role: "user", content: [], timestamp: 1 } }];
+         await transcript.store({ ...place, step, atMs: 2, outbox, entries, result: 1 })
+           .then(() => say("stored"), (error) => say(error.name));
+         await transcript.close();
+         process.exit(0);`,
+      );
+      expect(await said(sleeper)).toBe("claimed");
+      sleeper.kill("SIGSTOP");
+      const place = { loopId, branch: "main", base: 1 };
+      const over = step({ generation: 2, process: "awake" });
+      const claimed = await transcript.claim(over, place, NOTHING, 2);
+      expect(claimed).toMatchObject({ type: "claimed", executions: 2, lost: { process: "asleep" } });
+      sleeper.stdin!.write("go");
+      sleeper.kill("SIGCONT");
+      expect(await said(sleeper)).toBe(FencedError.name);
+      await ended(sleeper);
+      await transcript.store(write(place, { step: over, entries: [entry(1, "mine")] }));
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "mine"]);
+    });
+
+    test("SIGKILL in the middle of writing leaves all or nothing of each write, and no lock", async () => {
+      const transcript = await bench.opened();
+      const { loopId } = await transcript.openLoop(opening());
+      const writer = postgresChild(
+        bench.url,
+        `const transcript = await PostgresTranscript.open({ url });
+         const message = { role: "user", content: [{ type: "text", text: "z".repeat(3000) }], timestamp: 1 };
+         for (let at = 1; ; at += 3) {
+           const step = { session: "s", run: "r1", number: at, call: 0, kind: "t", generation: 1, process: "p" };
+           const entries = [0, 1, 2].map((index) => ({ position: at + index, origin: "tool", message }));
+           const outbox = { entries: [], events: [] };
+           await transcript.store({ loopId: "${loopId}", branch: "main", base: at, step, atMs: 1, outbox, entries, result: at });
+           say(String(at));
+         }`,
+      );
+      let answered = -1;
+      for (let seen = 0; seen < 20; seen++) answered = Number((await said(writer)).split("\n").at(-1));
+      writer.kill("SIGKILL");
+      await ended(writer);
+      const length = await transcript.length("s", "main");
+      expect((length - 1) % 3).toBe(0);
+      expect(length).toBeGreaterThanOrEqual(answered + 3);
+      const place = { loopId, branch: "main", base: length };
+      await transcript.store(write(place, { step: step({ number: 999 }), entries: [entry(length, "on")] }));
+      expect((await texts(transcript, "s", "main")).at(-1)).toBe("on");
+    });
+
+    test("an idle transcript does not keep its process alive", async () => {
+      const idle = postgresChild(
+        bench.url,
+        "await PostgresTranscript.open({ url }).then((t) => t.signOut('x')); say('ok');",
+      );
+      expect(await said(idle)).toBe("ok");
+      idle.stdin?.end();
+      expect(await ended(idle)).toBe(0);
+    });
+  });
+
+  test("close lets pending writes finish, and refuses later ones", async () => {
+    const transcript = await bench.opened();
+    await transcript.openLoop(opening());
+    const writes = Promise.all(
+      Array.from({ length: 50 }, (_, index) => transcript.putText(`text ${index}`, 1)),
+    );
+    await transcript.close();
+    const hashes = await writes;
+    const again = await bench.opened();
+    expect(await again.text(hashes[49]!)).toBe("text 49");
+    await expect(transcript.putText("late", 1)).rejects.toThrow(/closed/);
+    await expect(transcript.session("s")).rejects.toThrow(/closed/);
+  });
+
+  test("many writes at once take no more connections than the address allows", async () => {
+    const transcript = await bench.opened({
+      url: bench.withParameters({ schema: bench.schema, pool: "3", application_name: "counted" }),
+    });
+    let most = 0;
+    let over = false;
+    const counting = (async () => {
+      while (!over) {
+        const text = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'counted'";
+        const [row] = await bench.sql<{ n: number }>(text);
+        most = Math.max(most, row!.n);
+      }
+    })();
+    await Promise.all(
+      Array.from({ length: 100 }, (_, at) =>
+        transcript.openLoop(opening({ step: step({ session: `s${at}`, run: `r${at}`, number: 0 }) })),
+      ),
+    );
+    over = true;
+    await counting;
+    expect(most).toBe(3);
+    expect(await transcript.sessions({ limit: 200 })).toHaveLength(100);
+  });
+
+  test("ids may hold what a text of the server's cannot", async () => {
+    const transcript = await bench.opened();
+    const odd = ["nul \0 in it", "\uFDD0", "\uFDD00", "' OR 1 = 1 --", "?", "$1", "emoji 😀"];
+    for (const [index, id] of odd.entries()) {
+      const own = step({ session: id, run: `r${index}`, number: 0 });
+      await transcript.openLoop(opening({ step: own, prompts: [message(id)] }));
+    }
+    for (const id of odd) {
+      expect((await transcript.session(id))?.id).toBe(id);
+      expect((await transcript.entries(id, "main", 0, 9))[0]?.messageId).toBe(id);
+    }
+    expect((await transcript.sessions({ limit: 9 })).map(({ id }) => id).sort()).toEqual([...odd].sort());
+  });
+
+  test("a number that would not come back as it was is refused", async () => {
+    const transcript = await bench.opened();
+    await transcript.openLoop(opening());
+    await bench.sql("UPDATE sessions SET created_at_ms = 9007199254740993");
+    await expect(transcript.session("s")).rejects.toThrow(/9007199254740993 is too large/);
+  });
+
+  test("without prepared statements it does the same, as behind a pooler of transactions", async () => {
+    const transcript = await bench.opened({
+      url: bench.withParameters({ schema: bench.schema, prepare: "off", application_name: "bare" }),
+    });
+    const { loopId } = await transcript.openLoop(opening());
+    await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, "one")] }));
+    expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"]);
+  });
 });

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { LATEST } from "../../src/transcript/sqlite/migrations.ts";
 import { Sql } from "../../src/transcript/sqlite/sql.ts";
@@ -9,11 +10,16 @@ import { entry, opening, step, texts, write } from "./story.ts";
 
 const bench = SqliteBench.forEachTest();
 
-transcriptContract("SqliteTranscript", async () => ({
-  transcript: await bench.opened(),
-  second: () => SqliteTranscript.open({ path: bench.path }),
-  dispose: async () => undefined,
-}));
+let made = 0;
+
+transcriptContract("SqliteTranscript", async () => {
+  const path = join(bench.folder, `${made++}.db`);
+  return {
+    transcript: await bench.opened({ path }),
+    second: () => SqliteTranscript.open({ path }),
+    dispose: async () => undefined,
+  };
+});
 
 describe("several processes on one file", () => {
   test("four processes write at once: every step is claimed once, every entry is there", async () => {

@@ -82,7 +82,9 @@ describe("an evaluation [PAR-01]", () => {
     const chosen = loops.find(({ parallel }) => parallel?.isSelected);
     expect(loops.at(-1)).toMatchObject({ parentLoopId: chosen?.loopId, branch: chosen?.branch });
     const marks: string[] = [];
-    for await (const { type } of client.agentEvents(contest.id, { from: "session" })) {
+    for await (const {
+      event: { type },
+    } of client.events(contest.id, { from: "session" })) {
       if (type === "AgentStart" || type.startsWith("Parallel")) marks.push(type);
     }
     expect(marks).toEqual(["ParallelLoopStart", "AgentStart", "AgentStart", "ParallelLoopEnd", "AgentStart"]);
@@ -253,7 +255,7 @@ describe("a judge [PAR-06]", () => {
     expect(record?.warning).toMatch(/too large for the judge/);
     const client = await connectTo(stage);
     const told: string[] = [];
-    for await (const event of client.agentEvents(contest.id, { from: "session" })) {
+    for await (const { event } of client.events(contest.id, { from: "session" })) {
       if (event.type === "ProgressMessage") told.push(event.loopId, event.text);
     }
     expect(told).toEqual([record?.judgeLoopId, record?.warning]);
@@ -401,7 +403,7 @@ test("watchers see brackets around the loops of all branches, in their order [EV
     session: contest.id,
   });
   const seen: { type: string; loopId?: string }[] = [];
-  for await (const event of started.agentEvents()) seen.push(event as never);
+  for await (const { event } of started.events()) seen.push(event as never);
   const result = await started.result();
   expect(result).toMatchObject({ text: "one", selected: { index: 0 }, session: contest.id });
   expect(seen[0]).toMatchObject({

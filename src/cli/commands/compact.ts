@@ -50,7 +50,7 @@ type Sizes = { readonly tokensBefore: number; readonly tokensAfter: number };
 /** Of the compaction that was just started, when it is over; nothing when there was nothing to make smaller. */
 async function sizesOf(holdfast: Holdfast, session: string): Promise<Sizes | undefined> {
   await holdfast.result(session);
-  const events = (await holdfast.events(session)).at(-1)?.events ?? [];
+  const events = (await holdfast.loops(session)).at(-1)?.events ?? [];
   const ended = events.map(({ body }) => body).findLast((body) => body.type === "CompactionEnded");
   if (ended?.type !== "CompactionEnded") return undefined;
   return { tokensBefore: ended.estimatedTokensBefore, tokensAfter: ended.estimatedTokensAfter };

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { connect } from "../../client/index.ts";
+import { DATABASE_URL } from "../../config/database.ts";
 import { startDevServer } from "../../devserver/start-server.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -38,6 +39,17 @@ async function dev(context: Context, flags: Flags): Promise<number> {
       "`holdfast dev` starts a server of its own: choose its port with --port. For a worker of another server there is `holdfast worker --address`.",
     );
   }
+  if (said(options.database) !== undefined) {
+    throw new UsageError(
+      "`holdfast dev` keeps everything in the home folder. For a worker with a database there is `holdfast worker --database`.",
+    );
+  }
+  if (said(streams.env[DATABASE_URL]) !== undefined) {
+    const other = "other commands look there, unless they are told --database ''";
+    context.tell(
+      `${DATABASE_URL} is set, but \`holdfast dev\` keeps everything in the home folder; ${other}.`,
+    );
+  }
   const stop = interrupted(streams.signals);
   const home = makeHome(options.home);
   const server = await startDevServer({
@@ -47,13 +59,13 @@ async function dev(context: Context, flags: Flags): Promise<number> {
     ...(flags.uiPort === undefined ? {} : { uiPort: portFrom("--ui-port", flags.uiPort) }),
   });
   try {
-    const holdfast = await connect({ ...context.connectOptions(), address: server.address });
+    const holdfast = await connect({ ...context.connectOptions(), ...EMBEDDED, address: server.address });
     const { taskQueue } = holdfast;
     await holdfast.health({ register: true });
     await holdfast.close();
     const { address, namespace, uiUrl, logFile, alreadyRunning } = server;
     say(context, { type: "server", address, namespace, uiUrl, logFile, alreadyRunning, home: home.folder });
-    const keeper = await startWorker(context, { address, namespace, taskQueue }, (event) =>
+    const keeper = await startWorker(context, { ...EMBEDDED, address, namespace, taskQueue }, (event) =>
       say(context, event),
     );
     try {
@@ -76,6 +88,13 @@ async function dev(context: Context, flags: Flags): Promise<number> {
   }
   say(context, { type: "ended" });
   return EXIT.ok;
+}
+
+/** Whatever the environment says. */
+const EMBEDDED = { database: "" } as const;
+
+function said(word: string | undefined): string | undefined {
+  return word === undefined || word.trim() === "" ? undefined : word;
 }
 
 type Happening =

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { RestoreOptions } from "../../client/index.ts";
+import type { RestoreWorkspaceOptions } from "../../client/index.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -81,7 +81,7 @@ async function fork(context: Context, session: string, flags: Flags): Promise<nu
 function restoreFrom({
   restoreWorkspace: folder,
   restoreInPlace = false,
-}: Flags): RestoreOptions | undefined {
+}: Flags): RestoreWorkspaceOptions | undefined {
   if (folder !== undefined && restoreInPlace) {
     throw new UsageError("Say --restore-workspace or --restore-in-place, not both.");
   }

@@ -74,7 +74,7 @@ async function show(context: Context, session: string, flags: Flags): Promise<nu
       }
       return EXIT.ok;
     }
-    for (const { loop, events } of await holdfast.events(session)) {
+    for (const { loop, events } of await holdfast.loops(session)) {
       if (context.json) for (const event of events) context.printJson(event);
       else {
         const ended = loop.outcome === undefined ? loop.status : describeOutcome(loop.outcome);

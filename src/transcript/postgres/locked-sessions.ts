@@ -1,13 +1,14 @@
+import type { BodyLine } from "../../schema/export-line.ts";
 import type { OperationArguments, OperationName } from "../sql/operations.ts";
 
-type Sessions = {
-  readonly [Name in OperationName]: (...values: OperationArguments<Name>) => readonly string[];
-};
+type Locked = readonly string[] | "everything";
+type Sessions = { readonly [Name in OperationName]: (...values: OperationArguments<Name>) => Locked };
 
 /**
  * The sessions that an operation writes to. It holds them until it is committed, so that it sees what a single writer
  * would see.
  *
+ * One that finds out by itself which sessions it writes to holds everything: nobody writes meanwhile, as with one writer.
  * Those of no session are single statements, or have only rows that are written once under their hash.
  */
 const SESSIONS: Sessions = {
@@ -31,11 +32,30 @@ const SESSIONS: Sessions = {
   followSession: ({ id, previous }) => [id, previous],
   rotateSession: ({ session, next }) => [session, next],
   keepSnapshot: ({ session }) => [session],
-  bequeath: (session) => [session],
+  bequeath: () => "everything",
+  importLines: (_, lines) => sessionsIn(lines),
+  finishImport: (_, sessions) => sessions,
+  edit: ({ session }) => [session],
+  setScope: (session) => [session],
+  beginDelete: () => "everything",
+  deletePage: () => "everything",
+  nameText: () => [],
+  sweepTexts: () => "everything",
+  fillSearch: () => [],
+  // Each row is compared before it is set.
+  rekey: () => [],
   signIn: () => [],
   signOut: () => [],
 };
 
-export function lockedSessions(name: OperationName, values: readonly unknown[]): readonly string[] {
-  return (SESSIONS[name] as (...values: readonly unknown[]) => readonly string[])(...values);
+/** Events name their loop alone; nobody else writes to a loop of a session that is being brought in. */
+function sessionsIn(lines: readonly BodyLine[]): readonly string[] {
+  const named = lines.flatMap((line) =>
+    line.type === "session" ? [line.id] : "session" in line ? [line.session] : [],
+  );
+  return [...new Set(named)];
+}
+
+export function lockedSessions(name: OperationName, values: readonly unknown[]): Locked {
+  return (SESSIONS[name] as (...values: readonly unknown[]) => Locked)(...values);
 }

@@ -1,9 +1,9 @@
-import { StoreError } from "../store-error.ts";
 import type { NewEntry, NewEvent, Place } from "../write.ts";
-import { type Branch, createBranch, findBranch, revertBranchId } from "./branches.ts";
+import { type Branch, createBranch, findBranch, lengthOf, revertBranchId } from "./branches.ts";
 import { putEntries } from "./entries.ts";
 import { appear, newestOrdinal, putEvents } from "./events.ts";
 import { adoptMissing, branchForRun } from "./forks.ts";
+import { behind } from "./out-of-step.ts";
 import { takeUp } from "./reset.ts";
 import { exec, get, type Work } from "./statement.ts";
 
@@ -28,7 +28,8 @@ export function* append(write: Append): Work<string> {
   const branch = yield* placed(write);
   const loop = yield* get<LoopRow>("SELECT ref, branch FROM loops WHERE loop_id = ?", place.loopId);
   if (loop === undefined) {
-    if (write.events.length > 0) throw missing(`no loop ${place.loopId}, whose events were to be written`);
+    if (write.events.length > 0)
+      throw behind(`it has no loop ${place.loopId}, whose events are to be written`);
     return branch;
   }
   const writer = yield* appear(loop.ref, run);
@@ -50,7 +51,8 @@ function* placed(write: Append): Work<string> {
   const { session, run, place, entries } = write;
   const named = yield* findBranch(session, place.branch);
   if (named === undefined) {
-    if (entries.length > 0) throw missing(`session ${session} has no branch ${place.branch} to write to`);
+    if (entries.length > 0 || place.base > 0)
+      throw behind(`session ${session} has no branch ${place.branch}`);
     return place.branch;
   }
   const { fork } = place;
@@ -71,9 +73,9 @@ function* written(
 ): Work<Branch> {
   const base = Math.min(at, ...entries.map((entry) => entry.position));
   const branch = yield* adoptMissing(yield* branchForRun(session, start, run, base, entries), base);
+  const length = yield* lengthOf(branch);
+  // A run passes a position only when all before it is there.
+  if (length < base)
+    throw behind(`branch ${branch.id} of session ${session} has ${length} entries of ${base}`);
   return yield* putEntries(session, branch, run, entries);
-}
-
-function missing(what: string): StoreError {
-  return new StoreError("other", `The transcript has ${what}. Open the loop first.`);
 }

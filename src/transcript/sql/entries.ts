@@ -3,7 +3,11 @@ import type { Entry, EntryOrigin } from "../../schema/record.ts";
 import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
+import { ahead } from "./out-of-step.ts";
+import { placeOf, secret } from "./private.ts";
+import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
 const INLINE_BYTES = 2048;
@@ -18,11 +22,14 @@ export function* putEntries(
   let branch = start;
   for (const entry of entries) {
     if (branch.parent !== null && entry.position < branch.position) continue;
-    const there = yield* get(
-      "SELECT 1 AS there FROM entries WHERE branch = ? AND position = ?",
+    const there = yield* get<{ message_id: string | null }>(
+      "SELECT message_id FROM entries WHERE branch = ? AND position = ?",
       branch.ref,
       entry.position,
     );
+    if (there !== undefined && there.message_id !== (entry.messageId ?? null)) {
+      throw ahead(`entry ${entry.position} of branch ${branch.id} is another message`);
+    }
     if (there === undefined) branch = yield* insert(session, branch, run, entry);
   }
   return yield* advance(branch, start);
@@ -43,9 +50,10 @@ function* insert(session: string, branch: Branch, run: string, entry: NewEntry):
     entry.messageId ?? null,
     tokens,
     next ? branch.tokens : null,
-    large ? null : message,
+    secret(large ? null : message, "entries.message", run, entry.position),
     large ? yield* putContent(message) : null,
   );
+  yield* indexEntry(branch.ref, entry.position, entry.message);
   if (entry.messageId !== undefined) {
     yield* exec(
       "INSERT INTO message_ids (session, id) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -82,6 +90,7 @@ export function* advance(branch: Branch, written: Branch = branch): Work<Branch>
 }
 
 type EntryRow = {
+  run: string;
   position: number;
   origin: EntryOrigin;
   message_id: string | null;
@@ -93,7 +102,7 @@ type EntryRow = {
 /** The rows of one stretch from `from` on, at most `limit`. */
 export function* entryRows(stretch: Stretch, from: number, limit: number): Work<readonly EntryRow[]> {
   return yield* all<EntryRow>(
-    `SELECT position, origin, message_id, tokens, message, content FROM entries
+    `SELECT run, position, origin, message_id, tokens, message, content FROM entries
      WHERE branch = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`,
     stretch.branch,
     from,
@@ -103,7 +112,8 @@ export function* entryRows(stretch: Stretch, from: number, limit: number): Work<
 }
 
 export function* entryOf(row: EntryRow): Work<Entry> {
-  const message = row.message ?? (yield* textOf(row.content!))!;
+  const place = placeOf("entries.message", [row.run, row.position]);
+  const message = wordsIn(row, "message", place) ?? (yield* textOf(row.content!))!;
   return {
     position: row.position,
     origin: row.origin,

@@ -11,13 +11,18 @@ import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
 import { lastNumber } from "./evaluations.ts";
 import { appear, newestOrdinal } from "./events.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { loopBefore } from "./loop-before.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
+import { ahead, behind } from "./out-of-step.ts";
+import { placeOf, secret } from "./private.ts";
 import { openedBeforeReset } from "./reset.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
+import { nameText } from "./texts.ts";
+import { wordsIn } from "./vault.ts";
 
 type SessionRow = {
   readonly head_branch: string;
@@ -29,11 +34,16 @@ type SessionRow = {
 export function* openLoop(opening: LoopOpening): Work<LoopOpened> {
   const { step, atMs } = opening;
   const before = yield* resultOf(step);
-  if (before !== undefined) return before.result as LoopOpened;
+  if (before !== undefined) return yield* asOpened(opening, before.result as LoopOpened);
+  yield* mustBeSeen(step.session);
   const opened = (yield* openedBeforeReset(opening)) ?? (yield* newLoop(opening));
   yield* takeAndFinish(step, opened, opened, atMs);
   // As it is, not sorted: a request is made again byte for byte.
-  if (opening.terms !== undefined) yield* setNote(step, yield* putContent(JSON.stringify(opening.terms)));
+  if (opening.terms !== undefined) {
+    const hash = yield* putContent(JSON.stringify(opening.terms));
+    yield* nameText(step.session, hash);
+    yield* setNote(step, hash);
+  }
   return opened;
 }
 
@@ -44,6 +54,7 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
     step.session,
   );
   const { part } = opening;
+  if (opening.expects !== undefined) yield* mustReach(step.session, opening.expects);
   if (session === undefined) yield* createSession(opening);
   else if (part === undefined) yield* abortRunning(step.session, atMs);
 
@@ -62,6 +73,8 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
   yield* takeFromInbox(step.session, rejected === undefined ? words : refused);
   yield* noteInSession(opening, branch, loopId);
   const view = yield* viewBefore(branch, from);
+  const grants =
+    session === undefined ? null : wordsIn(session, "grants", placeOf("sessions.grants", [step.session]));
   return {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -70,7 +83,7 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
     from,
     tokensBefore: yield* tokensBefore(branch, from),
     ...(view === undefined ? {} : { view }),
-    ...(session === undefined || session.grants === null ? {} : { grants: JSON.parse(session.grants) }),
+    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,
@@ -80,6 +93,24 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
     ...(rejected === undefined ? {} : { rejected }),
     ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
   };
+}
+
+/** It was opened for these prompts, or refused whatever was asked; another opening under its number is not ours. */
+function* asOpened({ step, prompts }: LoopOpening, opened: LoopOpened): Work<LoopOpened> {
+  if (opened.rejected !== undefined) return opened;
+  for (const { id } of prompts) {
+    if (yield* isEntered(step.session, id)) continue;
+    throw ahead(`step ${step.number} of run ${step.run} has opened loop ${opened.loopId} with other prompts`);
+  }
+  return opened;
+}
+
+/** What an earlier loop of the run has left. */
+function* mustReach(session: string, expects: NonNullable<LoopOpening["expects"]>): Work<void> {
+  const branch = yield* findBranch(session, expects.branch);
+  const length = branch === undefined ? 0 : yield* lengthOf(branch);
+  if (length >= expects.length) return;
+  throw behind(`branch ${expects.branch} of session ${session} has ${length} entries of ${expects.length}`);
 }
 
 /** The loop before the place where this one begins: the session's last one, unless it says where (ID-05). */
@@ -165,7 +196,7 @@ function* createLoop(
     segment,
     number,
     parentLoopId ?? null,
-    json(opening.kind),
+    secret(json(opening.kind), "loops.kind", loopId),
     opening.definitionHash,
     opening.model,
     branch.id,
@@ -240,28 +271,29 @@ function spoken(message: NewMessage, loopId: string): UserMessage {
 export function* closeLoop(closing: LoopClosing): Work<Stored> {
   return yield* store(closing, function* (branch) {
     const { loopId, status, atMs, step } = closing;
+    const grants = closing.grants === undefined ? null : json(closing.grants);
     const loop = yield* get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
-    if (loop === undefined) throw new StoreError("other", `The transcript has no loop ${loopId} to close.`);
+    if (loop === undefined) throw behind(`it has no loop ${loopId}, which is to be closed`);
     if ((yield* appear(loop.ref, step.run)).ordinal !== (yield* newestOrdinal(loop.ref))) return;
     yield* exec(
       `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ?, grants = ?
        WHERE ref = ?`,
       status,
       atMs,
-      json(closing.outcome),
+      secret(json(closing.outcome), "loops.outcome", loopId),
       json(closing.usage),
       closing.costUsd,
       closing.turns,
-      closing.grants === undefined ? null : json(closing.grants),
+      secret(grants, "loops.grants", loopId),
       loop.ref,
     );
-    yield* keepView(loop.ref, { branch, to: closing.to, view: closing.view });
+    yield* keepView(loopId, { branch, to: closing.to, view: closing.view });
     yield* exec(
       `UPDATE sessions SET status = ?, last_active_at_ms = ?, grants = coalesce(?, grants)
        WHERE id = ? AND last_loop_id = ?`,
       status,
       atMs,
-      closing.grants === undefined ? null : json(closing.grants),
+      secret(grants, "sessions.grants", step.session),
       step.session,
       loopId,
     );

@@ -1,4 +1,6 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { BodyLine } from "../../schema/export-line.ts";
+import type { Edit } from "../archive.ts";
 import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
 import type { ForkAsked, RewindAsked } from "../fork.ts";
 import type { SessionFollowing, SessionRotation } from "../formation.ts";
@@ -12,14 +14,20 @@ import { fork, rewind } from "./asked-branches.ts";
 import { bequeath } from "./bequeath.ts";
 import { putContent, putText } from "./contents.ts";
 import { saveDefinition, setDefinition } from "./definitions.ts";
+import { beginDelete, deletePage } from "./delete.ts";
+import { edit, setScope } from "./edit.ts";
 import { closeEvaluation, openEvaluation, warnOfEvaluation } from "./evaluations.ts";
 import { followSession, rotateSession } from "./formation.ts";
+import { finishImport, importLines } from "./import.ts";
 import { putInbox } from "./inbox.ts";
 import { closeLoop, openLoop } from "./loops.ts";
 import { signIn, signOut } from "./processes.ts";
+import { type RekeyCursor, rekey } from "./rekey.ts";
+import { fillSearch } from "./search.ts";
 import { keepSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claim, noteGroup, release, setNote, store } from "./steps.ts";
+import { nameText, sweepTexts } from "./texts.ts";
 
 /** Everything that writes, by name: what crosses to an engine is a name and its arguments. */
 export const OPERATIONS = {
@@ -35,7 +43,7 @@ export const OPERATIONS = {
     store(write, () => putInbox(write.step.session, messages)),
   storeDefinition: (write: StoreWrite, definition: SessionDefinition, terms: string) =>
     store(write, function* () {
-      yield* putContent(terms);
+      yield* nameText(write.step.session, yield* putContent(terms));
       yield* setDefinition(write.step.session, definition);
     }),
   setDefinition: (session: string, definition: SessionDefinition) => setDefinition(session, definition),
@@ -43,12 +51,23 @@ export const OPERATIONS = {
   openEvaluation: (opening: EvaluationOpening) => openEvaluation(opening),
   warnOfEvaluation: (evaluation: string, warning: string) => warnOfEvaluation(evaluation, warning),
   closeEvaluation: (closing: EvaluationClosing) => closeEvaluation(closing),
+  rekey: (to: string | null, cursor?: RekeyCursor) => rekey(to, cursor),
   fork: (asked: ForkAsked) => fork(asked),
   rewind: (asked: RewindAsked) => rewind(asked),
   followSession: (following: SessionFollowing) => followSession(following),
   rotateSession: (rotation: SessionRotation) => rotateSession(rotation),
   keepSnapshot: (snapshot: NewSnapshot) => keepSnapshot(snapshot),
   bequeath: (session: string) => bequeath(session),
+  importLines: (token: string, lines: readonly BodyLine[], atMs: number) => importLines(token, lines, atMs),
+  finishImport: (token: string, sessions: readonly string[], digest: string) =>
+    finishImport(token, sessions, digest),
+  edit: (change: Edit) => edit(change),
+  setScope: (session: string, scope: "ephemeral" | "persistent") => setScope(session, scope),
+  beginDelete: (session: string) => beginDelete(session),
+  deletePage: (session: string, atMs: number) => deletePage(session, atMs),
+  nameText: (owner: string, hash: string) => nameText(owner, hash),
+  sweepTexts: (atMs: number, limit: number) => sweepTexts(atMs, limit),
+  fillSearch: (limit: number) => fillSearch(limit),
   signIn: (process: WorkerProcess) => signIn(process),
   signOut: (processId: string) => signOut(processId),
 };

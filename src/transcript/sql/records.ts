@@ -4,9 +4,11 @@ import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
 import type { StepRecord } from "../step.ts";
 import { groupOf } from "./evaluations.ts";
+import { placeOf } from "./private.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
-type SessionRow = {
+export type SessionRow = {
   id: string;
   agent_name: string;
   definition_hash: string;
@@ -19,10 +21,11 @@ type SessionRow = {
   spawn: string | null;
   agent_id: string | null;
   formation: string | null;
+  scope: string | null;
 };
 
 export function* sessionOf(id: string): Work<SessionRecord | undefined> {
-  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", id);
   return row === undefined ? undefined : sessionRecord(row);
 }
 
@@ -32,7 +35,7 @@ export function* sessionsOf(filter: {
   status?: LoopStatus;
   spawnedBy?: string;
 }): Work<SessionRecord[]> {
-  const conditions: string[] = [];
+  const conditions: string[] = ["hidden IS NULL"];
   const values: Value[] = [];
   if (filter.agentName !== undefined) {
     conditions.push("agent_name = ?");
@@ -46,12 +49,12 @@ export function* sessionsOf(filter: {
     conditions.push("spawned_by = ?");
     values.push(filter.spawnedBy);
   }
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const text = `SELECT * FROM sessions ${where} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
+  const text = `SELECT * FROM sessions WHERE ${conditions.join(" AND ")} ORDER BY last_active_at_ms DESC, id LIMIT ?`;
   return (yield* all<SessionRow>(text, ...values, filter.limit)).map(sessionRecord);
 }
 
-function sessionRecord(row: SessionRow): SessionRecord {
+export function sessionRecord(row: SessionRow): SessionRecord {
+  const spawn = wordsIn(row, "spawn", placeOf("sessions.spawn", [row.id]));
   return {
     id: row.id,
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
@@ -64,7 +67,8 @@ function sessionRecord(row: SessionRow): SessionRecord {
     headBranch: row.head_branch,
     loops: row.loops,
     status: row.status,
-    ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) as SpawnRef }),
+    ...(spawn === null ? {} : { spawn: JSON.parse(spawn) as SpawnRef }),
+    ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
   };
 }
 
@@ -96,19 +100,22 @@ export function* loopPage(
   limit: number,
 ): Work<{ ref: number; record: LoopRecord }[]> {
   const text = `SELECT loops.*, evaluations.closed
-    FROM loops LEFT JOIN evaluations ON evaluations.id = loops.evaluation
+    FROM loops JOIN sessions ON sessions.id = loops.session AND sessions.hidden IS NULL
+      LEFT JOIN evaluations ON evaluations.id = loops.evaluation
     WHERE loops.session = ? AND ref > ? ORDER BY ref LIMIT ?`;
   const rows = yield* all<LoopRow>(text, session, behind, limit);
   return rows.map((row) => ({ ref: row.ref, record: loopRecord(row) }));
 }
 
 function loopRecord(row: LoopRow): LoopRecord {
-  const parallel = row.closed === null ? undefined : groupOf(row.loop_id, row.closed);
+  const closed = wordsIn(row, "closed", placeOf("evaluations.closed", [row.evaluation ?? ""]));
+  const parallel = closed === null ? undefined : groupOf(row.loop_id, closed);
+  const outcome = wordsIn(row, "outcome", placeOf("loops.outcome", [row.loop_id]));
   return {
     loopId: row.loop_id,
     session: row.session,
     ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
-    kind: JSON.parse(row.kind),
+    kind: JSON.parse(wordsIn(row, "kind", placeOf("loops.kind", [row.loop_id]))),
     definitionHash: row.definition_hash,
     model: row.model,
     branch: row.branch,
@@ -116,7 +123,7 @@ function loopRecord(row: LoopRow): LoopRecord {
     status: row.status,
     startedAtMs: row.started_at_ms,
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-    ...(row.outcome === null ? {} : { outcome: JSON.parse(row.outcome) }),
+    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
     ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),

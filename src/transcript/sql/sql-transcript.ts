@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
+import type { Archive } from "../archive.ts";
 import type {
   EvaluationClosing,
   EvaluationOpened,
@@ -24,14 +25,18 @@ import { inboxOf } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
 import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
+import type { RekeyCursor, RekeyPage } from "./rekey.ts";
 import { snapshotsOf } from "./snapshots.ts";
+import { SqlArchive } from "./sql-archive.ts";
 import { noteOf } from "./steps.ts";
 
 /** The transcript in a database, whichever engine carries the statements out. */
 export class SqlTranscript implements Transcript {
+  readonly archive: Archive;
   readonly #engine: Engine;
 
   constructor(engine: Engine) {
+    this.archive = new SqlArchive(engine);
     this.#engine = engine;
   }
 
@@ -200,6 +205,13 @@ export class SqlTranscript implements Transcript {
 
   remains(processId: string): Promise<Remains> {
     return this.#engine.read(() => remainsOf(processId));
+  }
+
+  /** Seals one page of what is stored anew; `to` is the key that this transcript writes with. */
+  rekeyPage(to: string | undefined, cursor?: RekeyCursor): Promise<RekeyPage> {
+    return cursor === undefined
+      ? this.#engine.write("rekey", to ?? null)
+      : this.#engine.write("rekey", to ?? null, cursor);
   }
 
   close(): Promise<void> {

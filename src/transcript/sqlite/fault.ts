@@ -8,6 +8,8 @@ const ADVICE: Record<StoreFault, string> = {
   unreachable: "Look whether the file and its folder exist, can be opened and lie on a healthy disk.",
   damaged: "It was left as it is. Keep a copy, then restore a backup or name another path.",
   newer: "It was left as it is. Run the newer version of Holdfast, or name another path.",
+  behind: "Restore the transcript that belongs to this server's store (docs/operations.md).",
+  ahead: "Restore the server's store that belongs to this transcript (docs/operations.md).",
   other: "Please report this with the text above.",
 };
 

@@ -13,7 +13,7 @@ import { builtFile } from "../../../src/testing/built-file.ts";
 import { type ModelServer, startModelServer } from "../../../src/testing/model-server/server.ts";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
-import { SqliteTranscript } from "../../../src/transcript/sqlite/sqlite-transcript.ts";
+import { openTranscript } from "../../../src/transcript/open-transcript.ts";
 import type { Transcript } from "../../../src/transcript/transcript.ts";
 import { createWorker, type HoldfastWorkerOptions } from "../../../src/worker.ts";
 import { Session, type SessionOptions } from "./session.ts";
@@ -37,6 +37,8 @@ export type StageOptions = {
   readonly wrap?: (transcript: Transcript) => Transcript;
   /** Of worker and client. */
   readonly encryption?: EncryptionOptions;
+  /** The address of a database instead of a file. */
+  readonly database?: string;
   /** No worker: the test starts its own. */
   readonly worker?: boolean;
 };
@@ -62,7 +64,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), "holdfast-test-"));
   const taskQueue = `queue-${process.pid}-${performance.now()}`;
   const model = await startModelServer();
-  const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+  const { database, encryption } = options;
+  const transcript = await openTranscript({ path: join(home, "transcript.db"), database, encryption });
   const connection = await Connection.connect({ address });
   const client = new Client({
     connection,
@@ -78,6 +81,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       address,
       namespace,
       home,
+      ...(database === undefined ? {} : { database }),
       taskQueue,
       transcript: options.wrap?.(transcript) ?? transcript,
       secrets: options.secrets ?? ((name: string) => (name === TEST_KEY_NAME ? TEST_KEY : undefined)),

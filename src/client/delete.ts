@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Transcript } from "../transcript/transcript.ts";
+import { HoldfastError } from "./error.ts";
+import { isGone, translated, unknownSession } from "./failures.ts";
+import { descendants } from "./family.ts";
+import type { Link } from "./link.ts";
+import { stopSession } from "./send.ts";
+import { describeRun, isOpen } from "./tree.ts";
+
+export type DeleteOptions = {
+  /** Temporal's history of its runs goes too; it would go by itself when the server's retention is over. */
+  readonly history?: boolean;
+  /** A run that is open is stopped first; refused unless said. */
+  readonly stop?: boolean;
+};
+
+export type Deleted = {
+  readonly session: string;
+  /** The session and those of agents below it. */
+  readonly sessions: readonly string[];
+  /** Runs whose history the server has been told to delete. */
+  readonly histories: number;
+};
+
+/** A stopped run has ten seconds for its tools. */
+const STOP_MS = 20_000;
+const LOOK_AGAIN_MS = 100;
+
+/**
+ * Deletes a session with all that it has, those of agents below it first. What was interrupted is finished by asking again.
+ */
+export async function deleteSession(
+  link: Link,
+  session: string,
+  { history = false, stop = false }: DeleteOptions = {},
+): Promise<Deleted> {
+  try {
+    const transcript = await link.storage.existing();
+    const family = transcript === undefined ? [] : await familyOf(transcript, session);
+    const sessions = [session, ...family];
+    for (const one of sessions) await endRun(link, one, stop);
+    let found = 0;
+    if (transcript !== undefined) {
+      for (const one of [...sessions].reverse()) {
+        if (await deleteWhole(transcript, one)) found += 1;
+        await link.storage.hub().forget(one);
+      }
+    }
+    const histories = history ? await deleteHistories(link, sessions) : 0;
+    if (found === 0 && histories === 0) throw unknownSession(link, session);
+    return { session, sessions, histories };
+  } catch (error) {
+    throw translated(error, link, session);
+  }
+}
+
+/** Those of which a part is gone already count too. */
+async function familyOf(transcript: Transcript, session: string): Promise<readonly string[]> {
+  const below = await descendants(transcript, session);
+  const begun = (await transcript.archive.unfinished())
+    .filter((one) => one.what === "deleting" && one.session.startsWith(`${session}.`))
+    .map((one) => one.session);
+  return [...new Set([...below, ...begun])];
+}
+
+async function endRun(link: Link, session: string, stop: boolean): Promise<void> {
+  const isAtWork = async () => {
+    const run = await describeRun(link, session);
+    return run !== undefined && isOpen(run);
+  };
+  if (!(await isAtWork())) return;
+  const command = `holdfast delete ${session} --stop`;
+  if (!stop) {
+    throw new HoldfastError(
+      "session-busy",
+      `A run of session ${session} is open. Wait for its end, or have it stopped: \`${command}\`.`,
+      { session, command },
+    );
+  }
+  await stopSession(link, session, "The session is being deleted");
+  for (const until = Date.now() + STOP_MS; await isAtWork(); await sleep(LOOK_AGAIN_MS)) {
+    if (Date.now() < until) continue;
+    throw new HoldfastError(
+      "session-busy",
+      `The run of session ${session} has not ended ${STOP_MS / 1000} s after it was told to stop: is a worker there? ` +
+        "Nothing was deleted.",
+      { session },
+    );
+  }
+}
+
+/** Gives whether there was something. */
+export async function deleteWhole(transcript: Transcript, session: string): Promise<boolean> {
+  if (!(await transcript.archive.beginDelete(session))) return false;
+  while (!(await transcript.archive.deletePage(session, Date.now())).done);
+  return true;
+}
+
+async function deleteHistories(link: Link, sessions: readonly string[]): Promise<number> {
+  const { client, namespace } = link;
+  const runs = new Map<string, string>();
+  for (const session of sessions) {
+    const newest = await describeRun(link, session);
+    if (newest !== undefined) runs.set(newest.runId, session);
+    const quoted = session.replaceAll('"', '\\"');
+    for await (const { runId, workflowId } of client.workflow.list({ query: `WorkflowId = "${quoted}"` })) {
+      runs.set(runId, workflowId);
+    }
+  }
+  for (const [runId, workflowId] of runs) {
+    try {
+      await client.workflowService.deleteWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId, runId },
+      });
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  }
+  return runs.size;
+}

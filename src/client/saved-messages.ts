@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { messageFromFile, messageToFile } from "../core/saved-messages.ts";
+import { AgentMessage } from "../schema/message.ts";
+import { HoldfastError } from "./error.ts";
+
+/** Messages as a JSON array (PER-01, PER-02). */
+export function messagesToJson(messages: readonly AgentMessage[]): string {
+  return JSON.stringify(messages.map(messageToFile), null, 2);
+}
+
+/** Reads what `messagesToJson` writes, and what other programs write of the same kind. */
+export function messagesFromJson(json: string): readonly AgentMessage[] {
+  return messagesFrom(parsed(json));
+}
+
+export function messagesFrom(value: unknown): readonly AgentMessage[] {
+  if (!Array.isArray(value)) throw notMessages("it is not a JSON array");
+  return value.map((one, index) => {
+    const read = AgentMessage.safeParse(messageFromFile(one));
+    if (read.success) return read.data;
+    throw notMessages(`message ${index} (from 0) is not one:\n${z.prettifyError(read.error)}`);
+  });
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw notMessages(`it is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function notMessages(why: string): HoldfastError {
+  return new HoldfastError("input-invalid", `These are not saved messages: ${why}.`, { problems: [why] });
+}

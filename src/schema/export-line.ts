@@ -1,0 +1,184 @@
+import { z } from "zod";
+import { AgentDefinition } from "./definition.ts";
+import { Usage } from "./message.ts";
+import { ContinuationKind, EntryOrigin, Formation, LoopStatus, Outcome, SpawnRef } from "./record.ts";
+
+// A session as a file: one JSON object a line. What each line says is in docs/export.md; a change of it is a new version.
+
+/** The version that this Holdfast writes, and the newest that it reads. */
+export const EXPORT_VERSION = 1;
+
+const id = z.string().min(1);
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.number().int().nonnegative();
+const atMs = z.number();
+
+/** The first line. */
+export const HeaderLine = z.object({
+  type: z.literal("holdfast-export"),
+  version: z.number().int().positive(),
+  exportedAt: z.iso.datetime(),
+  /** The first one is the one that was asked for, the others are sessions of agents below it. */
+  sessions: z.array(id).min(1),
+});
+export type HeaderLine = z.infer<typeof HeaderLine>;
+
+export const SessionLine = z.object({
+  type: z.literal("session"),
+  id,
+  agentName: z.string(),
+  definitionHash: z.string(),
+  model: z.string(),
+  createdAtMs: atMs,
+  lastActiveAtMs: atMs,
+  headBranch: id,
+  lastLoopId: z.string().optional(),
+  status: LoopStatus,
+  spawn: SpawnRef.optional(),
+  grants: z.unknown().optional(),
+  scope: z.literal("persistent").optional(),
+  agentId: z.string().optional(),
+  formation: Formation.optional(),
+});
+export type SessionLine = z.infer<typeof SessionLine>;
+
+export const LoopLine = z.object({
+  type: z.literal("loop"),
+  session: id,
+  loopId: id,
+  segment: z.string(),
+  number: count,
+  parentLoopId: z.string().optional(),
+  kind: ContinuationKind,
+  definitionHash: z.string(),
+  model: z.string(),
+  branch: id,
+  from: count,
+  status: LoopStatus,
+  startedAtMs: atMs,
+  endedAtMs: atMs.optional(),
+  outcome: Outcome.optional(),
+  usage: Usage.optional(),
+  costUsd: z.number().optional(),
+  turns: count.optional(),
+  /** Where it has ended, and what it has left of the view; without a view, all of it. */
+  end: z.object({ branch: id, position: count, view: z.unknown().optional() }).optional(),
+  grants: z.unknown().optional(),
+  evaluation: z.string().optional(),
+  /** How many events of it follow. */
+  events: count,
+});
+export type LoopLine = z.infer<typeof LoopLine>;
+
+export const BranchLine = z.object({
+  type: z.literal("branch"),
+  session: id,
+  id,
+  parent: z.object({ branch: id, position: count }).optional(),
+  /** The run that a conflict sent here. */
+  run: z.string().optional(),
+  /** When somebody has asked for it. */
+  askedAtMs: atMs.optional(),
+  /** Of one that has begun in a session which was deleted: what was left of the view before its position. */
+  inheritedView: z.unknown().optional(),
+  /** Behind its last entry, its ancestors' included. */
+  length: count,
+});
+export type BranchLine = z.infer<typeof BranchLine>;
+
+export const EvaluationLine = z.object({
+  type: z.literal("evaluation"),
+  session: id,
+  id,
+  opened: z.unknown(),
+  startedAtMs: atMs,
+  warning: z.string().optional(),
+  closed: z.unknown().optional(),
+  endedAtMs: atMs.optional(),
+});
+export type EvaluationLine = z.infer<typeof EvaluationLine>;
+
+/** Each definition that a session or a loop names, before the first entry. */
+export const DefinitionLine = z.object({
+  type: z.literal("definition"),
+  hash,
+  definition: AgentDefinition.loose(),
+});
+export type DefinitionLine = z.infer<typeof DefinitionLine>;
+
+/** A long text, before the first line that names it. */
+export const ContentLine = z.object({ type: z.literal("content"), hash, text: z.string() });
+export type ContentLine = z.infer<typeof ContentLine>;
+
+/** A message at its place: itself, or the hash of the content that is its JSON. */
+export const EntryLine = z.object({
+  type: z.literal("entry"),
+  session: id,
+  branch: id,
+  position: count,
+  run: z.string(),
+  origin: EntryOrigin,
+  messageId: z.string().optional(),
+  tokens: count,
+  message: z.unknown().optional(),
+  content: hash.optional(),
+});
+export type EntryLine = z.infer<typeof EntryLine>;
+
+export const EventLine = z.object({
+  type: z.literal("event"),
+  loopId: id,
+  run: z.string(),
+  sequence: count,
+  atMs,
+  body: z.looseObject({ type: z.string() }),
+});
+export type EventLine = z.infer<typeof EventLine>;
+
+/** A step that has its result: what a later look at the record needs of it. */
+export const StepLine = z.object({
+  type: z.literal("step"),
+  session: id,
+  run: z.string(),
+  number: count,
+  call: count,
+  loopId: z.string().optional(),
+  kind: z.string(),
+  generation: count,
+  executions: count,
+  startedAtMs: atMs,
+  storedAtMs: atMs,
+  branch: z.string().optional(),
+  note: z.string().optional(),
+  result: z.unknown(),
+});
+export type StepLine = z.infer<typeof StepLine>;
+
+/** A message that waits for the session's next loop. */
+export const InboxLine = z.object({
+  type: z.literal("inbox"),
+  session: id,
+  id: z.string(),
+  atMs,
+  text: z.string(),
+});
+export type InboxLine = z.infer<typeof InboxLine>;
+
+/** The last line: how many came before it, and the SHA-256 of all their bytes. */
+export const EndLine = z.object({ type: z.literal("end"), lines: count, sha256: hash });
+export type EndLine = z.infer<typeof EndLine>;
+
+/** What stands between the first line and the last. */
+export const BodyLine = z.discriminatedUnion("type", [
+  SessionLine,
+  LoopLine,
+  BranchLine,
+  EvaluationLine,
+  DefinitionLine,
+  ContentLine,
+  EntryLine,
+  EventLine,
+  StepLine,
+  InboxLine,
+]);
+export type BodyLine = z.infer<typeof BodyLine>;

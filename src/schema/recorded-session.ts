@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { AgentEvent, ConfigSnapshot } from "./agent-event.ts";
+import { AgentMessage, AssistantMessage, ToolResultMessage, TurnId, Usage } from "./message.ts";
+import { ContinuationKind, Outcome, TurnTrigger } from "./record.ts";
+
+// A session whole, as the sources have it (SES-01 to SES-13): every loop with its messages, turns and events, and how they
+// hang together.
+
+const timestamp = z.iso.datetime();
+
+/** How a session came to be (SES-13). */
+export const SessionFormation = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("first_loop"), timestamp }),
+  z.object({
+    type: z.literal("inactivity_timeout"),
+    thresholdSecs: z.number().nonnegative(),
+    previousSessionId: z.string(),
+    timestamp,
+  }),
+  z.object({ type: z.literal("explicit"), timestamp }),
+]);
+export type SessionFormation = z.infer<typeof SessionFormation>;
+
+/** The call that a session of a sub-agent was made for. */
+export const ParentSpawnRef = z.object({
+  parentSessionId: z.string(),
+  parentLoopId: z.string(),
+  toolCallId: z.string(),
+  toolName: z.string(),
+});
+export type ParentSpawnRef = z.infer<typeof ParentSpawnRef>;
+
+/** A sub-agent that a call of this loop has started. */
+export const ChildLoopRef = z.object({
+  toolCallId: z.string(),
+  toolName: z.string(),
+  childLoopId: z.string(),
+  childSessionId: z.string(),
+});
+export type ChildLoopRef = z.infer<typeof ChildLoopRef>;
+
+/** The group of an evaluation, on each of its branches (SES-12). */
+export const ParallelGroupRecord = z.object({
+  allLoopIds: z.array(z.string()),
+  selectedLoopId: z.string(),
+  selectedConfigIndex: z.number().int().nonnegative(),
+  evaluationUsage: Usage,
+  isSelected: z.boolean(),
+});
+export type ParallelGroupRecord = z.infer<typeof ParallelGroupRecord>;
+
+/** Turns of a loop, both ends included. */
+export const TurnSpan = z.object({
+  startTurn: z.number().int().nonnegative(),
+  endTurn: z.number().int().nonnegative(),
+});
+const CompactedSection = z.object({ range: TurnSpan, messages: z.array(AgentMessage) });
+
+/** What a compaction shows in place of a loop's messages; they stay as they are (PER-03). */
+export const CompactionBlock = z.object({
+  keepFirst: TurnSpan.optional(),
+  keepCompacted: CompactedSection.optional(),
+  keepRecent: CompactedSection.optional(),
+  createdAt: timestamp,
+});
+export type CompactionBlock = z.infer<typeof CompactionBlock>;
+
+/** One answer and what led to it, made of a pair of events (SES-05). */
+export const RecordedTurn = z.object({
+  turnId: TurnId,
+  triggeredBy: TurnTrigger,
+  usage: Usage,
+  inputMessages: z.array(AgentMessage),
+  outputMessage: AssistantMessage,
+  toolResults: z.array(ToolResultMessage),
+  startedAt: timestamp,
+  endedAt: timestamp,
+});
+export type RecordedTurn = z.infer<typeof RecordedTurn>;
+
+export const RecordedStatus = z.enum(["pending", "running", "completed", "rejected", "aborted"]);
+export type RecordedStatus = z.infer<typeof RecordedStatus>;
+
+/** Numbers have holes where events were left out. One of another program is kept as it is. */
+export const RecordedEvent = z.object({
+  sequence: z.number().int().nonnegative(),
+  event: z.union([AgentEvent, z.looseObject({ type: z.string().optional() })]),
+});
+export type RecordedEvent = z.infer<typeof RecordedEvent>;
+
+export const RecordedLoop = z.object({
+  loopId: z.string(),
+  sessionId: z.string(),
+  agentId: z.string(),
+  parentLoopId: z.string().optional(),
+  continuationKind: ContinuationKind,
+  startedAt: timestamp,
+  endedAt: timestamp.optional(),
+  status: RecordedStatus,
+  rejection: z.string().optional(),
+  config: ConfigSnapshot.partial({ definitionHash: true }).optional(),
+  /** From AgentEnd alone (SES-06). */
+  messages: z.array(AgentMessage),
+  turns: z.array(RecordedTurn),
+  usage: Usage,
+  metadata: z.unknown().optional(),
+  events: z.array(RecordedEvent),
+  /** Of the same session, in order of their ends. */
+  childrenLoopIds: z.array(z.string()),
+  childLoopRefs: z.array(ChildLoopRef),
+  compactionBlock: CompactionBlock.optional(),
+  parallelGroup: ParallelGroupRecord.optional(),
+  outcome: Outcome.optional(),
+  costUsd: z.number().optional(),
+});
+export type RecordedLoop = z.infer<typeof RecordedLoop>;
+
+export const RecordedSession = z.object({
+  sessionId: z.string(),
+  agentId: z.string(),
+  formation: SessionFormation,
+  scope: z.enum(["ephemeral", "persistent"]),
+  createdAt: timestamp,
+  lastActiveAt: timestamp,
+  parentSpawnRef: ParentSpawnRef.optional(),
+  taskName: z.string().optional(),
+  taskStatus: z.string().optional(),
+  /** In order of start. */
+  loops: z.array(RecordedLoop),
+});
+export type RecordedSession = z.infer<typeof RecordedSession>;

@@ -1,0 +1,69 @@
+import { Hono, type MiddlewareHandler } from "hono";
+import type { Holdfast } from "../client/index.ts";
+import type { Agents } from "./agents.ts";
+import { chatRoutes } from "./chat-routes.ts";
+import { answerCodec, type Codec } from "./codec.ts";
+import { type Env, triedBy } from "./env.ts";
+import { type GuardOptions, hostGuard, originGuard, tokenGuard } from "./guard.ts";
+import { isOurFault, problemOf, problemResponse, ServerProblem } from "./problem.ts";
+import { sessionRoutes } from "./session-routes.ts";
+import type { Streams } from "./streams.ts";
+import type { Token } from "./token.ts";
+
+export type AppOptions = GuardOptions & {
+  readonly holdfast: Holdfast;
+  readonly token: Token;
+  readonly agents: Agents;
+  readonly codec?: Codec | undefined;
+  readonly streams: Streams;
+  /** What broke inside, for whoever runs the server. */
+  readonly tell: (error: unknown) => void;
+};
+
+const ROUTES = "GET /healthz, and under /v1 sessions, chat; see docs/serve.md";
+
+/** All routes. The order is the order of questions: which name, which page, which token, what. */
+export function createApp(options: AppOptions): Hono<Env> {
+  const { holdfast, streams, agents, codec, token, tell } = options;
+  const app = new Hono<Env>();
+  app.onError((error, context) => {
+    if (isOurFault(error)) tell(error);
+    const { headers } = context.res;
+    const response = problemResponse(problemOf(error, triedBy(context)));
+    // A page may read why it was refused, where it may ask at all.
+    for (const name of ["access-control-allow-origin", "vary"]) {
+      const value = headers.get(name);
+      if (value !== null) response.headers.set(name, value);
+    }
+    return response;
+  });
+  app.use(hostGuard(options), originGuard(options), methodGuard);
+  app.get("/healthz", (context) => context.json({ ok: true }));
+  for (const way of ["encode", "decode"] as const) {
+    app.post(`/codec/:key/${way}`, async (context) => {
+      if (!token.matchesCodecKey(context.req.param("key"))) {
+        throw new ServerProblem("token-wrong", "The key in the codec's address is not that of this server.");
+      }
+      return await answerCodec(context, codec, way, holdfast.namespace);
+    });
+  }
+  app.use(tokenGuard(token));
+  for (const way of ["encode", "decode"] as const) {
+    app.post(`/codec/${way}`, (context) => answerCodec(context, codec, way, holdfast.namespace));
+  }
+  app.route("/v1/sessions", sessionRoutes(holdfast, streams, agents));
+  app.route("/v1/chat", chatRoutes({ holdfast, streams, agents }));
+  app.notFound((context) => {
+    const { method, path } = context.req;
+    throw new ServerProblem("route-unknown", `There is no ${method} ${path}. There are ${ROUTES}.`);
+  });
+  return app;
+}
+
+const methodGuard: MiddlewareHandler = async ({ req }, next) => {
+  const { method } = req;
+  const isKnown = method === "GET" || method === "POST" || (method === "HEAD" && req.path === "/healthz");
+  if (!isKnown)
+    throw new ServerProblem("method-refused", `${method} is not a method of this server: GET and POST are.`);
+  await next();
+};

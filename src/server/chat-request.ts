@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { ServerProblem } from "./problem.ts";
+import { AgentChoice } from "./requests.ts";
+
+// What a page of the AI SDK sends: DefaultChatTransport's body, with what the page puts beside it.
+
+const Part = z.looseObject({ type: z.string() });
+
+const UiMessage = z.looseObject({
+  id: z.string().min(1).max(200),
+  role: z.enum(["system", "user", "assistant"]),
+  parts: z.array(Part),
+  metadata: z.unknown().optional(),
+});
+type UiMessage = z.infer<typeof UiMessage>;
+
+export const ChatRequest = z.looseObject({
+  /** The chat, which is the session. */
+  id: z.string(),
+  messages: z.array(UiMessage).min(1, "a chat needs a message"),
+  trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
+  messageId: z.string().nullish(),
+  /** For a session that begins with this message. */
+  agent: AgentChoice.optional(),
+  mode: z.enum(["run", "interactive"]).optional(),
+  /** Who answers calls that wait, for the record. */
+  by: z.string().max(200).optional(),
+});
+export type ChatRequest = z.infer<typeof ChatRequest>;
+
+export type ApprovalWord = {
+  readonly approvalId: string;
+  readonly toolCallId: string;
+  readonly approved: boolean;
+  readonly reason: string | undefined;
+};
+
+/** What a page wants. */
+export type ChatWish =
+  | { readonly type: "prompt"; readonly text: string; readonly messageId: string }
+  /** The message goes on with what a person said to calls that wait; the page has `seen` so much of it. */
+  | {
+      readonly type: "answers";
+      readonly loopId: string;
+      readonly seen: number;
+      readonly words: readonly ApprovalWord[];
+    }
+  /** The prompts of a loop are answered once more. */
+  | { readonly type: "regenerate"; readonly loopId: string | undefined };
+
+export function wishOf({ messages, trigger, messageId }: ChatRequest): ChatWish {
+  if (trigger === "regenerate-message") return { type: "regenerate", loopId: messageId ?? undefined };
+  const last = messages[messages.length - 1] as UiMessage;
+  if (last.role === "user") return { type: "prompt", text: textOf(last), messageId: last.id };
+  if (last.role === "assistant") return { type: "answers", loopId: last.id, ...answersOf(last) };
+  throw new ServerProblem(
+    "body-invalid",
+    "The last message is of the system. An agent's system prompt is a part of its definition; send a user's message.",
+  );
+}
+
+function textOf({ parts }: UiMessage): string {
+  const other = parts.find(({ type }) => type !== "text");
+  if (other !== undefined) {
+    throw new ServerProblem(
+      "body-invalid",
+      `The message has a part of type "${other.type}"; a prompt is text. Put a file into the agent's workspace and ` +
+        "name it in the text.",
+    );
+  }
+  return parts.map((part) => (typeof part["text"] === "string" ? part["text"] : "")).join("\n");
+}
+
+const Approval = z.looseObject({
+  id: z.string(),
+  approved: z.boolean(),
+  reason: z.string().optional(),
+});
+const Answered = z.looseObject({
+  state: z.literal("approval-responded"),
+  toolCallId: z.string(),
+  approval: Approval,
+});
+const Metadata = z.looseObject({ holdfast: z.looseObject({ seen: z.number().int().nonnegative() }) });
+
+function answersOf({ parts, metadata }: UiMessage): { seen: number; words: readonly ApprovalWord[] } {
+  const words = parts.flatMap((part) => {
+    const answered = Answered.safeParse(part);
+    if (!answered.success) return [];
+    const { toolCallId, approval } = answered.data;
+    const { id: approvalId, approved, reason } = approval;
+    return [{ approvalId, toolCallId, approved, reason }];
+  });
+  const known = Metadata.safeParse(metadata);
+  if (words.length === 0 || !known.success) {
+    throw new ServerProblem(
+      "body-invalid",
+      "The last message is the agent's, and holds no answer to a call that waits (addToolApprovalResponse), or has " +
+        "lost its metadata. Send a user's message, or the agent's as it was received.",
+    );
+  }
+  return { seen: known.data.holdfast.seen, words };
+}

@@ -1,0 +1,85 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { jsonBody } from "./body.ts";
+import { ServerProblem } from "./problem.ts";
+
+// A codec server as the Temporal UI and CLI ask it: payloads as JSON, their bytes in base64.
+
+/** A payload of Temporal. */
+export type Payload = {
+  readonly metadata?: Readonly<Record<string, Uint8Array>> | null;
+  readonly data?: Uint8Array | null;
+};
+
+/** What a `PayloadCodec` of Temporal's SDK has. */
+export type Codec = {
+  encode(payloads: Payload[]): Promise<Payload[]>;
+  decode(payloads: Payload[]): Promise<Payload[]>;
+};
+
+/** A page of a history in the UI: 4 MiB of payloads, which base64 makes a third longer. */
+const MAX_CODEC_BYTES = 16 * 1024 * 1024;
+
+const Base64 = z.string().transform((text, context) => {
+  const bytes = Buffer.from(text, "base64");
+  // Decoding stops at what is not base64, and says nothing.
+  if (bytes.toString("base64").replace(/=+$/, "") !== text.replace(/=+$/, "")) {
+    context.addIssue({ code: "custom", message: "not base64" });
+    return z.NEVER;
+  }
+  return new Uint8Array(bytes);
+});
+
+const WirePayloads = z.looseObject({
+  payloads: z.array(
+    z.looseObject({
+      metadata: z.record(z.string(), Base64).nullish(),
+      data: Base64.nullish(),
+    }),
+  ),
+});
+
+export async function answerCodec(
+  context: Context,
+  codec: Codec | undefined,
+  way: "encode" | "decode",
+  namespace: string,
+): Promise<Response> {
+  if (codec === undefined) {
+    throw new ServerProblem(
+      "route-unknown",
+      "This server has no codec: it was started without encryption keys, so that payloads are not encrypted here.",
+    );
+  }
+  const asked = context.req.header("x-namespace");
+  if (asked !== undefined && asked !== namespace) {
+    throw new ServerProblem(
+      "codec-failed",
+      `The payloads are of namespace "${asked}"; this server has the keys of namespace "${namespace}".`,
+    );
+  }
+  const { payloads } = await jsonBody(context, WirePayloads, MAX_CODEC_BYTES);
+  const done = await codec[way](payloads.map(ofWire)).catch((error: unknown) => {
+    throw new ServerProblem("codec-failed", `The payloads could not be ${way}d: ${(error as Error).message}`);
+  });
+  return context.json({ payloads: done.map(toWire) });
+}
+
+function ofWire({ metadata, data }: z.output<typeof WirePayloads>["payloads"][number]): Payload {
+  return {
+    ...(metadata === undefined || metadata === null ? {} : { metadata }),
+    ...(data === undefined || data === null ? {} : { data }),
+  };
+}
+
+function toWire({ metadata, data }: Payload): object {
+  const named = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, inBase64(bytes)]);
+  return {
+    ...(metadata === undefined || metadata === null ? {} : { metadata: Object.fromEntries(named) }),
+    ...(data === undefined || data === null ? {} : { data: inBase64(data) }),
+  };
+}
+
+function inBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
+}

@@ -1,0 +1,128 @@
+import { createHash, randomUUID } from "node:crypto";
+import { Renewed } from "../../core/renewed.ts";
+import type { BodyLine, HeaderLine } from "../../schema/export-line.ts";
+import type { Archive } from "../archive.ts";
+import { hashOf } from "../sql/canonical.ts";
+import { ExportError } from "./export-error.ts";
+import { readExport } from "./read-export.ts";
+
+/** A file, from its beginning each time that it is opened. */
+export type OpenFile = () => AsyncIterable<Uint8Array>;
+
+/** What is written at once, so that no one waits long for the database. */
+const PAGE = { lines: 200, bytes: 1024 * 1024 };
+
+export type CheckedFile = { readonly header: HeaderLine; readonly digest: string; readonly lines: number };
+
+/** Reads a file to its end and writes nothing. */
+export async function checkFile(open: OpenFile): Promise<CheckedFile> {
+  let header: HeaderLine | undefined;
+  for await (const read of readExport(open())) {
+    if (read.type === "header") header = read.header;
+    else if (read.type === "end" && header !== undefined)
+      return { header, digest: read.digest, lines: read.lines };
+  }
+  throw new ExportError(1, "the file is empty");
+}
+
+/** New ids by the old ones: those of sub-agents begin with their caller's. */
+export function namesFor(sessions: readonly string[], as: string | undefined): ReadonlyMap<string, string> {
+  const [root = ""] = sessions;
+  const to = as ?? root;
+  const below = (id: string) => (id.startsWith(`${root}.`) ? `${to}${id.slice(root.length)}` : `${to}.${id}`);
+  return new Map(sessions.map((id) => [id, id === root ? to : to === root ? id : below(id)]));
+}
+
+/** Brings the sessions of a checked file in: all of it is there then, or nothing. */
+export async function importFile(
+  archive: Archive,
+  open: OpenFile,
+  { header, digest }: CheckedFile,
+  names: ReadonlyMap<string, string>,
+): Promise<void> {
+  const token = randomUUID();
+  const sessions = header.sessions.map((id) => names.get(id) ?? id);
+  const isRenewed = sessions.some((id, index) => id !== header.sessions[index]);
+  const lines = new Lines(isRenewed ? names : undefined);
+  await archive.beginImport(token, sessions, Date.now());
+  try {
+    let page: BodyLine[] = [];
+    let bytes = 0;
+    const write = async () => {
+      if (page.length > 0) await archive.importLines(token, page, Date.now());
+      page = [];
+      bytes = 0;
+    };
+    for await (const read of readExport(open())) {
+      if (read.type === "line") {
+        page.push(lines.renewed(read.line));
+        bytes += weightOf(read.line);
+        if (page.length >= PAGE.lines || bytes >= PAGE.bytes) await write();
+      } else if (read.type === "end" && read.digest !== digest) {
+        throw new ExportError(read.lines, "the file was changed while it was imported");
+      }
+    }
+    await write();
+    await archive.finishImport(token, sessions, digest);
+  } catch (error) {
+    await archive.abandonImport(token, sessions).catch(() => undefined);
+    throw error;
+  }
+}
+
+function weightOf(line: BodyLine): number {
+  return line.type === "content" ? line.text.length : 1024;
+}
+
+/** Lines under the names that they are to have. */
+class Lines {
+  readonly #names: Renewed | undefined;
+  readonly #hashes = new Map<string, string>();
+
+  constructor(names: ReadonlyMap<string, string> | undefined) {
+    const [to = ""] = names?.values() ?? [];
+    this.#names = names && new Renewed({ sessions: names, run: (run) => anotherRun(to, run) });
+  }
+
+  renewed(line: BodyLine): BodyLine {
+    const names = this.#names;
+    if (names === undefined) return line;
+    if (line.type === "content") return this.#content(names, line);
+    const renewed = names.line(line);
+    if (renewed.type !== "entry" || renewed.content === undefined) return renewed;
+    return { ...renewed, content: this.#hashes.get(renewed.content) ?? renewed.content };
+  }
+
+  #content(names: Renewed, line: Extract<BodyLine, { type: "content" }>): BodyLine {
+    const message = messageIn(line.text);
+    if (message === undefined) return line;
+    const text = JSON.stringify(names.message(message));
+    const hash = hashOf(text);
+    this.#hashes.set(line.hash, hash);
+    return { ...line, hash, text };
+  }
+}
+
+/** Texts that are no messages, such as what a loop was opened with, name nothing. */
+function messageIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && "role" in value ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As a run's id looks; another one for each session that a file becomes. */
+function anotherRun(session: string, run: string): string {
+  const hex = createHash("sha256")
+    .update(JSON.stringify([session, run]))
+    .digest("hex");
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join("-");
+}

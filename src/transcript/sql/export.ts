@@ -1,0 +1,336 @@
+import type {
+  BranchLine,
+  EvaluationLine,
+  InboxLine,
+  LoopLine,
+  SessionLine,
+  StepLine,
+} from "../../schema/export-line.ts";
+import type { LoopStatus } from "../../schema/record.ts";
+import { type EventStretch, visibleEvents } from "./events.ts";
+import { all, get, type Work } from "./statement.ts";
+
+// What an export reads. What there is of a session is fixed at the beginning, in an order in which nothing that is read
+// later can be missing what was read earlier; rows never change, so that the rest may take its time.
+
+export type LoopPlan = {
+  readonly ref: number;
+  readonly line: LoopLine;
+  readonly events: readonly EventStretch[];
+};
+export type BranchPlan = { readonly ref: number; readonly from: number; readonly line: BranchLine };
+
+type SessionRow = {
+  id: string;
+  agent_name: string;
+  definition_hash: string;
+  model: string;
+  created_at_ms: number;
+  last_active_at_ms: number;
+  head_branch: string;
+  last_loop_id: string | null;
+  status: LoopStatus;
+  spawn: string | null;
+  grants: string | null;
+  scope: string | null;
+  agent_id: string | null;
+  formation: string | null;
+};
+
+export function* sessionLine(session: string): Work<SessionLine | undefined> {
+  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", session);
+  if (row === undefined) return undefined;
+  return {
+    type: "session",
+    id: row.id,
+    agentName: row.agent_name,
+    definitionHash: row.definition_hash,
+    model: row.model,
+    createdAtMs: row.created_at_ms,
+    lastActiveAtMs: row.last_active_at_ms,
+    headBranch: row.head_branch,
+    ...(row.last_loop_id === null ? {} : { lastLoopId: row.last_loop_id }),
+    status: row.status,
+    ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) }),
+    ...(row.grants === null ? {} : { grants: JSON.parse(row.grants) }),
+    ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
+    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
+    ...(row.formation === null ? {} : { formation: JSON.parse(row.formation) }),
+  };
+}
+
+type LoopRow = {
+  ref: number;
+  loop_id: string;
+  segment: string;
+  number: number;
+  parent_loop_id: string | null;
+  kind: string;
+  definition_hash: string;
+  model: string;
+  branch: string;
+  start: number;
+  status: LoopStatus;
+  started_at_ms: number;
+  ended_at_ms: number | null;
+  outcome: string | null;
+  usage: string | null;
+  cost_usd: number | null;
+  turns: number | null;
+  end_branch: string | null;
+  end_position: number | null;
+  view: string | null;
+  grants: string | null;
+  evaluation: string | null;
+};
+
+export function* loopLines(
+  session: string,
+  behind: number,
+  limit: number,
+): Work<readonly { ref: number; record: LoopPlan }[]> {
+  const rows = yield* all<LoopRow>(
+    "SELECT * FROM loops WHERE session = ? AND ref > ? ORDER BY ref LIMIT ?",
+    session,
+    behind,
+    limit,
+  );
+  const plans: { ref: number; record: LoopPlan }[] = [];
+  for (const row of rows) {
+    const events = yield* visibleEvents(row.ref);
+    plans.push({ ref: row.ref, record: { ref: row.ref, line: loopLine(session, row, events), events } });
+  }
+  return plans;
+}
+
+function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]): LoopLine {
+  const end =
+    row.end_branch === null || row.end_position === null
+      ? undefined
+      : {
+          branch: row.end_branch,
+          position: row.end_position,
+          ...(row.view === null ? {} : { view: JSON.parse(row.view) }),
+        };
+  return {
+    type: "loop",
+    session,
+    loopId: row.loop_id,
+    segment: row.segment,
+    number: row.number,
+    ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
+    kind: JSON.parse(row.kind),
+    definitionHash: row.definition_hash,
+    model: row.model,
+    branch: row.branch,
+    from: row.start,
+    status: row.status,
+    startedAtMs: row.started_at_ms,
+    ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
+    ...(row.outcome === null ? {} : { outcome: JSON.parse(row.outcome) }),
+    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
+    ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
+    ...(row.turns === null ? {} : { turns: row.turns }),
+    ...(end === undefined ? {} : { end }),
+    ...(row.grants === null ? {} : { grants: JSON.parse(row.grants) }),
+    ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
+    events: events.at(-1)?.to ?? 0,
+  };
+}
+
+type EvaluationRow = {
+  id: string;
+  opened: string;
+  started_at_ms: number;
+  warning: string | null;
+  closed: string | null;
+  ended_at_ms: number | null;
+};
+
+export function* evaluationLines(session: string): Work<readonly EvaluationLine[]> {
+  const rows = yield* all<EvaluationRow>(
+    "SELECT * FROM evaluations WHERE session = ? ORDER BY started_at_ms, id",
+    session,
+  );
+  return rows.map((row) => ({
+    type: "evaluation",
+    session,
+    id: row.id,
+    opened: JSON.parse(row.opened),
+    startedAtMs: row.started_at_ms,
+    ...(row.warning === null ? {} : { warning: JSON.parse(row.warning) }),
+    ...(row.closed === null ? {} : { closed: JSON.parse(row.closed) }),
+    ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
+  }));
+}
+
+type BranchRow = {
+  ref: number;
+  session: string;
+  id: string;
+  parent: number | null;
+  position: number;
+  run: string | null;
+  length: number;
+  asked_at_ms: number | null;
+  inherited_view: string | null;
+};
+
+const BRANCH =
+  "SELECT ref, session, id, parent, position, run, length, asked_at_ms, inherited_view FROM branches";
+
+/**
+ * The branches of a session, parents before their children. One that lies in another session comes along under a name
+ * that says so, and only as far as it is read on: the session stands by itself wherever it is brought to.
+ */
+export function* branchPlans(session: string): Work<readonly BranchPlan[]> {
+  const own = yield* all<BranchRow>(`${BRANCH} WHERE session = ? ORDER BY ref`, session);
+  const rows = new Map(own.map((row) => [row.ref, row]));
+  for (const row of own) {
+    for (let at = row.parent; at !== null && !rows.has(at); ) {
+      const parent: BranchRow = (yield* get<BranchRow>(`${BRANCH} WHERE ref = ?`, at))!;
+      rows.set(parent.ref, parent);
+      at = parent.parent;
+    }
+  }
+  return inOrder(session, rows);
+}
+
+/** Who leaves a branch was begun after it, so that its number is higher. */
+function inOrder(session: string, rows: ReadonlyMap<number, BranchRow>): readonly BranchPlan[] {
+  const isOwn = (row: BranchRow) => row.session === session;
+  const needed = new Map<number, number>();
+  for (const { parent, position } of rows.values()) {
+    if (parent !== null) needed.set(parent, Math.max(needed.get(parent) ?? 0, position));
+  }
+  const planned = new Map<number, BranchPlan>();
+  for (const row of [...rows.values()].sort((one, other) => one.ref - other.ref)) {
+    const parent = row.parent === null ? undefined : planned.get(row.parent)?.line;
+    const reached = parent !== undefined && parent.length < row.position ? parent.length : row.length;
+    planned.set(row.ref, {
+      ref: row.ref,
+      from: row.parent === null ? 0 : row.position,
+      line: {
+        type: "branch",
+        session,
+        id: isOwn(row) ? row.id : `${row.session}/${row.id}`,
+        ...(parent === undefined ? {} : { parent: { branch: parent.id, position: row.position } }),
+        ...(row.run === null ? {} : { run: row.run }),
+        ...(row.asked_at_ms === null ? {} : { askedAtMs: row.asked_at_ms }),
+        ...(row.inherited_view === null ? {} : { inheritedView: JSON.parse(row.inherited_view) }),
+        length: isOwn(row) ? reached : Math.min(reached, needed.get(row.ref) ?? 0),
+      },
+    });
+  }
+  return [...planned.values()];
+}
+
+export function* inboxLines(session: string): Work<readonly InboxLine[]> {
+  const rows = yield* all<{ id: string; at_ms: number; text: string }>(
+    "SELECT id, at_ms, text FROM inbox WHERE session = ? ORDER BY sequence",
+    session,
+  );
+  return rows.map((row) => ({
+    type: "inbox",
+    session,
+    id: row.id,
+    atMs: row.at_ms,
+    text: JSON.parse(row.text) as string,
+  }));
+}
+
+/** Behind the last step that belongs to the export. */
+export function* lastStep(session: string): Work<number> {
+  const row = yield* get<{ n: number | null }>(
+    "SELECT max(rowid) AS n FROM steps WHERE session = ?",
+    session,
+  );
+  return row?.n ?? 0;
+}
+
+type StepRow = {
+  ref: number;
+  run: string;
+  number: number;
+  call: number;
+  loop_id: string | null;
+  kind: string;
+  generation: number;
+  executions: number;
+  started_at_ms: number;
+  stored_at_ms: number;
+  branch: string | null;
+  note: string | null;
+  result: string;
+};
+
+export function* stepLines(
+  session: string,
+  behind: number,
+  upto: number,
+  limit: number,
+): Work<readonly { ref: number; record: StepLine }[]> {
+  const rows = yield* all<StepRow>(
+    `SELECT rowid AS ref, run, number, call, loop_id, kind, generation, executions, started_at_ms, stored_at_ms,
+       branch, note, result
+     FROM steps WHERE session = ? AND rowid > ? AND rowid <= ? AND stored_at_ms IS NOT NULL ORDER BY rowid LIMIT ?`,
+    session,
+    behind,
+    upto,
+    limit,
+  );
+  return rows.map((row) => ({
+    ref: row.ref,
+    record: {
+      type: "step",
+      session,
+      run: row.run,
+      number: row.number,
+      call: row.call,
+      ...(row.loop_id === null ? {} : { loopId: row.loop_id }),
+      kind: row.kind,
+      generation: row.generation,
+      executions: row.executions,
+      startedAtMs: row.started_at_ms,
+      storedAtMs: row.stored_at_ms,
+      ...(row.branch === null ? {} : { branch: row.branch }),
+      ...(row.note === null ? {} : { note: JSON.parse(row.note) as string }),
+      result: JSON.parse(row.result),
+    },
+  }));
+}
+
+export type KeptEntry = {
+  readonly position: number;
+  readonly run: string;
+  readonly origin: string;
+  readonly message_id: string | null;
+  readonly tokens: number;
+  readonly message: string | null;
+  readonly content: string | null;
+};
+
+export function* keptEntries(
+  branch: number,
+  from: number,
+  to: number,
+  limit: number,
+): Work<readonly KeptEntry[]> {
+  return yield* all<KeptEntry>(
+    `SELECT position, run, origin, message_id, tokens, message, content FROM entries
+     WHERE branch = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`,
+    branch,
+    from,
+    to,
+    limit,
+  );
+}
+
+export function* runOf(loop: number, ordinal: number): Work<string> {
+  const row = yield* get<{ run: string }>(
+    "SELECT run FROM loop_runs WHERE loop = ? AND ordinal = ?",
+    loop,
+    ordinal,
+  );
+  return row?.run ?? "";
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import type { AgentEvent } from "../../src/schema/agent-event.ts";
+import { connectTo } from "../workflows/support/connected.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { ask, bearer, rawRequest, type SentEvent, type Started, sentEvents, startServer } from "./support.ts";
+
+let stage: Stage;
+let holdfast: Holdfast;
+let server: Started;
+beforeAll(async () => {
+  stage = await openStage();
+  holdfast = await connectTo(stage);
+  server = await startServer(holdfast);
+});
+afterAll(async () => {
+  await server.close();
+  await holdfast.close();
+  await stage.close();
+});
+
+const LONG = "one two three four five six seven eight";
+const eventsOf = (id: string, from = "loop") => `/v1/sessions/${id}/events?from=${from}`;
+
+test("a session is begun, steered, followed and read over HTTP", async () => {
+  const session = stage.session({
+    replies: [{ text: LONG, chunkSize: 4, holdUntil: "http" }, { text: "Steered." }],
+    agent: { name: "http" },
+  });
+  const begun = await ask(server, "POST /v1/sessions", {
+    agent: session.definition,
+    prompt: "Go",
+    session: session.id,
+  });
+  expect([begun.status, begun.headers.get("location")]).toEqual([201, `/v1/sessions/${session.id}`]);
+  expect(begun.body).toMatchObject({ session: session.id, runId: expect.any(String) });
+  await session.waitForRequest(0);
+  const seen: SentEvent[] = [];
+  for await (const event of sentEvents(server, eventsOf(session.id))) {
+    seen.push(event);
+    if (event.data["type"] !== "MessageUpdate" || seen.some(({ event: kind }) => kind === "steered"))
+      continue;
+    const sent = await ask(server, `POST /v1/sessions/${session.id}/steer`, {
+      text: "Be quick.",
+      acknowledge: true,
+    });
+    expect([sent.status, sent.body]).toMatchObject([202, { open: true, queued: 1 }]);
+    seen.push({ event: "steered", data: {} });
+    stage.model.release("http");
+  }
+  const told = seen.filter(({ event }) => event !== "steered");
+  expect(told.at(0)?.data).toMatchObject({ type: "AgentStart", agentId: "http" });
+  expect(told.at(-1)).toMatchObject({ event: "end", data: { session: session.id, status: "completed" } });
+  expect(told.slice(0, -1).every(({ id }) => /^[\w.-]+$/.test(id ?? ""))).toBe(true);
+  // The first update is whole; those behind it are as long as what is new.
+  const updates = told.filter(({ data }) => data["type"] === "MessageUpdate");
+  expect(updates[0]?.data["message"]).toBeDefined();
+  expect(
+    updates
+      .slice(1)
+      .filter(({ data }) => "message" in data && (data["delta"] as { index: number }).index > 0),
+  ).toEqual([]);
+
+  const read = await ask(server, `GET /v1/sessions/${session.id}/messages?limit=2`);
+  expect(read.body).toMatchObject({
+    messages: [{ position: 0, origin: "prompt" }, { position: 1 }],
+    next: 2,
+  });
+  const rest = await ask(server, `GET /v1/sessions/${session.id}/messages?from=2`);
+  expect(rest.body).toMatchObject({ next: null, messages: [{ origin: "steering" }, { origin: "model" }] });
+  expect((await ask(server, `GET /v1/sessions/${session.id}`)).body).toMatchObject({
+    status: "completed",
+    open: false,
+  });
+  const { body } = await ask(server, "GET /v1/sessions?agent=http&limit=5");
+  expect(body["sessions"]).toMatchObject([{ session: session.id, status: "completed" }]);
+});
+
+test("a reader that comes back goes on where it was, and is told when there is nothing more", async () => {
+  const session = stage.session({ replies: [{ text: LONG, chunkSize: 4, holdUntil: "again" }] });
+  await session.start("Go");
+  await session.waitForRequest(0);
+  const before: SentEvent[] = [];
+  for await (const event of sentEvents(server, eventsOf(session.id))) {
+    before.push(event);
+    if (event.data["type"] === "MessageUpdate") break;
+  }
+  const last = before.at(-1)?.id ?? "";
+  stage.model.release("again");
+  const after: SentEvent[] = [];
+  for await (const event of sentEvents(server, eventsOf(session.id), {
+    headers: { "last-event-id": last },
+  })) {
+    after.push(event);
+  }
+  const types = [...before, ...after].map(({ data }) => data["type"] as AgentEvent["type"]);
+  const recorded = types.filter((type) => type !== "MessageUpdate");
+  expect(recorded).toEqual([...(await session.eventTypes()), "end"]);
+  // What stands in place of the message, and what was added to it, is the whole answer.
+  let words = "";
+  for (const { data } of [...before, ...after]) {
+    if (data["type"] !== "MessageUpdate") continue;
+    const { message, delta } = data as {
+      message?: { content: { text: string }[] };
+      delta: { delta: string };
+    };
+    words = message?.content[0]?.text ?? words + delta.delta;
+  }
+  expect(LONG.startsWith(words)).toBe(true);
+
+  const response = await fetch(`${server.url}${eventsOf(session.id)}`, {
+    headers: { authorization: "Bearer a-token-of-these-tests", "last-event-id": after.at(-2)?.id ?? "" },
+  });
+  expect(response.status).toBe(204);
+});
+
+test("what cannot be is said with what was tried, and what to do", async () => {
+  const session = stage.session({ replies: [{ text: "done" }] });
+  await session.run("Go");
+  const problem = async (way: string, body?: unknown, headers = {}) => {
+    const answer = await ask(server, way, body, headers);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(answer.body).toMatchObject({
+      instance: way.split("?")[0],
+      detail: expect.stringMatching(/.{20}/),
+    });
+    return [answer.status, answer.body["code"]];
+  };
+  const at = `/v1/sessions/${session.id}`;
+  expect(await problem("GET /v1/sessions/nobody")).toEqual([404, "session-unknown"]);
+  expect(await problem("GET /v1/sessions/nobody/events")).toEqual([404, "session-unknown"]);
+  expect(await problem("POST /v1/sessions/nobody/steer", { text: "x" })).toEqual([404, "session-unknown"]);
+  expect(await problem("POST /v1/sessions/nobody/prompt", { text: "x" })).toEqual([404, "session-unknown"]);
+  expect(await problem("POST /v1/sessions", { prompt: "x" })).toEqual([422, "body-invalid"]);
+  expect(await problem("POST /v1/sessions", { agent: "nobody", prompt: "x" })).toEqual([422, "body-invalid"]);
+  expect(await problem("POST /v1/sessions", { agent: { model: 1 }, prompt: "x" })).toEqual([
+    422,
+    "definition-invalid",
+  ]);
+  expect(await problem(`POST ${at}/approve`, {})).toEqual([409, "approval-unknown"]);
+  for (const id of ["never given", "a/b", "x".repeat(3000), "é"]) {
+    const headers = { "last-event-id": encodeURI(id) };
+    expect(await problem(`GET ${at}/events`, undefined, headers)).toEqual([400, "cursor-invalid"]);
+  }
+  expect(await problem(`GET ${at}/events`, undefined, { "last-event-id": "1abcde.0" })).toEqual([
+    422,
+    "input-invalid",
+  ]);
+  // Tricks with paths come to no other place than an id that is none.
+  for (const path of [
+    "..%2f..%2fetc",
+    "%2e%2e%2fx",
+    "a%00b",
+    "a%5cb",
+    "x".repeat(300),
+    "a%20b",
+    "%ff",
+    "../../etc",
+  ]) {
+    const { status } = await rawRequest(server, { path: `/v1/sessions/${path}`, headers: bearer });
+    expect([path, [404, 422].includes(status)]).toEqual([path, true]);
+  }
+  expect(server.told).toEqual([]);
+  expect(server.streams).toBe(0);
+});
+
+test("a call that waits is shown, answered, and signed", async () => {
+  const session = stage.session({
+    replies: [
+      { toolCalls: [{ name: "bash", arguments: { command: "touch over-http" } }] },
+      { text: "Done." },
+    ],
+    agent: { tools: ["bash"], permissions: { rules: [], otherwise: "ask" } },
+  });
+  await session.start("Go");
+  let waiting: unknown[] = [];
+  while (waiting.length === 0) {
+    waiting = (await ask(server, `GET /v1/sessions/${session.id}/approvals`)).body["approvals"] as unknown[];
+  }
+  expect(waiting).toMatchObject([{ tool: "bash", arguments: { command: "touch over-http" } }]);
+  const answered = await ask(server, `POST /v1/sessions/${session.id}/refuse`, { reason: "no", by: "ada" });
+  expect(answered).toMatchObject({ status: 200, body: { tool: "bash", waiting: 0 } });
+  await session.result();
+  const ended = (await session.events()).find(({ body }) => body.type === "ToolExecutionEnd")?.body;
+  expect(ended).toMatchObject({ permission: { answer: "refused", by: "ada" } });
+  const stopped = await ask(server, `POST /v1/sessions/${session.id}/stop`, {});
+  expect(stopped).toMatchObject({ status: 202, body: { open: false } });
+});

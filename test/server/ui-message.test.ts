@@ -1,0 +1,229 @@
+import { describe, expect, test } from "vitest";
+import type { AgentEvent } from "../../src/schema/agent-event.ts";
+import type { UiChunk } from "../../src/server/ui-chunk.ts";
+import { UiMessage } from "../../src/server/ui-message.ts";
+import {
+  answer,
+  begin,
+  call,
+  done,
+  loopId,
+  over,
+  page,
+  person,
+  printed,
+  said,
+  started,
+  text,
+  thinking,
+  turn,
+  turnOver,
+  update,
+} from "./told.ts";
+
+const chunksOf = (events: readonly AgentEvent[], message = new UiMessage()): UiChunk[] =>
+  events.flatMap((event) => [...message.take(event)]);
+
+const CALL = { command: "ls" };
+const CALLING = answer([thinking("Hm."), text("I look."), call("c1", CALL)], "toolUse");
+const LAST = answer([text("Two files.")]);
+
+const TOLD: readonly AgentEvent[] = [
+  begin,
+  turn(0),
+  person("What is here?"),
+  update([thinking("Hm")], "thinking", "Hm"),
+  update([thinking("Hm.")], "thinking", "."),
+  update([thinking("Hm."), text("I ")], "text", "I "),
+  update([thinking("Hm."), text("I look.")], "text", "look."),
+  update([thinking("Hm."), text("I look."), call("c1", '{"comm')], "toolCall", '{"comm'),
+  update([thinking("Hm."), text("I look."), call("c1", '{"command":"ls"}')], "toolCall", 'and":"ls"}'),
+  said(CALLING),
+  started("c1"),
+  printed("c1", "a\n"),
+  printed("c1", "b\n"),
+  done("c1", "a\nb\n"),
+  turnOver(CALLING),
+  turn(1),
+  person("Be short."),
+  update([text("Two ")], "text", "Two "),
+  said(LAST),
+  turnOver(LAST, 1),
+  over(),
+];
+
+/** Without live output, as the record alone tells it. */
+const RECORDED = TOLD.filter(({ type }) => type !== "MessageUpdate" && type !== "ToolExecutionUpdate");
+
+describe("a loop as one message of the AI SDK", () => {
+  test("thinking, text, a call with its output, words of a person, the next answer: each a part, in order", async () => {
+    const { message, errors } = await page(chunksOf(TOLD));
+    expect(errors).toEqual([]);
+    expect(message).toMatchObject({
+      id: loopId,
+      role: "assistant",
+      metadata: { holdfast: { session: "s", agent: "teller", outcome: { type: "answered" } } },
+      parts: [
+        { type: "step-start" },
+        { type: "reasoning", text: "Hm.", state: "done" },
+        { type: "text", text: "I look.", state: "done" },
+        {
+          type: "dynamic-tool",
+          toolName: "bash",
+          toolCallId: "c1",
+          state: "output-available",
+          input: CALL,
+          output: { content: [{ type: "text", text: "a\nb\n" }] },
+        },
+        { type: "step-start" },
+        { type: "data-holdfast-message", data: { text: "Be short." } },
+        { type: "text", text: "Two files.", state: "done" },
+      ],
+    });
+    expect(message.parts).toHaveLength(7);
+  });
+
+  test("who was there and who came when all was over have the same message", async () => {
+    const [live, later] = await Promise.all([page(chunksOf(TOLD)), page(chunksOf(RECORDED))]);
+    expect(withoutIds(later.message)).toEqual(withoutIds(live.message));
+  });
+
+  test("what a tool prints is shown as it comes, the newest of it", () => {
+    const outputs = chunksOf(TOLD).filter(({ type }) => type === "tool-output-available");
+    expect(outputs).toMatchObject([
+      { preliminary: true, output: { content: [{ text: "a\n" }] } },
+      { preliminary: true, output: { content: [{ text: "a\nb\n" }] } },
+      { output: { content: [{ text: "a\nb\n" }] } },
+    ]);
+    const long = chunksOf([...TOLD.slice(0, 11), printed("c1", "x".repeat(10_000)), printed("c1", "end")]);
+    const newest = long.at(-1);
+    const shown = newest?.type === "tool-output-available" ? newest.output.content[0] : undefined;
+    expect(shown).toMatchObject({ text: expect.stringMatching(/^x{4093}end$/) });
+  });
+
+  test("a reader that missed updates is shown the rest with the next one", () => {
+    const words = chunksOf([
+      begin,
+      turn(0),
+      update([text("a")], "text", "a"),
+      update([text("abcd")], "text", "d"),
+    ]);
+    expect(words.filter(({ type }) => type === "text-delta")).toMatchObject([
+      { delta: "a" },
+      { delta: "bcd" },
+    ]);
+  });
+});
+
+describe("an answer that is made again", () => {
+  const again: readonly AgentEvent[] = [
+    begin,
+    turn(0),
+    update([text("Wrong w")], "text", "Wrong w"),
+    update([text("Wrong w"), call("c0", "{")], "toolCall", "{"),
+    update([text("Ri")], "text", "Ri"),
+    said(answer([text("Right.")])),
+    over(),
+  ];
+
+  test("marks what the first attempt had said, and begins anew [EVT-16]", async () => {
+    const { message, errors } = await page(chunksOf(again));
+    expect(errors).toEqual([]);
+    expect(message.parts).toMatchObject([
+      { type: "step-start" },
+      { type: "text", text: "Wrong w", providerMetadata: { holdfast: { void: true } } },
+      { type: "dynamic-tool", toolCallId: "c0", state: "output-error" },
+      { type: "text", text: "Right.", state: "done" },
+    ]);
+    expect(message.parts.at(-1)).not.toHaveProperty("providerMetadata.holdfast");
+  });
+
+  test("is whole when only its end shows that it was another one", async () => {
+    const { message } = await page(
+      chunksOf([begin, turn(0), update([text("One")], "text", "One"), said(answer([text("Two")])), over()]),
+    );
+    const kept = message.parts.filter((part) => part.type === "text" && part.providerMetadata === undefined);
+    expect(kept).toMatchObject([{ text: "Two" }]);
+  });
+});
+
+describe("how a loop ends", () => {
+  const ending = (outcome: Parameters<typeof over>[0]) =>
+    chunksOf([begin, turn(0), update([text("So")], "text", "So"), over(outcome)]).slice(-3);
+
+  test("answered: finish, with the reason of the model", () => {
+    expect(ending({ type: "answered", stopReason: "length" }).at(-1)).toEqual({
+      type: "finish",
+      finishReason: "length",
+    });
+  });
+
+  test("stopped: what was begun ends, and the message is aborted", () => {
+    expect(ending({ type: "stopped", reason: "enough" })).toMatchObject([
+      { type: "text-end" },
+      { type: "message-metadata" },
+      { type: "abort", reason: "enough" },
+    ]);
+  });
+
+  test("failed, or not let in: an error with its words", async () => {
+    for (const [outcome, words] of [
+      [{ type: "failed", fault: "provider/auth", message: "no such key" }, /provider\/auth: no such key/],
+      [{ type: "rejected", reason: "not here" }, /not let in: not here/],
+    ] as const) {
+      const { errors } = await page(chunksOf([begin, turn(0), over(outcome)]));
+      expect(errors).toEqual([expect.stringMatching(words)]);
+    }
+  });
+});
+
+describe("a call that waits for a person", () => {
+  const asked = [
+    { session: "s", path: [], toolCallId: "c1", tool: "bash", summary: "ls", reason: "rule 1", sinceMs: 7 },
+  ];
+  const before = TOLD.slice(0, 10);
+
+  test("is asked for in its own part, and the response ends; the next one goes on with the same message", async () => {
+    const message = new UiMessage();
+    const first = [...chunksOf(before, message), ...(message.asks(asked) ?? [])];
+    const shown = (await page(first)).message;
+    expect(shown.parts.find(({ type }) => type === "dynamic-tool")).toMatchObject({
+      state: "approval-requested",
+      approval: { id: "7.c1" },
+    });
+    expect(shown.metadata).toMatchObject({ holdfast: { seen: 4 } });
+
+    const rest = new UiMessage();
+    chunksOf(before, rest);
+    expect(rest.seen).toBe(4);
+    const second = [rest.continued(), ...chunksOf(TOLD.slice(10), rest)];
+    const whole = (await page(second, shown)).message;
+    const parts = whole.parts.filter(({ type }) => type !== "data-holdfast-waiting");
+    const never = await page(chunksOf(TOLD));
+    expect(withoutIds({ ...whole, parts }).parts).toMatchObject(withoutIds(never.message).parts);
+  });
+
+  test("is not asked for before the page has it", () => {
+    const message = new UiMessage();
+    chunksOf(before.slice(0, 9), message);
+    expect(message.mayWait).toBe(false);
+    expect(message.asks(asked)).toBeUndefined();
+  });
+
+  test("refused: its output is denied; an error of the tool is an error", async () => {
+    for (const [words, state] of [
+      ["Refused by a person: not today", "output-denied"],
+      ["exit code 1", "output-error"],
+    ] as const) {
+      const { message } = await page(chunksOf([...before, done("c1", words, true), over()]));
+      expect(message.parts.find(({ type }) => type === "dynamic-tool")).toMatchObject({ state });
+    }
+  });
+});
+
+function withoutIds<T extends { readonly parts: readonly object[] }>(message: T): T {
+  const parts = message.parts.map((part) =>
+    Object.fromEntries(Object.entries(part).filter(([key]) => key !== "id" && key !== "rawInput")),
+  );
+  return { ...message, parts };
+}

@@ -1,0 +1,130 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { PostgresHub } from "../../src/stream/postgres/postgres-hub.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { postgresBinaries, startPostgres } from "../support/postgres.ts";
+import { missingPostgres, PostgresBench } from "../transcript/postgres-bench.ts";
+import { delta, hubContract, next } from "./contract.ts";
+
+describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", () => {
+  const bench = PostgresBench.forEachTest();
+
+  hubContract("PostgresHub", async () => {
+    const hub = new PostgresHub(bench.url);
+    return {
+      hub,
+      second: async () => new PostgresHub(bench.url),
+      isEmpty: async () =>
+        (await kept()).every(({ delta: text }) => JSON.parse(text).body.type === "recorded"),
+      dispose: () => hub.close(),
+    };
+  });
+
+  function opened(url = bench.url, options = {}): PostgresHub {
+    const hub = new PostgresHub(url, options);
+    onTestFinished(() => hub.close());
+    return hub;
+  }
+
+  const kept = () =>
+    bench.sql<{ loop_id: string; delta: string }>("SELECT loop_id, delta FROM deltas ORDER BY place");
+
+  test("what is recorded is removed, that of other loops and calls stays", async () => {
+    const hub = opened();
+    const call = (toolCallId: string) =>
+      ({ type: "tool-output", toolCallId, toolName: "t", text: toolCallId }) as const;
+    hub.publish(delta(0));
+    hub.publish(delta(1, { body: call("done") }));
+    hub.publish(delta(2, { body: call("at-work") }));
+    hub.publish(delta(3, { loopId: "another" }));
+    hub.publish(delta(4, { body: { type: "recorded", sequence: 7, over: ["done"] } }));
+    hub.publish(delta(5, { body: { type: "text", text: "of the next turn" } }));
+    await hub.flush();
+    const texts = async () =>
+      (await kept()).map(({ delta: text }) => (JSON.parse(text) as { sequence: number }).sequence);
+    await eventually(async () => (await texts()).length === 4, { what: "the removal" });
+    expect(await texts()).toEqual([2, 3, 4, 5]);
+    hub.publish(delta(6, { body: { type: "recorded", sequence: 9, over: "all" } }));
+    await hub.flush();
+    await eventually(async () => (await texts()).length === 2, { what: "the second removal" });
+    expect(await texts()).toEqual([3, 6]);
+  });
+
+  test("a hundred watchers of a process share one connection that listens", async () => {
+    const hub = opened(bench.withParameters({ schema: bench.schema, application_name: "many_watchers" }));
+    const watching = Array.from({ length: 100 }, () => next(hub, 50));
+    for (let sequence = 0; sequence < 50; sequence++) {
+      hub.publish(delta(sequence));
+      if (sequence % 10 === 0) await hub.flush();
+    }
+    for (const { sequences } of await Promise.all(watching)) {
+      expect(sequences).toEqual(Array.from({ length: 50 }, (_, index) => index));
+    }
+    const text = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'many_watchers'";
+    expect((await bench.sql<{ n: number }>(text))[0]!.n).toBeLessThanOrEqual(3);
+  });
+
+  test("a watcher whose connections are cut goes on where it was", async () => {
+    const at = bench.withParameters({ schema: bench.schema, application_name: "cut_watcher" });
+    const [hub, other] = [opened(at), opened()];
+    const watching = next(hub, 20);
+    for (let sequence = 0; sequence < 10; sequence++) other.publish(delta(sequence));
+    await other.flush();
+    await bench.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut_watcher'",
+    );
+    for (let sequence = 10; sequence < 20; sequence++) other.publish(delta(sequence));
+    expect((await watching).sequences).toEqual(Array.from({ length: 20 }, (_, index) => index));
+  });
+
+  test("a database that is away holds up nobody: what is published meanwhile is dropped", async () => {
+    const away = opened("postgresql://holdfast@127.0.0.1:1/nowhere", { maxWaitingBytes: 2_000 });
+    const begin = performance.now();
+    for (let sequence = 0; sequence < 10_000; sequence++) away.publish(delta(sequence));
+    expect(performance.now() - begin).toBeLessThan(500);
+    await away.flush();
+    expect(await away.published({ session: "s", run: "r", command: 1, call: 0 })).toEqual([]);
+    expect(performance.now() - begin).toBeLessThan(8_000);
+  });
+});
+
+test.skipIf(postgresBinaries() === undefined)(
+  "a server that is killed and started again: places go on, watchers and publishers too, and what was dropped is said",
+  async () => {
+    const server = await startPostgres();
+    const url = server.url();
+    const hub = new PostgresHub(url);
+    try {
+      const end = new AbortController();
+      const seen: { offset: number; type: string; sequence: number }[] = [];
+      const watching = (async () => {
+        for await (const { offset, delta: one } of hub.watch({ session: "s", signal: end.signal })) {
+          seen.push({ offset, type: one.body.type, sequence: one.sequence });
+        }
+      })();
+      for (let sequence = 0; sequence < 5; sequence++) hub.publish(delta(sequence));
+      await hub.flush();
+      await eventually(() => seen.length === 5, { what: "the first five" });
+      await server.kill();
+      hub.publish(delta(5));
+      await hub.flush();
+      await server.start();
+      await eventually(
+        () => {
+          hub.publish(delta(100));
+          return seen.some(({ sequence }) => sequence === 100);
+        },
+        { timeoutMs: 15_000, everyMs: 100, what: "news after the restart" },
+      );
+      end.abort();
+      await watching;
+      const offsets = seen.map(({ offset }) => offset);
+      expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+      expect(new Set(offsets).size).toBe(offsets.length);
+      expect(seen.some(({ type, sequence }) => sequence === 5 || type === "dropped")).toBe(true);
+    } finally {
+      await hub.close();
+      await server.stop();
+    }
+  },
+  40_000,
+);

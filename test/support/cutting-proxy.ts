@@ -1,0 +1,70 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** What becomes of some bytes of a client's: they go on, the connection is cut before or after them. */
+export type Verdict = "pass" | "cut" | "pass-and-cut";
+
+/** Stands between a client and its server, and decides which connections live. */
+export type CuttingProxy = {
+  readonly port: number;
+  /** Asked about everything that clients say; `pass` unless set. */
+  judge: (said: Buffer) => Verdict;
+  /** How many connections were cut. */
+  readonly cuts: number;
+  close(): Promise<void>;
+};
+
+export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
+  const sockets = new Set<Socket>();
+  let cuts = 0;
+  const server = createServer((client) => {
+    const target = connect(targetPort, "127.0.0.1");
+    const both = [client, target];
+    for (const socket of both) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        for (const one of both) one.destroy();
+      });
+    }
+    let deaf = false;
+    client.on("data", (said) => {
+      const verdict = proxy.judge(said);
+      if (verdict !== "pass") cuts += 1;
+      if (verdict === "cut") client.destroy();
+      if (verdict === "pass") target.write(said);
+      if (verdict === "pass-and-cut") {
+        deaf = true;
+        target.write(said);
+      }
+    });
+    // The server has done what it was asked, and its answer is lost.
+    target.on("data", (answer) => {
+      if (deaf) client.destroy();
+      else client.write(answer);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const proxy = {
+    port: (server.address() as AddressInfo).port,
+    judge: (): Verdict => "pass",
+    get cuts() {
+      return cuts;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  } as CuttingProxy;
+  return proxy;
+}
+
+/** Cuts the first connection that says this, and no other. */
+export function once(word: string, verdict: Verdict): (said: Buffer) => Verdict {
+  let done = false;
+  return (said) => {
+    if (done || !said.includes(word)) return "pass";
+    done = true;
+    return verdict;
+  };
+}

@@ -1,0 +1,316 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { BodyLine } from "../../src/schema/export-line.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
+import { importing } from "../../src/transcript/sql/hidden.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Bench } from "./contract.ts";
+import { answer, entry, event, message, opening, step, texts, USAGE, write } from "./story.ts";
+
+const LONG = "long words ".repeat(600);
+
+/** Two loops, a branch beside them, a long text, and a message that waits. */
+export async function story(transcript: Transcript, session = "s"): Promise<void> {
+  const at = (number: number, of: object = {}) => step({ session, run: `r-${session}`, number, ...of });
+  const terms = { tools: [], limits: {} } as never;
+  const first = await transcript.openLoop(
+    opening({
+      step: at(0, { kind: "open-loop" }),
+      terms,
+      prompts: [message(`${session}-1`, "Look at the harbour")],
+    }),
+  );
+  const place = { loopId: first.loopId, branch: "main", base: 1 };
+  await transcript.store(
+    write(place, {
+      step: at(1),
+      outbox: { entries: [], events: [event(0), event(1)] },
+      entries: [entry(1, `The Größe of ${session} is ${LONG}`), entry(2, "short")],
+    }),
+  );
+  await close(transcript, place, at(2), 3);
+  const second = await transcript.openLoop(
+    opening({
+      step: at(3, { kind: "open-loop" }),
+      at: { branch: "main", position: 1 },
+      kind: { type: "rerun", tag: "2026-01-01T00:00:00Z" },
+      prompts: [],
+    }),
+  );
+  const beside = { loopId: second.loopId, branch: second.branch, base: 1 };
+  await transcript.store(write(beside, { step: at(4), entries: [entry(1, "a second try")] }));
+  await transcript.storeInbox(write({ ...beside, base: 2 }, { step: at(5) }), [
+    message(`${session}-w`, "waits"),
+  ]);
+  await close(transcript, { ...beside, base: 2 }, at(6), 2);
+}
+
+async function close(
+  transcript: Transcript,
+  place: { loopId: string; branch: string; base: number },
+  at: ReturnType<typeof step>,
+  to: number,
+): Promise<void> {
+  await transcript.closeLoop({
+    ...write(place, { step: at }),
+    status: "completed",
+    outcome: { type: "answered", stopReason: "stop" },
+    usage: USAGE,
+    costUsd: 0.25,
+    turns: 1,
+    to,
+  });
+}
+
+export async function linesOf(transcript: Transcript, session: string): Promise<BodyLine[]> {
+  const lines: BodyLine[] = [];
+  for await (const line of transcript.archive.lines(session)) lines.push(line);
+  return lines;
+}
+
+const said = (text: string): AgentMessage => ({
+  role: "user",
+  content: [{ type: "text", text }],
+  timestamp: 3,
+});
+
+/** Whole sessions: taken out, brought in, changed at rest, found and deleted. */
+export function archiveContract(make: () => Promise<Bench>): void {
+  describe("whole sessions", () => {
+    let bench: Bench;
+    let other: Bench;
+    let transcript: Transcript;
+    beforeEach(async () => {
+      bench = await make();
+      other = await make();
+      transcript = bench.transcript;
+    });
+    afterEach(async () => {
+      await bench.dispose();
+      await other.dispose();
+    });
+
+    const bringIn = async (lines: readonly BodyLine[], sessions: string[], token = "t") => {
+      const { archive } = other.transcript;
+      await archive.beginImport(token, sessions, 1);
+      for (let from = 0; from < lines.length; from += 3) {
+        await archive.importLines(token, lines.slice(from, from + 3), Date.now());
+      }
+      await archive.finishImport(token, sessions, "digest");
+    };
+
+    test("what is taken out and brought in elsewhere is taken out there as it was [HITL-02, RIG-04]", async () => {
+      await story(transcript);
+      const lines = await linesOf(transcript, "s");
+      await bringIn(lines, ["s"]);
+      expect(await linesOf(other.transcript, "s")).toEqual(lines);
+      expect(await texts(other.transcript, "s", "main")).toEqual(await texts(transcript, "s", "main"));
+      expect(await other.transcript.loops("s")).toEqual(await transcript.loops("s"));
+      expect(await other.transcript.inbox("s")).toEqual(await transcript.inbox("s"));
+      expect(await other.transcript.session("s")).toEqual(await transcript.session("s"));
+      const note = await other.transcript.note({ run: "r-s", number: 0, call: 0 });
+      expect(await other.transcript.text(note ?? "")).toBe('{"tools":[],"limits":{}}');
+      expect(await other.transcript.archive.importedFrom("s")).toBe("digest");
+      // It goes on there.
+      const next = await other.transcript.openLoop(
+        opening({ step: step({ run: "r2", number: 0 }), prompts: [] }),
+      );
+      expect(next).toMatchObject({ parentLoopId: lines.find((line) => line.type === "session")?.lastLoopId });
+      expect(next.entries.map(({ messageId }) => messageId)).toEqual(["s-w"]);
+    });
+
+    test("a loop that runs comes out as far as it is, and is over where it is brought in [SES-03, HITL-01]", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      const place = { loopId, branch: "main", base: 1 };
+      await transcript.store(write(place, { outbox: { entries: [], events: [event(0), event(2)] } }));
+      const lines = await linesOf(transcript, "s");
+      await transcript.store(write(place, { step: step({ number: 2 }), entries: [entry(1, "later")] }));
+      await bringIn(lines, ["s"]);
+      expect((await other.transcript.loops("s")).map(({ status }) => status)).toEqual(["aborted"]);
+      expect((await other.transcript.session("s"))?.status).toBe("aborted");
+      expect(await texts(other.transcript, "s", "main")).toEqual(["hello"]);
+      expect(await other.transcript.events(loopId, 0)).toHaveLength(1);
+    });
+
+    test("an import that is not ended is seen by nobody, and thrown away by the next", async () => {
+      await story(transcript);
+      const lines = await linesOf(transcript, "s");
+      const { archive } = other.transcript;
+      await archive.beginImport("one", ["s"], 1);
+      await archive.importLines("one", lines.slice(0, 9), Date.now());
+      expect(await other.transcript.session("s")).toBeUndefined();
+      expect(await other.transcript.loops("s")).toEqual([]);
+      expect(await other.transcript.sessions({ limit: 9 })).toEqual([]);
+      expect(await archive.unfinished()).toEqual([{ session: "s", what: "importing" }]);
+      await expect(other.transcript.openLoop(opening())).rejects.toThrow("is being imported");
+      await archive.beginImport("two", ["s"], 1);
+      await expect(archive.importLines("one", lines.slice(9), Date.now())).rejects.toThrow("taken over");
+      await archive.importLines("two", lines, Date.now());
+      await archive.finishImport("two", ["s"], "d");
+      expect(await linesOf(other.transcript, "s")).toEqual(lines);
+      await expect(archive.beginImport("three", ["s"], 1)).rejects.toThrow("is there already");
+      expect(importing("x")).toBe("importing:x");
+    });
+
+    test("a session that is deleted leaves nothing, and its texts only where another needs them", async () => {
+      await story(transcript, "one");
+      await story(transcript, "two");
+      const hashes = async (session: string) =>
+        (await linesOf(transcript, session)).flatMap((line) => (line.type === "content" ? [line.hash] : []));
+      const [own, others] = [await hashes("one"), await hashes("two")];
+      const shared = own.filter((hash) => others.includes(hash));
+      expect(shared).not.toEqual([]);
+      expect(await transcript.archive.beginDelete("one")).toBe(true);
+      expect(await transcript.session("one")).toBeUndefined();
+      expect(await transcript.loops("one")).toEqual([]);
+      await expect(transcript.openLoop(opening({ step: step({ session: "one" }) }))).rejects.toThrow(
+        "is being deleted",
+      );
+      while (!(await transcript.archive.deletePage("one", Date.now())).done);
+      for (const hash of own) {
+        expect((await transcript.text(hash)) !== undefined, hash).toBe(shared.includes(hash));
+      }
+      expect(await transcript.steps("one")).toEqual([]);
+      expect(await transcript.inbox("one")).toEqual([]);
+      expect(await transcript.archive.search({ words: "one", limit: 9 })).toEqual([]);
+      expect(await transcript.archive.beginDelete("one")).toBe(false);
+      expect((await linesOf(transcript, "two")).length).toBeGreaterThan(10);
+      // The id is free again.
+      await story(transcript, "one");
+      expect(await texts(transcript, "one", "main")).toHaveLength(3);
+    });
+
+    test("what a job has named stays until its last part is gone", async () => {
+      const { archive } = transcript;
+      for (const session of ["job.a", "job.b"]) {
+        await transcript.openLoop(
+          opening({ step: step({ session, run: session, number: 0 }), prompts: [message(session)] }),
+        );
+      }
+      const kept = await transcript.putText("for the next stage", 0);
+      const lost = await transcript.putText("nobody's", 0);
+      await archive.nameText("job", kept);
+      const day = 24 * 60 * 60 * 1000;
+      expect(await archive.sweepTexts(day - 1, 9)).toBe(0);
+      expect(await archive.sweepTexts(day + 1, 9)).toBe(1);
+      expect(await transcript.text(lost)).toBeUndefined();
+      const remove = async (session: string) => {
+        await archive.beginDelete(session);
+        while (!(await archive.deletePage(session, day + 1)).done);
+      };
+      await remove("job.a");
+      expect(await transcript.text(kept)).toBe("for the next stage");
+      await remove("job.b");
+      expect(await transcript.text(kept)).toBeUndefined();
+    });
+
+    test("a session at rest can be added to and begun anew; nothing that was there is gone [PER-05, PER-06]", async () => {
+      await story(transcript);
+      const before = await transcript.session("s");
+      const edit = { session: "s", atMs: 900, kind: { type: "default" as const } };
+      const more = await transcript.archive.edit({
+        ...edit,
+        key: "k1",
+        at: "head",
+        messages: [said("and this"), answer("noted")],
+      });
+      expect(await transcript.archive.edit({ ...edit, key: "k1", at: "head", messages: [] })).toEqual(more);
+      expect(await texts(transcript, "s", more.branch)).toEqual([
+        "Look at the harbour",
+        "a second try",
+        "and this",
+        "noted",
+      ]);
+      const tag = "2026-02-02T00:00:00Z";
+      const anew = await transcript.archive.edit({
+        ...edit,
+        key: "k2",
+        at: "empty",
+        kind: { type: "branch", tag },
+        messages: [],
+        clearInbox: true,
+        after: more.loopId,
+      });
+      expect(await texts(transcript, "s", anew.branch)).toEqual([]);
+      expect(await transcript.inbox("s")).toEqual([]);
+      expect(await texts(transcript, "s", before?.headBranch ?? "")).toHaveLength(4);
+      expect(await transcript.session("s")).toMatchObject({ headBranch: anew.branch, loops: 4 });
+      const loops = await transcript.loops("s");
+      expect(loops.at(-1)).toMatchObject({ parentLoopId: more.loopId, status: "completed" });
+      expect((await transcript.events(anew.loopId, 0)).map(({ body }) => body.type)).toEqual([
+        "AgentStart",
+        "AgentEnd",
+      ]);
+      await expect(
+        transcript.archive.edit({ ...edit, key: "k3", at: "head", messages: [], after: more.loopId }),
+      ).rejects.toThrow("has gone on meanwhile");
+    });
+
+    test("a session can begin with messages [PER-01]", async () => {
+      const create = { definitionHash: "d", agentName: "agent", model: "m", parentLoopId: "elsewhere.v.m.3" };
+      const edit = { session: "new", atMs: 5, kind: { type: "initial" as const }, at: "head" as const };
+      await transcript.archive.edit({ ...edit, key: "k", messages: [said("before")], create });
+      const opened = await transcript.openLoop(
+        opening({ step: step({ session: "new" }), prompts: [message("p")] }),
+      );
+      expect(opened).toMatchObject({ from: 1, parentLoopId: "new.edit.1" });
+      expect((await transcript.loops("new"))[0]).toMatchObject({ parentLoopId: "elsewhere.v.m.3" });
+      await expect(transcript.archive.edit({ ...edit, key: "k2", messages: [], create })).rejects.toThrow(
+        "is there already",
+      );
+    });
+
+    test("sessions are listed by what is known of them, in pages", async () => {
+      for (const [index, session] of ["a", "b", "c"].entries()) {
+        await transcript.openLoop(
+          opening({
+            step: step({ session, run: session, number: 0 }),
+            atMs: 100 + index,
+            agentName: index === 0 ? "first" : "other",
+            model: `m${index}`,
+            prompts: [message(session)],
+          }),
+        );
+      }
+      await story(transcript, "d");
+      const list = async (filter: object, limit = 9) =>
+        (await transcript.archive.list(filter, { limit })).map(({ id }) => id);
+      expect(await list({})).toEqual(["d", "c", "b", "a"]);
+      expect(await list({ agentName: "other" })).toEqual(["c", "b"]);
+      expect(await list({ model: "m1" })).toEqual(["b"]);
+      expect(await list({ status: "completed" })).toEqual(["d"]);
+      expect(await list({ sinceMs: 101, untilMs: 102 })).toEqual(["b"]);
+      expect(await list({ costOverUsd: 0.4 })).toEqual(["d"]);
+      expect(await list({ costOverUsd: 0.5 })).toEqual([]);
+      const [first] = await transcript.archive.list({}, { limit: 1 });
+      expect(first?.totals).toEqual({ turns: 2, costUsd: 0.5, openLoops: 0 });
+      const behind = { lastActiveAtMs: first?.lastActiveAtMs ?? 0, id: first?.id ?? "" };
+      expect((await transcript.archive.list({}, { limit: 2, behind })).map(({ id }) => id)).toEqual([
+        "c",
+        "b",
+      ]);
+      expect(await transcript.archive.bytesOf("d")).toBeGreaterThan(LONG.length);
+    });
+
+    test("words of messages are found, whole and by their beginning, with what filters leave", async () => {
+      await story(transcript, "one");
+      await story(transcript, "two");
+      const find = async (words: string, of: object = {}) =>
+        (await transcript.archive.search({ words, limit: 9, ...of })).map(
+          ({ session, branch, position }) => `${session.id} ${branch} ${position}`,
+        );
+      expect(await find("harbour")).toEqual(["two main 0", "one main 0"]);
+      expect(await find("GROSSE one")).toEqual([]);
+      expect(await find("grösse two")).toEqual([]);
+      expect(await find("größe two")).toEqual(["two main 1"]);
+      expect(await find("harb*")).toHaveLength(2);
+      expect(await find('"at the"')).toHaveLength(2);
+      expect(await find('"the at"')).toEqual([]);
+      expect(await find("second", { agentName: "nobody" })).toEqual([]);
+      expect(await find("harbour", { limit: 1 })).toEqual(["two main 0"]);
+      const [hit] = await transcript.archive.search({ words: "harbour", limit: 1 });
+      expect(await find("harbour", { behind: hit?.cursor })).toEqual(["one main 0"]);
+      expect(hit?.message).toMatchObject({ role: "user" });
+      for (const odd of ['"', "*", "a OR b", "NEAR(", "col:x", "'); --", "\0"]) await find(odd);
+    });
+  });
+}
