@@ -1,21 +1,23 @@
 import { type StrategyType, strategyProblem } from "../core/evaluation/strategies.ts";
-import type { AgentDefinition } from "../schema/definition.ts";
+import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition.ts";
 import { type EvaluationLimits, EvaluationPlan, MAX_BRANCHES } from "../schema/evaluation.ts";
 import type { EvaluationResult } from "../workflows/evaluation-input.ts";
 import { HoldfastError } from "./error.ts";
-import type { EvaluateOptions } from "./evaluate.ts";
 import type { Link } from "./link.ts";
 import { pinDefinition } from "./pinned-definition.ts";
 import { INLINE_BYTES } from "./words.ts";
 
-// What is looked at before several agents are started in one session.
+// What is looked at before several agents are started side by side.
 
 export function problemOf({
   agents,
   strategy,
   prompt,
   session,
-}: Pick<EvaluateOptions, "agents" | "prompt" | "session"> & {
+}: {
+  readonly agents: readonly AgentDefinitionInput[];
+  readonly prompt?: string | undefined;
+  readonly session?: string | undefined;
   readonly strategy: { readonly type: StrategyType };
 }): string | undefined {
   if (agents.length > MAX_BRANCHES) {

@@ -45,6 +45,7 @@ export const TAKES_EFFECT = {
   revert: TURN,
   redact: TURN,
   workspace: TURN,
+  snapshots: TURN,
   limits: TURN,
   retry: TURN,
   cache: TURN,

@@ -185,6 +185,8 @@ export const AgentDefinition = z.strictObject({
   redact: RedactSettings.optional(),
   /** The folder that file and shell tools work in. Absolute. */
   workspace: z.string().optional(),
+  /** What the workspace holds is kept with each turn, as a commit that no branch of its git repository knows of. */
+  snapshots: z.enum(["git"]).optional(),
   limits: Limits.default(() => Limits.parse({})),
   retry: RetryConfig.default(() => RetryConfig.parse({})),
   cache: CacheConfig.default(() => CacheConfig.parse({})),

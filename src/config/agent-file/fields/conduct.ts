@@ -48,6 +48,15 @@ export const CONDUCT_FIELDS: readonly Field[] = [
     NULLABLE,
   ),
   field(
+    "tools.snapshots",
+    "snapshots",
+    said(
+      z.enum(["git"]),
+      "Keeps what the workspace holds with each turn, in a hidden reference of its git repository.",
+      "none",
+    ),
+  ),
+  field(
     "permissions.rules",
     "permissions.rules",
     said(
