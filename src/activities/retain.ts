@@ -69,11 +69,7 @@ async function neededNow(client: Client): Promise<ReadonlySet<string>> {
   return ids;
 }
 
-async function mayGo(
-  { id }: ListedSession,
-  needed: ReadonlySet<string>,
-  client: Client,
-): Promise<boolean> {
+async function mayGo({ id }: ListedSession, needed: ReadonlySet<string>, client: Client): Promise<boolean> {
   if (namesOf(id).some((name) => needed.has(name))) return false;
   // What has just begun is not in the list yet.
   try {

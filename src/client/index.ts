@@ -38,9 +38,9 @@ export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from ".
 export type { AgentMessage } from "../schema/message.ts";
 export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
 export type { OutputFormat } from "../schema/output.ts";
+export type { DefinitionChange, Entry, Formation, LoopEvent, Outcome } from "../schema/record.ts";
 export type { RecordedLoop, RecordedSession, RecordedTurn } from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
-export type { DefinitionChange, Entry, Formation, LoopEvent, Outcome } from "../schema/record.ts";
 export type { Delta } from "../stream/stream.ts";
 export type { Edited } from "../transcript/archive.ts";
 export type { LoopRecord } from "../transcript/loop.ts";
@@ -50,9 +50,9 @@ export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
 export type { RetentionResult } from "../workflows/retention.ts";
 export type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
-export { type AgentSnapshot, loadSnapshot, saveSnapshot } from "./checkpoint.ts";
 export type { Branched, BranchOptions } from "./branch-run.ts";
 export type { BranchInTree, BranchOrigin, BranchTree } from "./branches.ts";
+export { type AgentSnapshot, loadSnapshot, saveSnapshot } from "./checkpoint.ts";
 export type { Compacting } from "./compact.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export type { ContinueOptions, RerunOptions } from "./continue.ts";
@@ -93,9 +93,9 @@ export type { WholeRecord } from "./record.ts";
 export type { RequestOptions, TurnRequest } from "./request.ts";
 export type { RestoreOptions } from "./restore-session.ts";
 export { Retention, type RetentionState, type SetRetentionOptions } from "./retention.ts";
+export type { Rewinding } from "./rewind.ts";
 export { messagesFromJson, messagesToJson } from "./saved-messages.ts";
 export { sessionFromJson, sessionToJson } from "./saved-session.ts";
-export type { Rewinding } from "./rewind.ts";
 export {
   type CreateScheduleOptions,
   OVERLAP_WORDS,
@@ -106,9 +106,9 @@ export {
 export type { SendOptions, Sent } from "./send.ts";
 export type { MessageSent, SendMessageOptions, TakenAs } from "./send-message.ts";
 export { Session } from "./session.ts";
+export type { EventsOptions, SessionEvent } from "./session-events.ts";
 export { type RecorderConfig, SessionRecorder } from "./session-recorder.ts";
 export { FileSessionStore, type SessionStore } from "./session-store.ts";
-export type { EventsOptions, SessionEvent } from "./session-events.ts";
 export type { PlaceOptions } from "./spot.ts";
 export type { RunMode, StartOptions } from "./start.ts";
 export type { ResumeOptions, StartJobOptions } from "./start-job.ts";

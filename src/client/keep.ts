@@ -1,5 +1,5 @@
-import { knownSession } from "./known-session.ts";
 import { translated } from "./failures.ts";
+import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
 
 /** Takes a session out of every retention policy, or puts it back. */

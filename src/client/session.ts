@@ -10,9 +10,9 @@ import {
   type RefuseOptions,
   refuseCall,
 } from "./approve.ts";
-import { type AgentSnapshot, checkpoint, restoreCheckpoint } from "./checkpoint.ts";
 import { type BranchOptions, branchSession } from "./branch-run.ts";
 import { type BranchTree, branchTree } from "./branches.ts";
+import { type AgentSnapshot, checkpoint, restoreCheckpoint } from "./checkpoint.ts";
 import { type Compacting, compactSession } from "./compact.ts";
 import {
   type ContinueOptions,
@@ -24,14 +24,14 @@ import {
 import { type Deleted, type DeleteOptions, deleteSession } from "./delete.ts";
 import { appendMessages, clearMessages, resetSession, restoreMessages, saveMessages } from "./edit.ts";
 import { type ExportOptions, exportSession } from "./export.ts";
-import { keepSession } from "./keep.ts";
-import { type WholeRecord, wholeRecord } from "./record.ts";
 import { currentSession, newSession } from "./follow-session.ts";
 import { type ForkedBranch, type ForkOptions, forkSession } from "./fork.ts";
+import { keepSession } from "./keep.ts";
 import type { Link } from "./link.ts";
 import { type SessionResult, withOutput } from "./output.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read.ts";
+import { type WholeRecord, wholeRecord } from "./record.ts";
 import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
 import { awaitResult } from "./result.ts";
 import { type Rewinding, rewindSession } from "./rewind.ts";

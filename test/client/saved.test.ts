@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { messagesFromJson, messagesToJson } from "../../src/client/saved-messages.ts";
 import { sessionFromJson, sessionToJson } from "../../src/client/saved-session.ts";
 import { FileSessionStore } from "../../src/client/session-store.ts";
-import { StopReason, type AgentMessage } from "../../src/schema/message.ts";
+import { type AgentMessage, StopReason } from "../../src/schema/message.ts";
 import type { RecordedSession } from "../../src/schema/recorded-session.ts";
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 500);
@@ -49,9 +49,12 @@ const part = fc.oneof(
 );
 const content = fc.array(part, { maxLength: 4 });
 const anyMessage = fc.oneof(
-  fc.record({ role: fc.constant("user" as const), content, timestamp, turnId }, {
-    requiredKeys: ["role", "content", "timestamp"],
-  }),
+  fc.record(
+    { role: fc.constant("user" as const), content, timestamp, turnId },
+    {
+      requiredKeys: ["role", "content", "timestamp"],
+    },
+  ),
   fc.record(
     {
       role: fc.constant("assistant" as const),
@@ -122,7 +125,11 @@ describe("saved messages", () => {
   test("of older programs load, whatever they leave out [PER-04]", () => {
     const old = [
       { role: "user", content: "just words" },
-      { role: "assistant", content: [{ type: "tool_call", id: "c", name: "t", arguments: {} }], stop_reason: "tool_use" },
+      {
+        role: "assistant",
+        content: [{ type: "tool_call", id: "c", name: "t", arguments: {} }],
+        stop_reason: "tool_use",
+      },
       { role: "tool_result", tool_call_id: "c", tool_name: "t", content: ["out"] },
     ];
     expect(messagesFromJson(JSON.stringify(old))).toMatchObject([
@@ -239,12 +246,28 @@ describe("a saved session", () => {
       agent_id: "a",
       formation: { FirstLoop: { timestamp: AT } },
       created_at: AT,
-      loops: [{ loop_id: "old.m.1", started_at: AT, status: "Completed", continuation_kind: null, compaction_block: null }],
+      loops: [
+        {
+          loop_id: "old.m.1",
+          started_at: AT,
+          status: "Completed",
+          continuation_kind: null,
+          compaction_block: null,
+        },
+      ],
     };
     expect(sessionFromJson(JSON.stringify(old))).toMatchObject({
       scope: "ephemeral",
       formation: { type: "first_loop", timestamp: AT },
-      loops: [{ sessionId: "old", turns: [], messages: [], status: "completed", continuationKind: { type: "initial" } }],
+      loops: [
+        {
+          sessionId: "old",
+          turns: [],
+          messages: [],
+          status: "completed",
+          continuationKind: { type: "initial" },
+        },
+      ],
     });
     expect(() => sessionFromJson('{"session_id": 4}')).toThrow("This is not a saved session");
   });
@@ -270,7 +293,8 @@ describe("a folder of sessions [SES-16, SES-17, SES-18, SES-21]", () => {
     await store.delete("one");
     await expect(store.load("one")).rejects.toMatchObject({ code: "session-unknown" });
     await expect(store.delete("one")).rejects.toMatchObject({ code: "session-unknown" });
-    for (const id of ["../out", "..", "a/b"]) await expect(store.load(id)).rejects.toMatchObject({ code: "input-invalid" });
+    for (const id of ["../out", "..", "a/b"])
+      await expect(store.load(id)).rejects.toMatchObject({ code: "input-invalid" });
   });
 
   test("a second save at once is told that it is locked; a dead one's lock is broken [PHI-12]", async () => {

@@ -52,7 +52,10 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
   test("is lines of JSON with a version, and comes back whole, whatever the pieces", async () => {
     await story(from);
     const text = await written("s");
-    const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     expect(lines[0]).toMatchObject({ type: "holdfast-export", version: 1, sessions: ["s"] });
     expect(lines.at(-1)).toMatchObject({ type: "end", lines: lines.length - 1 });
     for (const piece of [1, 7, 100_000]) {
@@ -114,7 +117,12 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
 
   test("a newer version is refused with what to do", async () => {
     const sums = new Sums();
-    const header = { type: "holdfast-export", version: 2, exportedAt: "2027-01-01T00:00:00Z", sessions: ["s"] };
+    const header = {
+      type: "holdfast-export",
+      version: 2,
+      exportedAt: "2027-01-01T00:00:00Z",
+      sessions: ["s"],
+    };
     const error = await refused(`${sums.signed(JSON.stringify(header))}\n`);
     expect(error.message).toContain("the file has version 2, this Holdfast reads up to 1: update it");
   });
@@ -122,7 +130,13 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
   test("under another id all names follow, and both stand side by side [HITL-03]", async () => {
     await story(from);
     const caller = await from.loops("s");
-    const spawn = { session: "s", loopId: caller[0]?.loopId ?? "", turn: 0, toolCallId: "c1", toolName: "scout" };
+    const spawn = {
+      session: "s",
+      loopId: caller[0]?.loopId ?? "",
+      turn: 0,
+      toolCallId: "c1",
+      toolName: "scout",
+    };
     const child = "s.sub-12345678";
     const at = step({ session: child, run: "rc", number: 0 });
     const opened = await from.openLoop(opening({ step: at, spawn, prompts: [message("task")] }));

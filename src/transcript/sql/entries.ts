@@ -3,8 +3,8 @@ import type { Entry, EntryOrigin } from "../../schema/record.ts";
 import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
-import { indexEntry } from "./search-index.ts";
 import { ahead } from "./out-of-step.ts";
+import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */

@@ -25,8 +25,8 @@ import { inboxOf } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
 import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
-import { SqlArchive } from "./sql-archive.ts";
 import { snapshotsOf } from "./snapshots.ts";
+import { SqlArchive } from "./sql-archive.ts";
 import { noteOf } from "./steps.ts";
 
 /** The transcript in a database, whichever engine carries the statements out. */

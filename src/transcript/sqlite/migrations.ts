@@ -8,14 +8,7 @@ import type { Sql } from "./sql.ts";
 export const APPLICATION_ID = 0x486f6c64;
 
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [
-  SCHEMA_1,
-  SCHEMA_2,
-  SCHEMA_3,
-  SCHEMA_4,
-  SCHEMA_5,
-  SCHEMA_6,
-];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6];
 
 export const LATEST = MIGRATIONS.length;
 
