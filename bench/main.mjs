@@ -8,6 +8,7 @@ const BENCHES = {
   recovery: "time from SIGKILL of the worker to the next step",
   tree: "a sub-agent call against a plain child workflow with the same activities; many side by side",
   core: "steps of the machine a second, and bytes of its state",
+  store: "claims and results a second, in a file and in PostgreSQL (HOLDFAST_DATABASE_URL)",
   coldstart: "a worker process from its start to its first poll",
 };
 

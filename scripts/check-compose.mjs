@@ -63,7 +63,8 @@ function dockerfileProblems(name, build) {
   if (!existsSync(path)) return [`${name} is built of ${join(context, dockerfile)}, which is not there`];
   // A line that ends in a backslash goes on in the next one.
   const lines = readFileSync(path, "utf8").replace(/\\\n/g, " ").split("\n");
-  const of = (word) => lines.map((line, at) => ({ at, words: line.trim().split(/\s+/) })).filter((one) => one.words[0] === word);
+  const of = (word) =>
+    lines.map((line, at) => ({ at, words: line.trim().split(/\s+/) })).filter((one) => one.words[0] === word);
   const stages = of("FROM");
   const names = stages.flatMap(({ words }) => (words[2]?.toUpperCase() === "AS" ? [words[3]] : []));
   const found = stages

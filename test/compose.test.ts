@@ -16,7 +16,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function check(text: string, dockerfile = DOCKERFILE): { readonly status: number | null; readonly said: string } {
+function check(
+  text: string,
+  dockerfile = DOCKERFILE,
+): { readonly status: number | null; readonly said: string } {
   const file = join(folder, "docker-compose.yml");
   writeFileSync(file, text);
   writeFileSync(join(folder, "Dockerfile"), dockerfile);
@@ -63,7 +66,12 @@ test("a long-running service without a health check is caught", () => {
 });
 
 test.each([
-  ["a floating base", /FROM node:\S+ AS build/, "FROM node:22 AS build", /built on node:22, which is no pinned/],
+  [
+    "a floating base",
+    /FROM node:\S+ AS build/,
+    "FROM node:22 AS build",
+    /built on node:22, which is no pinned/,
+  ],
   ["root", "USER node\n", "", /worker's image runs as root/],
   ["root by its number", "USER node\n", "USER 0\n", /worker's image runs as root/],
   ["no health check", /HEALTHCHECK.*\n/, "", /worker's image has no health check/],

@@ -43,14 +43,23 @@ function blockOf(
   ranges: readonly Range[],
   createdAt: string,
 ): CompactionBlock | undefined {
-  const compacted = spanned(turns, sections.map(({ from, to, text }) => ({ from, to, messages: [standIn(text, 0)] })));
+  const compacted = spanned(
+    turns,
+    sections.map(({ from, to, text }) => ({ from, to, messages: [standIn(text, 0)] })),
+  );
   if (compacted === undefined) return undefined;
   const shown = ranges.filter(({ instead }) => instead === undefined);
-  const isFirst = ({ from }: Range) => sections.every((section) => from < section.from || section.to <= firstOf(turns));
-  const first = spanned(turns, shown.filter(isFirst).map((range) => ({ ...range, messages: [] })));
+  const isFirst = ({ from }: Range) =>
+    sections.every((section) => from < section.from || section.to <= firstOf(turns));
+  const first = spanned(
+    turns,
+    shown.filter(isFirst).map((range) => ({ ...range, messages: [] })),
+  );
   const recent = spanned(
     turns,
-    shown.filter((range) => !isFirst(range)).map((range) => ({ ...range, messages: messagesIn(turns, range) })),
+    shown
+      .filter((range) => !isFirst(range))
+      .map((range) => ({ ...range, messages: messagesIn(turns, range) })),
   );
   return {
     ...(first === undefined ? {} : { keepFirst: first.range }),
@@ -65,7 +74,9 @@ function spanned(turns: readonly Turn[], stretches: readonly Shown[]) {
   const touches = ({ from, to }: Shown, { entries }: Turn) =>
     entries.some(({ position }) => position >= from && position < to);
   const own = stretches.filter((stretch) => turns.some((turn) => touches(stretch, turn)));
-  const touched = turns.flatMap((turn, index) => (own.some((stretch) => touches(stretch, turn)) ? [index] : []));
+  const touched = turns.flatMap((turn, index) =>
+    own.some((stretch) => touches(stretch, turn)) ? [index] : [],
+  );
   const [startTurn, endTurn] = [touched[0], touched.at(-1)];
   if (startTurn === undefined || endTurn === undefined) return undefined;
   return { range: { startTurn, endTurn }, messages: own.flatMap(({ messages }) => [...messages]) };

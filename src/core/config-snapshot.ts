@@ -25,6 +25,7 @@ export function snapshotOf(definition: AgentDefinition, definitionHash: string):
 
 /** Scheme, host and path. */
 function plainAddress(address: string): string {
-  const [, scheme = "", authority = "", path = ""] = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)([^?#]*)/i.exec(address) ?? [];
+  const [, scheme = "", authority = "", path = ""] =
+    /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)([^?#]*)/i.exec(address) ?? [];
   return `${scheme}${authority.slice(authority.lastIndexOf("@") + 1)}${path}`;
 }

@@ -24,7 +24,14 @@ const LOOP_KEYS: ReadonlySet<string> = new Set([
 const RUN_KEYS: ReadonlySet<string> = new Set(["run", "evaluation"]);
 
 /** What stands below these was made by people, models, tools or an application: no name of ours is looked for in it. */
-const OPAQUE_KEYS: ReadonlySet<string> = new Set(["content", "arguments", "details", "data", "args", "definition"]);
+const OPAQUE_KEYS: ReadonlySet<string> = new Set([
+  "content",
+  "arguments",
+  "details",
+  "data",
+  "args",
+  "definition",
+]);
 
 /** Names as they are from here on. Lines are to be given in the order of the file. */
 export class Renewed {
@@ -45,7 +52,11 @@ export class Renewed {
       case "content":
         return line;
       case "session":
-        return { ...this.#walk(line), id: this.session(line.id), lastLoopId: this.#loopOrNone(line.lastLoopId) } as BodyLine;
+        return {
+          ...this.#walk(line),
+          id: this.session(line.id),
+          lastLoopId: this.#loopOrNone(line.lastLoopId),
+        } as BodyLine;
       case "loop": {
         const known = this.#loops.get(line.session) ?? new Set();
         known.add(line.loopId);

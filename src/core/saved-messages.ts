@@ -79,7 +79,10 @@ function part(value: unknown): unknown {
   if (typeof value === "string") return text(value);
   if (!isFields(value)) return value;
   const { type } = value;
-  return { ...renamed(value), type: typeof type === "string" ? (PART_TYPES[type.toLowerCase()] ?? type) : type };
+  return {
+    ...renamed(value),
+    type: typeof type === "string" ? (PART_TYPES[type.toLowerCase()] ?? type) : type,
+  };
 }
 
 function text(words: string): Fields {

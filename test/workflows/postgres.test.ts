@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { connect } from "../../src/client/index.ts";
-import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
 import { missingPostgres, PostgresBench } from "../transcript/postgres-bench.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 import { expectWhole } from "./support/whole.ts";
@@ -49,10 +49,13 @@ describe.skipIf(missingPostgres() !== undefined)("a run whose store is PostgreSQ
     const holdfast = await connect({ address, namespace, home, database: secret.href });
     onTestFinished(() => holdfast.close());
     const { transcript } = await holdfast.health();
-    expect(transcript).toMatchObject({ exists: true, path: expect.stringMatching(/^postgresql:.*schema runs/) });
+    expect(transcript).toMatchObject({
+      exists: true,
+      path: expect.stringMatching(/^postgresql:.*schema runs/),
+    });
     expect(JSON.stringify(transcript)).not.toContain("S3CR3T");
     const session = stage.session({ replies: [{ text: "Good day." }] });
     await session.run("Say hello");
-    expect((await holdfast.session(session.id).record())?.status ?? "").toBe("completed");
+    expect(await holdfast.session(session.id).loops()).toMatchObject([{ status: "completed" }]);
   });
 });
