@@ -23,7 +23,7 @@ const bench = SqliteBench.forEachTest();
 /** Values of private columns that are stored as they are. */
 function plainValues(path = bench.path): string[] {
   const sql = new Sql(path);
-  expect(sql.get("SELECT count(*) AS words FROM search_words")).toEqual({ words: 0 });
+  expect(sql.get("SELECT count(*) AS words FROM search_words")).toMatchObject({ words: 0 });
   const found = PRIVATE_TABLES.flatMap(([table, { columns }]) =>
     columns.flatMap((column) =>
       sql
