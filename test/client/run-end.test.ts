@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { GRPC } from "../../src/client/grpc-status.ts";
 import type { Link } from "../../src/client/link.ts";
 import { runEnd } from "../../src/client/run-end.ts";
-import { GRPC } from "../../src/client/grpc-status.ts";
 
 /** A server that gives these answers, one after the other. */
 function answering(...answers: (Error | "ended")[]) {
@@ -20,7 +20,11 @@ function answering(...answers: (Error | "ended")[]) {
   return { link: link as unknown as Link, times: () => asked };
 }
 
-const away = Object.assign(new Error("14 UNAVAILABLE: no connection"), { code: GRPC.unavailable, details: "", metadata: {} });
+const away = Object.assign(new Error("14 UNAVAILABLE: no connection"), {
+  code: GRPC.unavailable,
+  details: "",
+  metadata: {},
+});
 
 test("a server that is started again is waited for", async () => {
   const { link, times } = answering(away, away, "ended");

@@ -8,8 +8,8 @@ import { encryptionOf } from "../../src/codec/encryption.ts";
 import { PLAIN_LINES } from "../../src/stream/line-codec.ts";
 import { LocalHub } from "../../src/stream/local-hub.ts";
 import { NullHub } from "../../src/stream/null-hub.ts";
-import { deltasBehind } from "../../src/stream/segment-reader.ts";
 import { sealedLines } from "../../src/stream/sealed-lines.ts";
+import { deltasBehind } from "../../src/stream/segment-reader.ts";
 import { firstBase, segmentPath, segmentsIn } from "../../src/stream/segments.ts";
 import { delta, hubContract, next } from "./contract.ts";
 

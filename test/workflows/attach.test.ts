@@ -37,7 +37,10 @@ describe("attached to a session that runs elsewhere", () => {
     await shows("Let me wait.");
     await shows("● hold");
     type("Use pnpm");
-    await eventually(async () => (await session.handle.query<{ queued: { steering: number } }>("status")).queued.steering === 1);
+    await eventually(
+      async () =>
+        (await session.handle.query<{ queued: { steering: number } }>("status")).queued.steering === 1,
+    );
     gates.of("attach").open();
     await stage.model.waitForHold("attach-answer");
     await shows("All");
@@ -74,15 +77,20 @@ describe("attached to a session that runs elsewhere", () => {
     await session.run("Go");
     const whole = attached(session.id, "--json");
     expect(await whole.code).toBe(0);
-    const lines = whole.said.out.trim().split("\n").map((line) => JSON.parse(line));
+    const lines = whole.said.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     const events = lines.filter(({ event }) => event !== undefined);
     expect(events.map(({ event }) => event.type)).toEqual(await session.eventTypes());
     expect(lines.at(-1)).toMatchObject({ session: session.id, type: "result", exitCode: 0 });
     const rest = attached(session.id, "--json", "--from", events[2].cursor);
     await rest.code;
-    expect(rest.said.out.trim().split("\n").map((line) => JSON.parse(line).event?.type)).toEqual([
-      ...(await session.eventTypes()).slice(3),
-      undefined,
-    ]);
+    expect(
+      rest.said.out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).event?.type),
+    ).toEqual([...(await session.eventTypes()).slice(3), undefined]);
   });
 });
