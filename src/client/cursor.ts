@@ -71,8 +71,14 @@ function loopPlace(session: string, cursor: string, loop: string): LoopPlace | "
 const text = (value: number): string => value.toString(36);
 const number = (word: string): number => Number.parseInt(word, 36);
 
+/** The one that was made last: a reader makes many for one session. */
+let known: { readonly session: string; readonly check: string } | undefined;
+
 function checkOf(session: string): string {
-  return createHash("sha256").update(session, "utf8").digest("hex").slice(0, 5);
+  if (known?.session !== session) {
+    known = { session, check: createHash("sha256").update(session, "utf8").digest("hex").slice(0, 5) };
+  }
+  return known.check;
 }
 
 function invalid(session: string, cursor: string, why: string): HoldfastError {

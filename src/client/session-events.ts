@@ -37,7 +37,7 @@ export async function* sessionEvents(
     const options = { start, runId, signal };
     for await (const { item, isKnown } of followSession(link, session, teller.recorded, options)) {
       if (isKnown) await teller.know(item);
-      else yield* teller.tell(item);
+      else yield* await teller.tell(item);
     }
   } catch (error) {
     throw translated(error, link, session);
@@ -75,11 +75,10 @@ class Teller {
     this.#offset = Math.max(this.#offset, item.offset);
   }
 
-  async *tell(item: News | LiveItem): AsyncGenerator<SessionEvent, void, void> {
+  async tell(item: News | LiveItem): Promise<readonly SessionEvent[]> {
     if (this.#resumed !== undefined) this.#resume(this.#resumed);
-    if (item.type === "group") yield { cursor: this.#cursor(), event: item.event };
-    else if (item.type === "event") yield* this.#recordedEvent(item);
-    else yield* this.#liveOutput(item);
+    if (item.type === "group") return [{ cursor: this.#cursor(), event: item.event }];
+    return item.type === "event" ? await this.#recordedEvent(item) : await this.#liveOutput(item);
   }
 
   /** What the place says and the record does not. */
@@ -93,25 +92,25 @@ class Teller {
     }
   }
 
-  async *#recordedEvent(item: Extract<News, { type: "event" }>): AsyncGenerator<SessionEvent, void, void> {
+  async #recordedEvent(item: Extract<News, { type: "event" }>): Promise<readonly SessionEvent[]> {
     const { loopId, sequence } = item.event;
     const events = this.#live.recorded(await this.#events.whole(item));
     const before = this.#told.get(loopId) ?? 0;
     this.#told.delete(loopId);
-    for (const [index, event] of events.entries()) {
-      const isLast = index === events.length - 1;
-      const place = isLast ? {} : { next: sequence, told: index + 1 };
-      if (index >= before) yield { cursor: this.#cursor(loopId, place), event };
-    }
+    return events.slice(before).map((event, behind) => {
+      const index = before + behind;
+      const place = index === events.length - 1 ? {} : { next: sequence, told: index + 1 };
+      return { cursor: this.#cursor(loopId, place), event };
+    });
   }
 
-  async *#liveOutput({ delta, offset }: LiveItem): AsyncGenerator<SessionEvent, void, void> {
+  async #liveOutput({ delta, offset }: LiveItem): Promise<readonly SessionEvent[]> {
     const asked = await this.#events.asked(this.recorded.record(delta.loopId));
     const events = this.#live.live(delta, asked);
-    for (const [index, event] of events.entries()) {
+    return events.map((event, index) => {
       if (index === events.length - 1) this.#offset = offset;
-      yield { cursor: this.#cursor(), event };
-    }
+      return { cursor: this.#cursor(), event };
+    });
   }
 
   #cursor(loopId?: string, changed: Partial<LoopPlace> = {}): string {

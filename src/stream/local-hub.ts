@@ -12,7 +12,7 @@ import { Watchers } from "./watchers.ts";
 import { Writers } from "./writers.ts";
 
 /** How long a delta waits for company where others came just before it, and how many bytes go out without waiting. */
-const BATCH_MS = 10;
+const BATCH_MS = 20;
 const BATCH_BYTES = 64 * 1024;
 /** Bytes that may wait for the files. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
