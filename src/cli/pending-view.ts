@@ -12,14 +12,17 @@ export function pendingLines(
 ): readonly string[] {
   return [
     ...pending.map((step) => describePending(step, nowMs)),
-    ...retryingBelow.map((step) => `${step.path.join(" › ")} (${step.session}): ${describePending(step, nowMs)}`),
+    ...retryingBelow.map(
+      (step) => `${step.path.join(" › ")} (${step.session}): ${describePending(step, nowMs)}`,
+    ),
   ];
 }
 
 export function describePending(step: PendingActivity, nowMs: number): string {
   const { type, state, attempt, maxAttempts, startedAt, lastFailure } = step;
   const of = maxAttempts === undefined ? "" : ` of ${maxAttempts}`;
-  const since = state === "started" && startedAt !== undefined ? ` for ${inSeconds(nowMs - startedAt.getTime())}` : "";
+  const since =
+    state === "started" && startedAt !== undefined ? ` for ${inSeconds(nowMs - startedAt.getTime())}` : "";
   const failure = lastFailure === undefined ? "" : `; last failure: ${shortened(lastFailure, FAILURE_CHARS)}`;
   return `${type}: ${state}${since}, attempt ${attempt}${of}${nextOf(step, nowMs)}${failure}`;
 }

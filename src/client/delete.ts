@@ -123,7 +123,10 @@ async function deleteHistories(link: Link, sessions: readonly string[]): Promise
   }
   for (const [runId, workflowId] of runs) {
     try {
-      await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
+      await client.workflowService.deleteWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId, runId },
+      });
     } catch (error) {
       if (!isGone(error)) throw error;
     }

@@ -1,7 +1,13 @@
-import { createReadStream } from "node:fs";
 import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { ExportError } from "../transcript/export/export-error.ts";
-import { type CheckedFile, checkFile, importFile, namesFor, type OpenFile } from "../transcript/export/import-file.ts";
+import {
+  type CheckedFile,
+  checkFile,
+  importFile,
+  namesFor,
+  type OpenFile,
+} from "../transcript/export/import-file.ts";
 import { digestOf, exportText } from "../transcript/export/write-export.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
@@ -62,7 +68,8 @@ export async function importSessions(
 ): Promise<Imported> {
   const opened: OpenFile = typeof file === "string" ? () => createReadStream(file) : file;
   const where = typeof file === "string" ? file : "the file";
-  if (as !== undefined && renew) throw new HoldfastError("input-invalid", "Say a new id, or ask for one: not both.");
+  if (as !== undefined && renew)
+    throw new HoldfastError("input-invalid", "Say a new id, or ask for one: not both.");
   const wanted = as !== undefined ? sessionId(as) : renew ? randomUUID() : undefined;
   try {
     const checked = await checkFile(opened);
@@ -92,7 +99,8 @@ async function isThere(
   const from = await Promise.all(known.map((id) => transcript.archive.importedFrom(id)));
   if (known.length === sessions.length && from.every((one) => one === digest)) return true;
   const isOwn = sessions.every((id, index) => id === header.sessions[index]);
-  if (isOwn && known.length === sessions.length && (await digestOf(transcript.archive, sessions)) === digest) return true;
+  if (isOwn && known.length === sessions.length && (await digestOf(transcript.archive, sessions)) === digest)
+    return true;
   throw new HoldfastError(
     "input-invalid",
     `${known.join(", ")} is here already and is not what the file holds: import it under another id with --as or --renew.`,
@@ -121,7 +129,9 @@ function importFailed(error: unknown, where: string, link: Link, session: string
   }
   const { code, path, message } = error as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "EACCES" || code === "EISDIR") {
-    return new HoldfastError("input-invalid", `${path ?? where} cannot be read: ${message}`, { cause: error });
+    return new HoldfastError("input-invalid", `${path ?? where} cannot be read: ${message}`, {
+      cause: error,
+    });
   }
   return translated(error, link, session);
 }

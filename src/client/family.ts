@@ -11,7 +11,10 @@ export async function descendants(transcript: Transcript, session: string): Prom
     const below = await Promise.all(
       level.map((one) => transcript.sessions({ limit: MAX_CHILDREN, spawnedBy: one })),
     );
-    level = below.flat().map(({ id }) => id).filter((id) => !found.includes(id));
+    level = below
+      .flat()
+      .map(({ id }) => id)
+      .filter((id) => !found.includes(id));
     found.push(...level);
   }
   return found;

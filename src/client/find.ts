@@ -1,10 +1,10 @@
 import { searchText, snippet } from "../core/search-text.ts";
+import type { StatusWord } from "../core/status.ts";
 import type { ListedSession, SessionCursor, SessionFilter } from "../transcript/archive.ts";
 import { translated } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
 import { statusWordOfLoop } from "./status.ts";
-import type { StatusWord } from "../core/status.ts";
 
 export type FindOptions = {
   readonly agent?: string;
@@ -134,7 +134,11 @@ export type Hit = {
 };
 
 /** Messages that hold all words, the newest session first. Sub-agents' are among them. */
-export async function search(link: Link, words: string, options: SearchOptions = {}): Promise<readonly Hit[]> {
+export async function search(
+  link: Link,
+  words: string,
+  options: SearchOptions = {},
+): Promise<readonly Hit[]> {
   const { limit = 20, after, status } = options;
   try {
     const transcript = await link.storage.existing();

@@ -131,7 +131,9 @@ function completed(
     ...(known ?? silent),
     ...(loop.outcome === undefined ? {} : { outcome: loop.outcome }),
     ...(loop.costUsd === undefined ? {} : { costUsd: loop.costUsd }),
-    ...(known?.endedAt === undefined && loop.endedAtMs !== undefined ? { endedAt: timestamp(loop.endedAtMs) } : {}),
+    ...(known?.endedAt === undefined && loop.endedAtMs !== undefined
+      ? { endedAt: timestamp(loop.endedAtMs) }
+      : {}),
     ...(loop.status === "aborted" ? { status: "aborted" as const } : {}),
     ...(block === undefined ? {} : { compactionBlock: block }),
   };
@@ -153,10 +155,15 @@ async function* eventsOf(
     const ways = [...leftBranches(branches, loop.branch, bodies), loop.branch];
     let way = 0;
     const [first, ...rest] = events;
-    if (first !== undefined) yield agentEvent(place, first, await messagesAt(transcript, record.id, ways[way]!, first));
+    if (first !== undefined)
+      yield agentEvent(place, first, await messagesAt(transcript, record.id, ways[way]!, first));
     yield* groups.before(loop);
     for (const event of rest) {
-      yield agentEvent(place, event, await messagesAt(transcript, record.id, ways[way] ?? loop.branch, event));
+      yield agentEvent(
+        place,
+        event,
+        await messagesAt(transcript, record.id, ways[way] ?? loop.branch, event),
+      );
       if (event.body.type === "RevertApplied" && event.body.applied) way += 1;
     }
     const isLast = !loops.slice(index + 1).some(({ evaluation }) => evaluation === loop.evaluation);
@@ -198,7 +205,9 @@ async function blocksOf(
 ): Promise<ReadonlyMap<string, RecordedLoop["compactionBlock"]>> {
   const blocks = new Map<string, RecordedLoop["compactionBlock"]>();
   for (const loop of loops) {
-    const last = (await transcript.events(loop.loopId, 0)).findLast(({ body }) => body.type === "CompactionEnded");
+    const last = (await transcript.events(loop.loopId, 0)).findLast(
+      ({ body }) => body.type === "CompactionEnded",
+    );
     if (last?.body.type !== "CompactionEnded") continue;
     const entries = await transcript.entries(id, loop.branch, 0, last.body.position + 1);
     for (const [loopId, block] of compactionBlocks(entries, last.body.position, timestamp(last.atMs))) {

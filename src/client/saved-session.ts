@@ -82,7 +82,9 @@ function block(value: unknown, way: "to" | "from"): unknown {
       const said = isFields(of)
         ? Object.fromEntries(
             Object.entries(of).map(([inner, deep]) =>
-              inner === "messages" ? [inner, list(deep).map((one) => message(one, way))] : [camel(inner), named(deep, camel)],
+              inner === "messages"
+                ? [inner, list(deep).map((one) => message(one, way))]
+                : [camel(inner), named(deep, camel)],
             ),
           )
         : of;
@@ -130,7 +132,9 @@ function tagged(value: unknown): unknown {
   if (!isFields(value)) return undefined;
   if ("type" in value) return { ...value, type: lower(String(value["type"])) };
   const [first] = Object.entries(value);
-  return first === undefined ? undefined : { type: lower(first[0]), ...(isFields(first[1]) ? (named(first[1], camel) as Fields) : {}) };
+  return first === undefined
+    ? undefined
+    : { type: lower(first[0]), ...(isFields(first[1]) ? (named(first[1], camel) as Fields) : {}) };
 }
 
 function list(value: unknown): readonly unknown[] {

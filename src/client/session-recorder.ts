@@ -1,7 +1,12 @@
 import { addUsage, NO_USAGE } from "../core/usage.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import type { ParallelGroupRecord, RecordedLoop, RecordedSession, RecordedTurn } from "../schema/recorded-session.ts";
+import type {
+  ParallelGroupRecord,
+  RecordedLoop,
+  RecordedSession,
+  RecordedTurn,
+} from "../schema/recorded-session.ts";
 
 // Builds whole sessions of events, as they come (SES-14, SES-15).
 
@@ -102,7 +107,9 @@ export class SessionRecorder {
       ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
     };
     session.loops = [...session.loops.filter((loop) => loop.loopId !== loopId), started];
-    session.loops.sort((one, other) => (one.startedAt < other.startedAt ? -1 : one.startedAt > other.startedAt ? 1 : 0));
+    session.loops.sort((one, other) =>
+      one.startedAt < other.startedAt ? -1 : one.startedAt > other.startedAt ? 1 : 0,
+    );
     this.#sessionOf.set(loopId, sessionId);
     this.#current = loopId;
   }
@@ -162,7 +169,11 @@ export class SessionRecorder {
         this.#end(loop, event);
         return;
       case "TurnStart":
-        progress.turn = { index: event.turnIndex, triggeredBy: event.triggeredBy, startedAt: event.timestamp };
+        progress.turn = {
+          index: event.turnIndex,
+          triggeredBy: event.triggeredBy,
+          startedAt: event.timestamp,
+        };
         return;
       case "MessageEnd":
         if (event.message.role === "user") progress.words.push(event.message);

@@ -87,7 +87,8 @@ export class FileSessionStore implements SessionStore {
 
   /** An id is a file's name: none leads out of the folder. */
   #file(id: string): string {
-    if (id === "." || id === "..") throw new HoldfastError("input-invalid", `"${id}" cannot be a session's id.`);
+    if (id === "." || id === "..")
+      throw new HoldfastError("input-invalid", `"${id}" cannot be a session's id.`);
     return join(this.folder, `${sessionId(id)}.json`);
   }
 
@@ -115,7 +116,9 @@ export class FileSessionStore implements SessionStore {
   }
 
   #unknown(session: string): HoldfastError {
-    return new HoldfastError("session-unknown", `There is no session ${session} in ${this.folder}.`, { session });
+    return new HoldfastError("session-unknown", `There is no session ${session} in ${this.folder}.`, {
+      session,
+    });
   }
 }
 

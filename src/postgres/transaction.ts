@@ -96,7 +96,11 @@ export class Transaction {
   }
 
   async rows(statement: Statement): Promise<readonly unknown[]> {
-    const { gives, postgres: text = statement.text, valuesForPostgres: values = statement.values } = statement;
+    const {
+      gives,
+      postgres: text = statement.text,
+      valuesForPostgres: values = statement.values,
+    } = statement;
     if (this.#failure !== undefined) throw this.#failure;
     const answer = this.#send(numbered(text), values);
     if (gives === "nothing" && this.#underWay.size < MAX_UNDER_WAY) return NO_ROWS;

@@ -159,8 +159,7 @@ export class PostgresHub implements StreamHub {
 
   #tailOf(session: string, from: number): SessionTail {
     const known = this.#tails.get(session);
-    const tail =
-      known ?? new SessionTail(from, PAGE, (place, limit) => this.#behind(session, place, limit));
+    const tail = known ?? new SessionTail(from, PAGE, (place, limit) => this.#behind(session, place, limit));
     this.#tails.set(session, tail);
     tail.watchers += 1;
     return tail;

@@ -5,6 +5,7 @@ import { StoreError } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { readOnlyLocation } from "./inspect.ts";
 import { LATEST, versionOf } from "./migrations.ts";
+import { SameFile } from "./same-file.ts";
 import { carryOut, Sql } from "./sql.ts";
 
 /** How long a read may hold the main thread before it lets others run. */
@@ -18,6 +19,7 @@ const LOCK_PAUSE_MS = 5;
 export class Reader {
   readonly #path: string;
   readonly #busyMs: number;
+  readonly #file: SameFile;
   readonly #readOnly: boolean;
   #sql: Sql | undefined;
   #closed = false;
@@ -26,6 +28,7 @@ export class Reader {
   constructor(path: string, busyMs: number, readOnly: boolean) {
     this.#path = path;
     this.#busyMs = busyMs;
+    this.#file = new SameFile(path);
     this.#readOnly = readOnly;
   }
 
@@ -69,7 +72,11 @@ export class Reader {
   }
 
   #connected(): Sql {
-    if (this.#sql !== undefined) return this.#sql;
+    const there = this.#file.isThere();
+    if (this.#sql !== undefined) {
+      if (there) return this.#sql;
+      this.#disconnect();
+    }
     const sql = this.#readOnly ? openReadOnly(this.#path) : new Sql(this.#path);
     try {
       sql.exec("PRAGMA query_only = ON");
@@ -86,6 +93,7 @@ export class Reader {
       throw error;
     }
     this.#sql = sql;
+    this.#file.remember();
     return sql;
   }
 }
