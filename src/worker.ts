@@ -106,9 +106,10 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
     await connection.workflowService.describeNamespace({ namespace });
     const home = homeAt(options.home);
     const database = databaseUrl(options.database);
-    const transcript = options.transcript ?? (await openTranscript({ path: home.transcript, database }));
+    const place = { path: home.transcript, database, encryption: options.encryption };
+    const transcript = options.transcript ?? (await openTranscript(place));
     if (options.transcript === undefined) opened.push(() => transcript.close());
-    const hub = options.hub ?? openHub({ folder: home.folder, database });
+    const hub = options.hub ?? openHub({ folder: home.folder, database, encryption: options.encryption });
     if (options.hub === undefined) opened.push(() => hub.close());
     return await assemble(options, {
       connection,

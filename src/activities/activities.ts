@@ -20,6 +20,7 @@ import type {
   ToolDigest,
   WrittenDigest,
 } from "../core/digest.ts";
+import type { RetainDigest, RetainInput } from "../core/digest-retention.ts";
 import type {
   DecidedDigest,
   DecideEvaluation,
@@ -117,6 +118,7 @@ export type Activities = {
   readonly "open-evaluation": (input: OpenEvaluation) => Promise<EvaluationOpenedDigest>;
   readonly weigh: (input: WeighEvaluation) => Promise<WeighedDigest>;
   readonly decide: (input: DecideEvaluation) => Promise<DecidedDigest>;
+  readonly retain: (input: RetainInput) => Promise<RetainDigest>;
 };
 
 export type ToolActivity = (input: ToolInput) => Promise<ToolDigest>;

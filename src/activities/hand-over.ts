@@ -1,3 +1,4 @@
+import { Context } from "@temporalio/activity";
 import { INLINE_BYTES } from "../core/append.ts";
 import { extractJson } from "../core/extract-json.ts";
 import { truncateForPreview } from "../core/preview.ts";
@@ -34,12 +35,20 @@ export async function handOver(
         : ((await saidIn(from, definition.output, transcript)) ?? saidNothing(from));
     if (to?.input !== undefined) mustFit(input, to.input, from?.name ?? "task", to.name);
     const text = to?.prompt === undefined ? input : filled(to.prompt, { input, task: asked });
-    const ref = await transcript.putText(text, Date.now());
+    const ref = await keptText(transcript, text);
     const bytes = Buffer.byteLength(text);
     return to === undefined ? { ref, bytes, text: truncateForPreview(text, INLINE_BYTES) } : { ref, bytes };
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+/** Stores a text that belongs to the job whose workflow asks: it is kept as long as one of the job's sessions is. */
+export async function keptText(transcript: Transcript, text: string): Promise<string> {
+  const ref = await transcript.putText(text, Date.now());
+  const job = Context.current().info.workflowExecution?.workflowId;
+  if (job !== undefined) await transcript.archive.nameText(job, ref);
+  return ref;
 }
 
 /** Words that a job was given, wherever they are. */

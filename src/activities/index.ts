@@ -12,6 +12,7 @@ import { moveDefinition } from "./move-definition.ts";
 import { openEvaluation } from "./open-evaluation.ts";
 import { openLoop } from "./open-loop.ts";
 import { reduceParts } from "./reduce-parts.ts";
+import { retain } from "./retain.ts";
 import { runHook } from "./run-hook.ts";
 import { callTool } from "./tool.ts";
 import { weigh } from "./weigh.ts";
@@ -38,6 +39,7 @@ export function createActivities(
     "open-evaluation": (input) => beating(nothing, () => openEvaluation(input, dependencies)),
     weigh: (input) => beating(nothing, () => weigh(input, dependencies)),
     decide: (input) => beating(nothing, () => decide(input, dependencies)),
+    retain: (input) => retain(input, dependencies),
     record: (input) => beating(nothing, () => record(input, dependencies)),
     default: (input: ToolInput) => callTool(input, dependencies),
   };

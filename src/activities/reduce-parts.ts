@@ -6,7 +6,7 @@ import { askWithin } from "../hooks/time-limit.ts";
 import type { HandOverDigest, ReduceInput } from "./activities.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError, asFailure } from "./failure.ts";
-import { saidIn } from "./hand-over.ts";
+import { keptText, saidIn } from "./hand-over.ts";
 import { beating } from "./heartbeat.ts";
 import { checkNames } from "./known-names.ts";
 
@@ -23,7 +23,7 @@ export async function reduceParts(
       try {
         const said = await Promise.all(parts.map((part) => wordsOf(part, dependencies)));
         const text = await reduced(name, said, dependencies);
-        const ref = await dependencies.transcript.putText(text, Date.now());
+        const ref = await keptText(dependencies.transcript, text);
         return { ref, bytes: Buffer.byteLength(text), text: truncateForPreview(text, INLINE_BYTES) };
       } catch (error) {
         throw asFailure(error);

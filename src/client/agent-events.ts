@@ -1,4 +1,5 @@
 import { agentEvent, type EventPlace, positionsOf } from "../core/agent-event.ts";
+import { snapshotOf } from "../core/config-snapshot.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
@@ -53,21 +54,16 @@ export class AgentEvents {
     const transcript = await this.#open();
     const definition = await transcript?.definition(record.definitionHash);
     const session = await transcript?.session(this.#session);
-    const { configId, thinking, temperature } = definition ?? {};
     const place: EventPlace = {
       agentId: definition?.name ?? session?.agentName ?? "unknown",
       sessionId: this.#session,
       loopId: record.loopId,
       parentLoopId: record.parentLoopId,
       kind: record.kind,
-      config: {
-        definitionHash: record.definitionHash,
-        model: record.model,
-        ...(definition === undefined ? {} : { provider: definition.model.provider }),
-        ...(configId === undefined ? {} : { configId }),
-        ...(thinking === undefined ? {} : { thinking }),
-        ...(temperature === undefined ? {} : { temperature }),
-      },
+      config:
+        definition === undefined
+          ? { definitionHash: record.definitionHash, model: record.model }
+          : { ...snapshotOf(definition, record.definitionHash), model: record.model },
     };
     return { place, provider: definition?.model.provider ?? "unknown" };
   }

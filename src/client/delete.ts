@@ -41,7 +41,6 @@ export async function deleteSession(
     for (const one of sessions) await endRun(link, one, stop);
     let found = 0;
     if (transcript !== undefined) {
-      await nobodyReadsOn(transcript, sessions);
       for (const one of [...sessions].reverse()) {
         if (await deleteWhole(transcript, one)) found += 1;
         await link.storage.hub().forget(one);
@@ -85,19 +84,6 @@ async function endRun(link: Link, session: string, stop: boolean): Promise<void>
       "session-busy",
       `The run of session ${session} has not ended ${STOP_MS / 1000} s after it was told to stop: is a worker there? ` +
         "Nothing was deleted.",
-      { session },
-    );
-  }
-}
-
-async function nobodyReadsOn(transcript: Transcript, sessions: readonly string[]): Promise<void> {
-  for (const session of sessions) {
-    const others = (await transcript.archive.dependents(session)).filter((one) => !sessions.includes(one));
-    if (others.length === 0) continue;
-    throw new HoldfastError(
-      "input-invalid",
-      `Session ${session} cannot be deleted: ${others.join(", ")} began as a fork of it and reads on from there. ` +
-        "Delete these first, or export and import them, which makes them stand alone.",
       { session },
     );
   }

@@ -1,9 +1,23 @@
 import type { ZodType, z } from "zod";
 import type { AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
+import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
+import type { RecordedSession } from "../schema/recorded-session.ts";
+import type { OpenFile } from "../transcript/export/import-file.ts";
 import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
+import { type AgentSnapshot, resumeSnapshot } from "./checkpoint.ts";
 import type { Compacting } from "./compact.ts";
+import { preloadSession } from "./edit.ts";
 import { type EvaluateOptions, type Evaluation, startEvaluation } from "./evaluate.ts";
+import { type Imported, type ImportOptions, importSessions } from "./export.ts";
+import {
+  findSessions,
+  type Hit,
+  type SearchOptions,
+  type SessionsOptions,
+  type SessionsPage,
+  search,
+} from "./find.ts";
 import { type Health, type HealthOptions, health } from "./health.ts";
 import { Job } from "./job.ts";
 import type { Link } from "./link.ts";
@@ -12,7 +26,9 @@ import type { SessionResult } from "./output.ts";
 import type { Prompted, PromptOptions } from "./prompt.ts";
 import type { LoopHistory, MessagesOptions } from "./read.ts";
 import type { RequestOptions, TurnRequest } from "./request.ts";
+import { type RestoreOptions, restoreSession } from "./restore-session.ts";
 import { resumePipeline } from "./resume-job.ts";
+import { Retention } from "./retention.ts";
 import { Schedules } from "./schedules.ts";
 import type { SendOptions, Sent } from "./send.ts";
 import type { MessageSent, SendMessageOptions } from "./send-message.ts";
@@ -26,6 +42,12 @@ import type { Updated, UpdateOptions } from "./update.ts";
 import type { WaitingCall } from "./waiting-calls.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
 import { zodOutput } from "./zod-output.ts";
+
+export type PreloadOptions = {
+  readonly agent: AgentDefinitionInput;
+  readonly messages: readonly AgentMessage[];
+  readonly session?: string;
+};
 
 /** An open connection to where agents run. Made by `connect`. */
 export class Holdfast {
@@ -166,6 +188,46 @@ export class Holdfast {
   /** Agents that are started by the clock. */
   get schedules(): Schedules {
     return new Schedules(this.#link);
+  }
+
+  /** Sessions of the transcript by what is known of them, in pages; `list` asks the server too. */
+  sessions(options?: SessionsOptions): Promise<SessionsPage> {
+    return findSessions(this.#link, options);
+  }
+
+  /** Messages that hold all words. */
+  search(words: string, options?: SearchOptions): Promise<readonly Hit[]> {
+    return search(this.#link, words, options);
+  }
+
+  /** Brings in what `session.export()` has given: all of it, or nothing. @param file - A path, or what opens it anew. */
+  import(file: string | OpenFile, options?: ImportOptions): Promise<Imported> {
+    return importSessions(this.#link, file, options);
+  }
+
+  /** Brings in a session as the sources save it. */
+  restoreSession(saved: RecordedSession, options: RestoreOptions): Promise<Imported> {
+    return restoreSession(this.#link, saved, options);
+  }
+
+  /** A session that begins with messages. */
+  async withMessages(options: PreloadOptions): Promise<Session> {
+    const id = sessionId(options.session);
+    await preloadSession(this.#link, id, options.agent, options.messages);
+    return new Session(this.#link, id);
+  }
+
+  /** A session that goes on from where another one stood, here or elsewhere. */
+  async resume(
+    snapshot: AgentSnapshot,
+    options: { readonly agent: AgentDefinitionInput; readonly session?: string },
+  ): Promise<Session> {
+    return new Session(this.#link, await resumeSnapshot(this.#link, snapshot, options));
+  }
+
+  /** How long sessions are kept. */
+  get retention(): Retention {
+    return new Retention(this.#link);
   }
 
   /** What an operator wants to know before anything is started. */

@@ -72,8 +72,8 @@ export async function recordOf(
   const { spawn } = record;
   return {
     sessionId: record.id,
-    agentId: record.agentName,
-    formation: { type: "first_loop", timestamp: timestamp(record.createdAtMs) },
+    agentId: record.agentId ?? record.agentName,
+    formation: formationOf(record),
     scope: record.scope ?? "ephemeral",
     createdAt: timestamp(record.createdAtMs),
     lastActiveAt: timestamp(Math.max(record.createdAtMs, ...loops.map(({ startedAtMs }) => startedAtMs))),
@@ -99,6 +99,24 @@ export async function recordOf(
   };
 }
 
+/** A fork was asked for. */
+function formationOf({ formation, createdAtMs }: SessionRecord): RecordedSession["formation"] {
+  const at = { timestamp: timestamp(createdAtMs) };
+  switch (formation.type) {
+    case "first_loop":
+      return { type: "first_loop", ...at };
+    case "inactivity_timeout":
+      return {
+        type: "inactivity_timeout",
+        thresholdSecs: formation.thresholdSecs,
+        previousSessionId: formation.previousSession,
+        ...at,
+      };
+    default:
+      return { type: "explicit", ...at };
+  }
+}
+
 function timestamp(atMs: number): string {
   return new Date(atMs).toISOString();
 }
@@ -106,7 +124,7 @@ function timestamp(atMs: number): string {
 /** What the events say of a loop; what its row says where they are silent, because a write was cut off. */
 function completed(
   loop: LoopRecord,
-  { agentName }: SessionRecord,
+  { agentName, agentId = agentName }: SessionRecord,
   told: ReadonlyMap<string, RecordedLoop>,
   blocks: ReadonlyMap<string, RecordedLoop["compactionBlock"]>,
 ): RecordedLoop {
@@ -115,7 +133,7 @@ function completed(
   const silent: RecordedLoop = {
     loopId: loop.loopId,
     sessionId: loop.session,
-    agentId: agentName,
+    agentId,
     ...(loop.parentLoopId === undefined ? {} : { parentLoopId: loop.parentLoopId }),
     continuationKind: loop.kind,
     startedAt: timestamp(loop.startedAtMs),
@@ -166,7 +184,7 @@ async function* eventsOf(
       );
       if (event.body.type === "RevertApplied" && event.body.applied) way += 1;
     }
-    const isLast = !loops.slice(index + 1).some(({ evaluation }) => evaluation === loop.evaluation);
+    const isLast = loops.slice(index + 1).every(({ evaluation }) => evaluation !== loop.evaluation);
     if (isLast) yield* groups.behind(loop);
   }
 }
@@ -185,7 +203,7 @@ async function messagesAt(
 async function placeOf(transcript: Transcript, record: SessionRecord, loop: LoopRecord): Promise<EventPlace> {
   const definition = await transcript.definition(loop.definitionHash);
   return {
-    agentId: definition?.name ?? record.agentName,
+    agentId: record.agentId ?? record.agentName,
     sessionId: record.id,
     loopId: loop.loopId,
     parentLoopId: loop.parentLoopId,

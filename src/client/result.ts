@@ -3,8 +3,9 @@ import { WorkflowFailedError } from "@temporalio/client";
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from "@temporalio/common";
 import type { RunResult } from "../workflows/result.ts";
 import { HoldfastError, saidBy } from "./error.ts";
-import { translated } from "./failures.ts";
+import { isGone, translated } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { pastResult } from "./past-result.ts";
 
 /** The failure type of a run that failed; its first detail is the `RunResult`. */
 export const RUN_FAILED = "holdfast/run-failed";
@@ -28,8 +29,11 @@ export async function awaitResult(
     setMaxListeners(0, signal);
     return await link.connection.withAbortSignal(signal, ask);
   } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw translated(error, link, session);
-    return ofFailure(error, session);
+    if (error instanceof WorkflowFailedError) return ofFailure(error, session);
+    // The server forgets a run when its retention is over; the transcript does not.
+    const past = isGone(error) ? await pastResult(link, session) : undefined;
+    if (past === undefined) throw translated(error, link, session);
+    return past;
   }
 }
 

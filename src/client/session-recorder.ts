@@ -44,8 +44,11 @@ export class SessionRecorder {
   }
 
   onEvent(event: AgentEvent): void {
-    if (event.type === "ParallelLoopStart") return this.#announce(event);
-    if (event.type === "ParallelLoopEnd") return this.#group(event);
+    if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") {
+      if (event.type === "ParallelLoopStart") this.#announce(event);
+      else this.#group(event);
+      return;
+    }
     if (event.type === "AgentStart") this.#start(event);
     const loop = this.#loop(event.loopId);
     if (loop === undefined) return;

@@ -1,6 +1,8 @@
 import type { ZodType } from "zod";
 import type { AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
+import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
+import type { Edited } from "../transcript/archive.ts";
 import {
   type Answered,
   type ApproveOptions,
@@ -10,6 +12,7 @@ import {
 } from "./approve.ts";
 import { type BranchOptions, branchSession } from "./branch-run.ts";
 import { type BranchTree, branchTree } from "./branches.ts";
+import { type AgentSnapshot, checkpoint, restoreCheckpoint } from "./checkpoint.ts";
 import { type Compacting, compactSession } from "./compact.ts";
 import {
   type ContinueOptions,
@@ -18,12 +21,18 @@ import {
   raiseLimits,
   rerunLoop,
 } from "./continue.ts";
+import { type Deleted, type DeleteOptions, deleteSession } from "./delete.ts";
+import { appendMessages, clearMessages, resetSession, restoreMessages, saveMessages } from "./edit.ts";
+import { type Exploration, type ExploredBranch, type ExploreOptions, exploreSession } from "./explore.ts";
+import { type ExportOptions, exportSession } from "./export.ts";
 import { currentSession, newSession } from "./follow-session.ts";
 import { type ForkedBranch, type ForkOptions, forkSession } from "./fork.ts";
+import { keepSession } from "./keep.ts";
 import type { Link } from "./link.ts";
 import { type SessionResult, withOutput } from "./output.ts";
 import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
 import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read.ts";
+import { type WholeRecord, wholeRecord } from "./record.ts";
 import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
 import { awaitResult } from "./result.ts";
 import { type Rewinding, rewindSession } from "./rewind.ts";
@@ -123,6 +132,11 @@ export class Session<Output = unknown> {
     return new Session(this.#link, this.id, runId, this.#output);
   }
 
+  /** Starts several branches from one place side by side, each with its own prompt or definition; all are kept. */
+  explore(branches: readonly ExploredBranch[], options?: ExploreOptions): Promise<Exploration> {
+    return exploreSession(this.#link, this.id, branches, options);
+  }
+
   /** Moves the head of the session at rest to a place, back or forward again. The record keeps everything; files stay. */
   rewind({ to }: { readonly to: PlaceOptions }): Promise<Rewinding> {
     return rewindSession(this.#link, this.id, to);
@@ -197,5 +211,62 @@ export class Session<Output = unknown> {
 
   clearQueues(queue: "steering" | "follow-up" | "all" = "all"): Promise<void> {
     return clearQueues(this.#link, this.id, queue);
+  }
+
+  /** The session whole: its loops with their messages, turns and events, how they hang together, and what it comes to. */
+  record(): Promise<WholeRecord> {
+    return wholeRecord(this.#link, this.id);
+  }
+
+  /** The lines of a file that `import` reads, here or elsewhere; safe while a run is open. */
+  export(options?: ExportOptions): AsyncIterable<string> {
+    return exportSession(this.#link, this.id, options);
+  }
+
+  /** With all agents below it. */
+  delete(options?: DeleteOptions): Promise<Deleted> {
+    return deleteSession(this.#link, this.id, options);
+  }
+
+  /** No retention policy takes it, or one may again. */
+  keep(kept = true): Promise<void> {
+    return keepSession(this.#link, this.id, kept);
+  }
+
+  /** Where it stands, to go on from later, here with `restore` or elsewhere with `resume`. */
+  checkpoint(): Promise<AgentSnapshot> {
+    return checkpoint(this.#link, this.id);
+  }
+
+  restore(snapshot: AgentSnapshot): Promise<Edited> {
+    return restoreCheckpoint(this.#link, this.id, snapshot);
+  }
+
+  /** The conversation as a JSON array. */
+  saveMessages(): Promise<string> {
+    return saveMessages(this.#link, this.id);
+  }
+
+  /** Goes on from these instead, on a branch of their own; at rest only, as all that changes a conversation from outside. */
+  restoreMessages(saved: string | readonly AgentMessage[]): Promise<Edited> {
+    return restoreMessages(this.#link, this.id, saved);
+  }
+
+  replaceMessages(messages: readonly AgentMessage[]): Promise<Edited> {
+    return restoreMessages(this.#link, this.id, messages);
+  }
+
+  appendMessages(...messages: readonly AgentMessage[]): Promise<Edited> {
+    return appendMessages(this.#link, this.id, messages);
+  }
+
+  /** Begins with nothing, on a branch of its own: what was said stays in the record. */
+  clearMessages(): Promise<Edited> {
+    return clearMessages(this.#link, this.id);
+  }
+
+  /** Stops what runs, lets go of all that waits, and begins with nothing. */
+  reset(): Promise<Edited> {
+    return resetSession(this.#link, this.id);
   }
 }

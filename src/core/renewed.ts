@@ -10,7 +10,7 @@ export type Renewing = {
   readonly run: (run: string) => string;
 };
 
-const SESSION_KEYS: ReadonlySet<string> = new Set(["session", "sessionId"]);
+const SESSION_KEYS: ReadonlySet<string> = new Set(["session", "sessionId", "previousSession"]);
 const LOOP_KEYS: ReadonlySet<string> = new Set([
   "loopId",
   "parentLoopId",

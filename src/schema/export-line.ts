@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AgentDefinition } from "./definition.ts";
 import { Usage } from "./message.ts";
-import { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SpawnRef } from "./record.ts";
+import { ContinuationKind, EntryOrigin, Formation, LoopStatus, Outcome, SpawnRef } from "./record.ts";
 
 // A session as a file: one JSON object a line. What each line says is in docs/export.md; a change of it is a new version.
 
@@ -37,8 +37,8 @@ export const SessionLine = z.object({
   spawn: SpawnRef.optional(),
   grants: z.unknown().optional(),
   scope: z.literal("persistent").optional(),
-  /** What else the store keeps of a session, by column. */
-  more: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  agentId: z.string().optional(),
+  formation: Formation.optional(),
 });
 export type SessionLine = z.infer<typeof SessionLine>;
 
@@ -77,6 +77,10 @@ export const BranchLine = z.object({
   parent: z.object({ branch: id, position: count }).optional(),
   /** The run that a conflict sent here. */
   run: z.string().optional(),
+  /** When somebody has asked for it. */
+  askedAtMs: atMs.optional(),
+  /** Of one that has begun in a session which was deleted: what was left of the view before its position. */
+  inheritedView: z.unknown().optional(),
   /** Behind its last entry, its ancestors' included. */
   length: count,
 });
@@ -136,8 +140,9 @@ export const StepLine = z.object({
   type: z.literal("step"),
   session: id,
   run: z.string(),
-  number: count,
-  call: count,
+  number: z.number().int(),
+  /** Below 0 for what stands beside a call. */
+  call: z.number().int(),
   loopId: z.string().optional(),
   kind: z.string(),
   generation: count,

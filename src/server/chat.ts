@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { type Holdfast, HoldfastError, type Session, type WaitingCall } from "../client/index.ts";
 import { type Agents, chosen } from "./agents.ts";
 import { type ChatPart, chatChunks, type Waiting } from "./chat-events.ts";
@@ -5,14 +6,19 @@ import { type ChatRequest, type ChatWish, wishOf } from "./chat-request.ts";
 import type { Outlet } from "./outlet.ts";
 import { isOurFault, problemOf, ServerProblem } from "./problem.ts";
 import { Source } from "./source.ts";
+import type { Statuses } from "./statuses.ts";
 import type { Streams } from "./streams.ts";
 import { UI_STREAM_DONE, UI_STREAM_HEADER, type UiChunk } from "./ui-chunk.ts";
-import { type Asked as AskedCall, approvalId } from "./ui-message.ts";
+import { type Asked as AskedCall, approvalId, endingOf } from "./ui-message.ts";
+
+/** The longest of several waits for a loop that closes. */
+const MAX_SETTLE_MS = 2_000;
 
 export type Chat = {
   readonly holdfast: Holdfast;
   readonly streams: Streams;
   readonly agents: Agents;
+  readonly statuses: Statuses;
 };
 
 export type Asked = {
@@ -32,7 +38,7 @@ export async function answerChat(chat: Chat, request: ChatRequest, asked: Asked)
 export async function resumeChat(chat: Chat, id: string, asked: Asked): Promise<Response> {
   const session = chat.holdfast.session(id);
   const sinceMs = Date.now();
-  const { open, status } = await session.status();
+  const { open, status } = await chat.statuses.of(session);
   if (!open || status === "waiting") return new Response(null, { status: 204 });
   return tellChat(chat, session, { sinceMs }, asked);
 }
@@ -109,12 +115,23 @@ function outOfDate(session: string): ServerProblem {
   );
 }
 
-function tellChat({ streams }: Chat, session: Session, part: ChatPart, { tried, drop }: Asked): Response {
+function tellChat(
+  { streams, statuses }: Chat,
+  session: Session,
+  part: ChatPart,
+  { tried, drop }: Asked,
+): Response {
   const tell = async (outlet: Outlet): Promise<void> => {
     const events = new Source(session, "loop");
     events.closeWith(outlet.gone);
     try {
-      const source = { events, waiting: () => waitingOf(session) };
+      const source = {
+        events,
+        isBehind: () => outlet.isBehind,
+        waiting: () => waitingOf(statuses, session),
+        ended: () => endingOfRun(session),
+        settled: (loopId: string) => settled(statuses, session, loopId),
+      };
       for await (const chunks of chatChunks(source, part)) await write(outlet, chunks);
     } catch (error) {
       if (isOurFault(error)) throw error;
@@ -133,9 +150,9 @@ async function write(outlet: Outlet, chunks: readonly UiChunk[]): Promise<void> 
   await outlet.write(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));
 }
 
-async function waitingOf(session: Session): Promise<Waiting | undefined> {
+async function waitingOf(statuses: Statuses, session: Session): Promise<Waiting | undefined> {
   try {
-    const { approvals = [], running = [], waitingBelow = 0 } = await session.status();
+    const { approvals = [], running = [], waitingBelow = 0 } = await statuses.of(session);
     const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
     const all = waitingBelow === 0 ? own : await session.approvals();
     return { calls: all.map(shown), isAtWork: running.length > 0 };
@@ -148,4 +165,28 @@ async function waitingOf(session: Session): Promise<Waiting | undefined> {
 
 function shown({ session, path, toolCallId, tool, summary, reason, sinceMs }: WaitingCall): AskedCall {
   return { session, path, toolCallId, tool, summary, reason, sinceMs };
+}
+
+/** The run has an outcome also where its loop has recorded none. */
+async function endingOfRun(session: Session): Promise<readonly UiChunk[]> {
+  try {
+    return endingOf((await session.result()).outcome);
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    return [
+      { type: "error", errorText: error.message },
+      { type: "finish", finishReason: "error" },
+    ];
+  }
+}
+
+/** A loop is closed a moment after its last event; a page that hears of its end may send the next prompt at once. */
+async function settled(statuses: Statuses, session: Session, loopId: string): Promise<boolean> {
+  for (let waitMs = 20; waitMs < MAX_SETTLE_MS; waitMs *= 2) {
+    const now = await statuses.of(session).catch(() => undefined);
+    if (now === undefined || !now.open || now.status === "waiting") return true;
+    if (now.loopId !== loopId) return false;
+    await setTimeout(waitMs);
+  }
+  return true;
 }

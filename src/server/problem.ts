@@ -62,7 +62,7 @@ const STATUS_OF_ERROR = {
   "output-invalid": 500,
   "output-unreadable": 409,
   "store-failed": 503,
-  "key-missing": 500,
+  "key-missing": 503,
   "keys-differ": 503,
   "session-locked": 409,
 } as const satisfies Record<HoldfastErrorCode, ProblemStatus>;

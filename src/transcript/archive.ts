@@ -106,9 +106,10 @@ export interface Archive {
   /** Keeps a session from every retention policy, or no longer. */
   setScope(session: string, scope: "ephemeral" | "persistent"): Promise<void>;
 
-  /** Sessions that read on from a branch of this one. */
-  dependents(session: string): Promise<readonly string[]>;
-  /** Hides a session that is to be deleted. Gives whether there is one, hidden already perhaps. */
+  /**
+   * Hides a session that is to be deleted; others that have begun with a part of it stand alone from here on. Gives
+   * whether there is one, hidden already perhaps.
+   */
   beginDelete(session: string): Promise<boolean>;
   /** Deletes some rows; to be asked until it is done. */
   deletePage(session: string, atMs: number): Promise<DeleteProgress>;

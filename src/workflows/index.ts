@@ -4,5 +4,6 @@ export type { EvaluationRequest, EvaluationResult } from "./evaluation-input.ts"
 export { fanOut } from "./fan-out.ts";
 export { agent } from "./loop.ts";
 export { pipeline } from "./pipeline.ts";
+export { retention } from "./retention.ts";
 export { supervisor } from "./supervisor.ts";
 export { wakeJob } from "./wake-job.ts";

@@ -53,7 +53,9 @@ test("a tool at work is shown with how long it has run, and on which worker", as
   const { pending } = await statusOf(session.id, (status) => status.pending[0]?.type === "bash");
   expect(pending).toMatchObject([{ state: "started", attempt: 1, lastFailure: undefined }]);
   expect(pending[0]?.worker).toContain(`:${process.pid}:`);
-  expect((await commandLine(stage, "status", session.id)).out).toMatch(/bash: started for \d+ s, attempt 1 of 1/);
+  expect((await commandLine(stage, "status", session.id)).out).toMatch(
+    /bash: started for \d+ s, attempt 1 of 1/,
+  );
   await session.handle.cancel();
   await session.result();
 });
@@ -62,7 +64,10 @@ test("a sub-agent's retry is shown at its caller, with the way down to it", asyn
   const parent = family(stage, [{ toolCalls: [task("scout", "Look")] }], { scout: [{ text: "Seen." }] });
   stage.model.script({
     conversations: [
-      { match: ({ conversation }) => conversation === parent.id, replies: [{ toolCalls: [task("scout", "Look")] }] },
+      {
+        match: ({ conversation }) => conversation === parent.id,
+        replies: [{ toolCalls: [task("scout", "Look")] }],
+      },
       { faults: [BUSY], replies: [{ text: "Seen." }] },
     ],
   });

@@ -10,7 +10,7 @@ import { UsageError } from "../usage-error.ts";
 
 type Flags = { readonly status?: string; readonly agent?: string; readonly limit: string };
 
-const STATUS_WORDS = [
+export const STATUS_WORDS = [
   "running",
   "waiting",
   "needs-approval",
@@ -76,7 +76,7 @@ async function list(context: Context, flags: Flags): Promise<number> {
   });
 }
 
-function statusFrom(text: string): StatusWord {
+export function statusFrom(text: string): StatusWord {
   const word = STATUS_WORDS.find((one) => one === text);
   if (word !== undefined) return word;
   const near = nearestName(text, STATUS_WORDS);

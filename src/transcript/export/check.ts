@@ -36,19 +36,24 @@ export class Check {
     }
     switch (line.type) {
       case "loop":
-        return this.#loop(section, line);
+        this.#loop(section, line);
+        return;
       case "branch":
-        return this.#branch(section, line);
+        this.#branch(section, line);
+        return;
       case "definition":
-        return mustBe(hashOf(canonicalJson(line.definition)), line.hash, "the definition");
+        mustBe(hashOf(canonicalJson(line.definition)), line.hash, "the definition");
+        return;
       case "content":
         mustBe(hashOf(line.text), line.hash, "the text");
         this.#contents.add(line.hash);
         return;
       case "entry":
-        return this.#entry(section, line);
+        this.#entry(section, line);
+        return;
       case "event":
-        return this.#event(section, line);
+        this.#event(section, line);
+        return;
       case "evaluation":
       case "step":
       case "inbox":

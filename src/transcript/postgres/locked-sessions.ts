@@ -1,3 +1,4 @@
+import type { BodyLine } from "../../schema/export-line.ts";
 import type { OperationArguments, OperationName } from "../sql/operations.ts";
 
 type Locked = readonly string[] | "everything";
@@ -32,19 +33,28 @@ const SESSIONS: Sessions = {
   rotateSession: ({ session, next }) => [session, next],
   keepSnapshot: ({ session }) => [session],
   bequeath: () => "everything",
-  importLines: (token) => [token],
-  finishImport: (token, sessions) => [token, ...sessions],
+  importLines: (_, lines) => sessionsIn(lines),
+  finishImport: (_, sessions) => sessions,
   edit: ({ session }) => [session],
   setScope: (session) => [session],
-  // A text that others name meanwhile must not go.
   beginDelete: () => "everything",
   deletePage: () => "everything",
-  sweepTexts: () => "everything",
   nameText: () => [],
-  fillSearch: () => "everything",
+  sweepTexts: () => "everything",
+  fillSearch: () => [],
+  // Each row is compared before it is set.
+  rekey: () => [],
   signIn: () => [],
   signOut: () => [],
 };
+
+/** Events name their loop alone; nobody else writes to a loop of a session that is being brought in. */
+function sessionsIn(lines: readonly BodyLine[]): readonly string[] {
+  const named = lines.flatMap((line) =>
+    line.type === "session" ? [line.id] : "session" in line ? [line.session] : [],
+  );
+  return [...new Set(named)];
+}
 
 export function lockedSessions(name: OperationName, values: readonly unknown[]): Locked {
   return (SESSIONS[name] as (...values: readonly unknown[]) => Locked)(...values);

@@ -234,7 +234,10 @@ CREATE TABLE snapshots (
 );
 `;
 
-/** Exports and imports, who keeps which text, and the index of words. */
+/**
+ * What keeps, finds and takes away whole sessions. The index of words is filled from here on; `search_fill` says how far
+ * it has come with what was there before.
+ */
 export const SCHEMA_3 = `
 ALTER TABLE sessions ADD COLUMN hidden TEXT COLLATE "C";
 ALTER TABLE sessions ADD COLUMN imported TEXT COLLATE "C";
@@ -249,7 +252,7 @@ CREATE TABLE text_names (
 CREATE INDEX text_names_by_owner ON text_names (owner);
 INSERT INTO text_names (hash, owner)
   SELECT DISTINCT note::jsonb #>> '{}', session FROM steps WHERE kind = 'open-loop' AND note IS NOT NULL;
-CREATE INDEX entries_by_content ON entries (content) WHERE content IS NOT NULL;
+CREATE INDEX IF NOT EXISTS entries_by_content ON entries (content) WHERE content IS NOT NULL;
 CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
 CREATE INDEX loops_by_evaluation ON loops (evaluation) WHERE evaluation IS NOT NULL;
 CREATE TABLE search_words (

@@ -1,5 +1,6 @@
 import type { DeleteProgress } from "../archive.ts";
 import { StoreError } from "../store-error.ts";
+import { bequeath } from "./bequeath.ts";
 import { DELETING } from "./hidden.ts";
 import { dropIndexed } from "./search-index.ts";
 import { all, exec, get, type Work } from "./statement.ts";
@@ -10,27 +11,11 @@ import { dropNames, dropUnnamed } from "./texts.ts";
 /** Rows that one page takes at most. */
 const PAGE = 500;
 
-/** Sessions that read on from a branch of this one. */
-export function* dependentsOf(session: string): Work<readonly string[]> {
-  const rows = yield* all<{ session: string }>(
-    `SELECT DISTINCT branches.session FROM branches JOIN branches AS parents ON parents.ref = branches.parent
-     WHERE parents.session = ? AND branches.session <> ? ORDER BY branches.session`,
-    session,
-    session,
-  );
-  return rows.map((row) => row.session);
-}
-
+/** Hides it; sessions that have begun with a part of it stand alone from here on. */
 export function* beginDelete(session: string): Work<boolean> {
   const row = yield* get<{ hidden: string | null }>("SELECT hidden FROM sessions WHERE id = ?", session);
   if (row === undefined) return false;
-  const others = yield* dependentsOf(session);
-  if (others.length > 0) {
-    throw new StoreError(
-      "other",
-      `Session ${session} cannot be deleted: ${others.join(", ")} read on from it. Delete these first.`,
-    );
-  }
+  yield* bequeath(session);
   yield* exec("UPDATE sessions SET hidden = ? WHERE id = ?", DELETING, session);
   return true;
 }
@@ -85,6 +70,7 @@ function* entries(session: string, atMs: number): Work<number> {
     upto,
   );
   yield* dropIndexed(branch.ref, upto);
+  yield* exec("DELETE FROM snapshots WHERE branch = ?", branch.ref);
   yield* exec("DELETE FROM entries WHERE branch = ? AND position < ?", branch.ref, upto);
   for (const { content } of named) yield* dropUnnamed(content, atMs);
   return PAGE;
@@ -97,7 +83,10 @@ function* branches(session: string): Work<number> {
     session,
     PAGE,
   );
-  for (const { ref } of rows) yield* exec("DELETE FROM branches WHERE ref = ?", ref);
+  for (const { ref } of rows) {
+    yield* exec("DELETE FROM snapshots WHERE branch = ?", ref);
+    yield* exec("DELETE FROM branches WHERE ref = ?", ref);
+  }
   return rows.length;
 }
 

@@ -33,6 +33,8 @@ type SessionRow = {
   spawn: string | null;
   grants: string | null;
   scope: string | null;
+  agent_id: string | null;
+  formation: string | null;
 };
 
 export function* sessionLine(session: string): Work<SessionLine | undefined> {
@@ -52,6 +54,8 @@ export function* sessionLine(session: string): Work<SessionLine | undefined> {
     ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) }),
     ...(row.grants === null ? {} : { grants: JSON.parse(row.grants) }),
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
+    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
+    ...(row.formation === null ? {} : { formation: JSON.parse(row.formation) }),
   };
 }
 
@@ -168,9 +172,12 @@ type BranchRow = {
   position: number;
   run: string | null;
   length: number;
+  asked_at_ms: number | null;
+  inherited_view: string | null;
 };
 
-const BRANCH = "SELECT ref, session, id, parent, position, run, length FROM branches";
+const BRANCH =
+  "SELECT ref, session, id, parent, position, run, length, asked_at_ms, inherited_view FROM branches";
 
 /**
  * The branches of a session, parents before their children. One that lies in another session comes along under a name
@@ -209,6 +216,8 @@ function inOrder(session: string, rows: ReadonlyMap<number, BranchRow>): readonl
         id: isOwn(row) ? row.id : `${row.session}/${row.id}`,
         ...(parent === undefined ? {} : { parent: { branch: parent.id, position: row.position } }),
         ...(row.run === null ? {} : { run: row.run }),
+        ...(row.asked_at_ms === null ? {} : { askedAtMs: row.asked_at_ms }),
+        ...(row.inherited_view === null ? {} : { inheritedView: JSON.parse(row.inherited_view) }),
         length: isOwn(row) ? reached : Math.min(reached, needed.get(row.ref) ?? 0),
       },
     });

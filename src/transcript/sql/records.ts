@@ -1,9 +1,12 @@
+import type { LeftView } from "../../core/view.ts";
 import type { Formation, LoopStatus, SpawnRef } from "../../schema/record.ts";
 import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
 import type { StepRecord } from "../step.ts";
 import { groupOf } from "./evaluations.ts";
+import { placeOf } from "./private.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 export type SessionRow = {
   id: string;
@@ -51,6 +54,7 @@ export function* sessionsOf(filter: {
 }
 
 export function sessionRecord(row: SessionRow): SessionRecord {
+  const spawn = wordsIn(row, "spawn", placeOf("sessions.spawn", [row.id]));
   return {
     id: row.id,
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
@@ -63,7 +67,7 @@ export function sessionRecord(row: SessionRow): SessionRecord {
     headBranch: row.head_branch,
     loops: row.loops,
     status: row.status,
-    ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) as SpawnRef }),
+    ...(spawn === null ? {} : { spawn: JSON.parse(spawn) as SpawnRef }),
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
   };
 }
@@ -104,12 +108,14 @@ export function* loopPage(
 }
 
 function loopRecord(row: LoopRow): LoopRecord {
-  const parallel = row.closed === null ? undefined : groupOf(row.loop_id, row.closed);
+  const closed = wordsIn(row, "closed", placeOf("evaluations.closed", [row.evaluation ?? ""]));
+  const parallel = closed === null ? undefined : groupOf(row.loop_id, closed);
+  const outcome = wordsIn(row, "outcome", placeOf("loops.outcome", [row.loop_id]));
   return {
     loopId: row.loop_id,
     session: row.session,
     ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
-    kind: JSON.parse(row.kind),
+    kind: JSON.parse(wordsIn(row, "kind", placeOf("loops.kind", [row.loop_id]))),
     definitionHash: row.definition_hash,
     model: row.model,
     branch: row.branch,
@@ -117,7 +123,7 @@ function loopRecord(row: LoopRow): LoopRecord {
     status: row.status,
     startedAtMs: row.started_at_ms,
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-    ...(row.outcome === null ? {} : { outcome: JSON.parse(row.outcome) }),
+    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
     ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
@@ -129,14 +135,14 @@ function loopRecord(row: LoopRow): LoopRecord {
 export function* branchesOf(session: string): Work<BranchRecord[]> {
   const rows = yield* all<BranchRow>(
     `SELECT branches.id, parents.id AS parent, parents.session AS "parentSession", branches.position,
-       branches.asked_at_ms AS "askedAtMs"
+       branches.asked_at_ms AS "askedAtMs", branches.inherited_view AS "inherited"
      FROM branches LEFT JOIN branches AS parents ON parents.ref = branches.parent
      WHERE branches.session = ? ORDER BY branches.ref`,
     session,
   );
   return rows
     .filter(({ id }) => !id.includes("/"))
-    .map(({ id, parent, parentSession, position, askedAtMs }) => ({
+    .map(({ id, parent, parentSession, position, askedAtMs, inherited }) => ({
       id,
       ...(parent === null || parentSession === null
         ? {}
@@ -144,6 +150,7 @@ export function* branchesOf(session: string): Work<BranchRecord[]> {
           ? { parent: { branch: parent, position } }
           : { from: { session: parentSession, branch: parent, position } }),
       ...(askedAtMs === null ? {} : { askedAtMs }),
+      ...(inherited === null ? {} : { inherited: { position, view: JSON.parse(inherited) as LeftView } }),
     }));
 }
 
@@ -153,6 +160,7 @@ type BranchRow = {
   parentSession: string | null;
   position: number;
   askedAtMs: number | null;
+  inherited: string | null;
 };
 
 type StepRow = {

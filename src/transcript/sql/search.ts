@@ -1,5 +1,4 @@
-import { type SearchTerm, searchTerms, searchText } from "../../core/search-text.ts";
-import type { AgentMessage } from "../../schema/message.ts";
+import { type SearchTerm, searchTerms } from "../../core/search-text.ts";
 import type { SearchQuery } from "../archive.ts";
 import { conditionsOf, type ListedRow } from "./listing.ts";
 import { indexEntry, POSITIONS, placeOf } from "./search-index.ts";

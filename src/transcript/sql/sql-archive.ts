@@ -12,7 +12,6 @@ import type {
 } from "../archive.ts";
 import { StoreError } from "../store-error.ts";
 import { findBranch, stretches } from "./branches.ts";
-import { dependentsOf } from "./delete.ts";
 import type { Engine } from "./engine.ts";
 import { entryOf, entryRows } from "./entries.ts";
 import { exportLines } from "./export-lines.ts";
@@ -95,10 +94,6 @@ export class SqlArchive implements Archive {
 
   setScope(session: string, scope: "ephemeral" | "persistent"): Promise<void> {
     return this.#engine.write("setScope", session, scope);
-  }
-
-  dependents(session: string): Promise<readonly string[]> {
-    return this.#engine.read(() => dependentsOf(session));
   }
 
   beginDelete(session: string): Promise<boolean> {

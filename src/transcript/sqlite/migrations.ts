@@ -1,6 +1,7 @@
 import { storeError } from "./fault.ts";
-import { SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_6 } from "./schema.ts";
+import { SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4 } from "./schema.ts";
 import { SCHEMA_5 } from "./schema-5.ts";
+import { SCHEMA_6 } from "./schema-6.ts";
 import type { Sql } from "./sql.ts";
 
 /** Marks a file as ours in its header: "Hold". */

@@ -1,0 +1,97 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { z } from "zod";
+import { snapshotOf } from "../core/config-snapshot.ts";
+import { ConfigSnapshot } from "../schema/agent-event.ts";
+import type { AgentDefinitionInput } from "../schema/definition.ts";
+import type { AgentMessage } from "../schema/message.ts";
+import type { Edited } from "../transcript/archive.ts";
+import { messagesOf, preloadSession, restoreMessages } from "./edit.ts";
+import { HoldfastError } from "./error.ts";
+import { translated } from "./failures.ts";
+import { knownSession } from "./known-session.ts";
+import type { Link } from "./link.ts";
+import { newestLoop } from "./newest-loop.ts";
+import { messagesFrom, messagesToJson } from "./saved-messages.ts";
+import { sessionId } from "./session-id.ts";
+
+/** Where an agent stands, small enough to be carried about: what it can go on from, here or elsewhere (HITL-01, HITL-02). */
+export type AgentSnapshot = {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly lastLoopId?: string;
+  readonly messages: readonly AgentMessage[];
+  /** What it was asked with. Keys are not among it. */
+  readonly config?: ConfigSnapshot;
+};
+
+export async function checkpoint(link: Link, session: string): Promise<AgentSnapshot> {
+  try {
+    const { transcript, record } = await knownSession(link, session);
+    const messages = await messagesOf(link, session);
+    const last = newestLoop(await transcript.loops(session));
+    const definition = await transcript.definition(record.definitionHash);
+    return {
+      sessionId: session,
+      agentId: record.agentName,
+      ...(last === undefined ? {} : { lastLoopId: last.loopId }),
+      messages,
+      ...(definition === undefined ? {} : { config: snapshotOf(definition, record.definitionHash) }),
+    };
+  } catch (error) {
+    throw translated(error, link, session);
+  }
+}
+
+/** Goes back to it in the session that it was made of; what came since stays on its branch. */
+export async function restoreCheckpoint(
+  link: Link,
+  session: string,
+  snapshot: AgentSnapshot,
+): Promise<Edited> {
+  if (snapshot.sessionId !== session) {
+    throw new HoldfastError(
+      "input-invalid",
+      `The checkpoint is of session ${snapshot.sessionId}, not of ${session}: make a new session of it with \`resume\`.`,
+      { session },
+    );
+  }
+  return await restoreMessages(link, session, snapshot.messages);
+}
+
+/** A session that goes on from it, on any machine: a branch behind the loop that it was made after. */
+export async function resumeSnapshot(
+  link: Link,
+  snapshot: AgentSnapshot,
+  options: { readonly agent: AgentDefinitionInput; readonly session?: string },
+): Promise<string> {
+  const session = sessionId(options.session);
+  await preloadSession(link, session, options.agent, snapshot.messages, snapshot.lastLoopId);
+  return session;
+}
+
+const Snapshot = z.object({
+  sessionId: z.string(),
+  agentId: z.string(),
+  lastLoopId: z.string().optional(),
+  messages: z.array(z.unknown()),
+  config: ConfigSnapshot.optional(),
+});
+
+export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promise<void> {
+  const messages = JSON.parse(messagesToJson(snapshot.messages)) as unknown;
+  await writeFile(file, `${JSON.stringify({ ...snapshot, messages }, null, 2)}\n`, { mode: 0o600 });
+}
+
+export async function loadSnapshot(file: string): Promise<AgentSnapshot> {
+  const read = Snapshot.safeParse(JSON.parse(await readFile(file, "utf8")));
+  if (!read.success) {
+    throw new HoldfastError("input-invalid", `${file} is not a snapshot:\n${z.prettifyError(read.error)}`);
+  }
+  const { messages, lastLoopId, config, ...rest } = read.data;
+  return {
+    ...rest,
+    messages: messagesFrom(messages),
+    ...(lastLoopId === undefined ? {} : { lastLoopId }),
+    ...(config === undefined ? {} : { config }),
+  };
+}

@@ -1,0 +1,60 @@
+import { continueAsNew, proxyActivities } from "@temporalio/workflow";
+import type { Activities } from "../activities/activities.ts";
+import type { RetainCursor, RetainDigest } from "../core/digest-retention.ts";
+import type { RetentionPolicy } from "../schema/retention.ts";
+import { writeOptions } from "./activity-options.ts";
+
+export type RetentionRequest = {
+  readonly policy: RetentionPolicy;
+  readonly dryRun?: boolean;
+  /** How far an earlier run of the same has come. */
+  readonly cursor?: RetainCursor;
+  readonly done?: RetentionResult;
+};
+
+export type RetentionResult = {
+  readonly looked: number;
+  readonly deleted: number;
+  /** Were to go, and are still needed: by an open run or job, by a schedule, or by a session that was forked of it. */
+  readonly spared: number;
+  readonly texts: number;
+  /** The first ones, with the reasons. */
+  readonly sessions: readonly { readonly session: string; readonly why: string }[];
+};
+
+/** Activities of one run: a history of some 2,000 events. */
+const MAX_PAGES = 300;
+
+/** What a result names at most, so that it stays small. */
+const MAX_NAMED = 50;
+
+const NOTHING: RetentionResult = { looked: 0, deleted: 0, spared: 0, texts: 0, sessions: [] };
+
+/** Takes away what a policy says, page by page. */
+export async function retention(request: RetentionRequest): Promise<RetentionResult> {
+  const { policy, dryRun = false } = request;
+  let { cursor, done = NOTHING } = request;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { retain } = proxyActivities<Pick<Activities, "retain">>(writeOptions(`page ${page + 1}`));
+    const digest: RetainDigest = await retain({
+      policy,
+      dryRun,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    done = {
+      looked: done.looked + digest.looked,
+      deleted: done.deleted + digest.deleted,
+      spared: done.spared + digest.spared,
+      texts: done.texts + digest.texts,
+      sessions: [...done.sessions, ...digest.sessions].slice(0, MAX_NAMED),
+    };
+    if (digest.cursor === undefined) return done;
+    cursor = digest.cursor;
+  }
+  return await continueAsNew<typeof retention>({
+    policy,
+    dryRun,
+    ...(cursor === undefined ? {} : { cursor }),
+    done,
+  });
+}

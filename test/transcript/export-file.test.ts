@@ -1,0 +1,226 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ExportError } from "../../src/transcript/export/export-error.ts";
+import { checkFile, importFile, namesFor } from "../../src/transcript/export/import-file.ts";
+import { Sums } from "../../src/transcript/export/sums.ts";
+import { digestOf, exportText } from "../../src/transcript/export/write-export.ts";
+import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { linesOf, story } from "./archive-contract.ts";
+import { answer, entry, message, opening, step, texts, write } from "./story.ts";
+
+let folder: string;
+let from: SqliteTranscript;
+let to: SqliteTranscript;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-export-"));
+  from = await SqliteTranscript.open({ path: join(folder, "from.db") });
+  to = await SqliteTranscript.open({ path: join(folder, "to.db") });
+});
+afterEach(async () => {
+  await from.close();
+  await to.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function written(...sessions: string[]): Promise<string> {
+  let text = "";
+  for await (const line of exportText(from.archive, sessions, new Date(0))) text += line;
+  return text;
+}
+
+/** In pieces, as a disk gives it. */
+const file = (text: string, piece = 1000) =>
+  async function* () {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
+  };
+
+async function refused(text: string): Promise<ExportError> {
+  const error = await checkFile(file(text)).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ExportError);
+  return error as ExportError;
+}
+
+async function bringIn(text: string, as?: string): Promise<void> {
+  const checked = await checkFile(file(text));
+  await importFile(to.archive, file(text), checked, namesFor(checked.header.sessions, as));
+}
+
+describe("a session as a file [HITL-02, RIG-04]", () => {
+  test("has the steps of a worker, most of which are none of an answer's calls", async () => {
+    const own = step({ number: 0, call: -1 });
+    const { loopId } = await from.openLoop(opening({ step: own, prompts: [message("hello")] }));
+    const next = step({ number: 1, call: -1 });
+    await from.store(write({ loopId, branch: "main", base: 1 }, { step: next, entries: [entry(1, "hi")] }));
+    await bringIn(await written("s"));
+    expect(await to.steps("s")).toMatchObject([
+      { number: 0, call: -1 },
+      { number: 1, call: -1 },
+    ]);
+  });
+
+  test("is lines of JSON with a version, and comes back whole, whatever the pieces", async () => {
+    await story(from);
+    const text = await written("s");
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines[0]).toMatchObject({ type: "holdfast-export", version: 1, sessions: ["s"] });
+    expect(lines.at(-1)).toMatchObject({ type: "end", lines: lines.length - 1 });
+    for (const piece of [1, 7, 100_000]) {
+      const checked = await checkFile(file(text, piece));
+      expect(checked.digest).toBe(await digestOf(from.archive, ["s"]));
+    }
+    await bringIn(text);
+    expect(await written("s")).toBe(text);
+    expect(await linesOf(to, "s")).toEqual(await linesOf(from, "s"));
+  });
+
+  test("damage is refused with its place, before anything is written", async () => {
+    await story(from);
+    const text = await written("s");
+    const lines = text.trimEnd().split("\n");
+    const joined = (changed: readonly string[]) => `${changed.join("\n")}\n`;
+    const changed = (at: number, how: (line: string) => string) =>
+      joined(lines.map((line, index) => (index === at ? how(line) : line)));
+    for (let at = 1; at < lines.length; at++) {
+      const middle = Math.floor((lines[at] ?? "").length / 2);
+      const flipped = changed(at, (line) => {
+        const other = line[middle] === "x" ? "y" : "x";
+        return line.slice(0, middle) + other + line.slice(middle + 1);
+      });
+      expect((await refused(flipped)).line, lines[at]).toBe(at + 1);
+      expect((await refused(joined(lines.filter((_, index) => index !== at)))).line).toBe(at + 1);
+    }
+    const swapped = [...lines.slice(0, 5), lines[6]!, lines[5]!, ...lines.slice(7)];
+    expect((await refused(joined(swapped))).line).toBe(6);
+    expect((await refused(text.slice(0, text.length / 2))).message).toMatch(/^line \d+: /);
+    expect((await refused(joined(lines.slice(0, -1)))).message).toContain("was cut short");
+    expect((await refused(`${text}{}\n`)).message).toContain("goes on behind its last line");
+    expect((await refused("")).message).toBe("line 1: the file is empty");
+    expect((await refused("hello\n")).message).toContain("is not an export of Holdfast");
+    expect(await to.sessions({ limit: 9 })).toEqual([]);
+  });
+
+  test("what fits its sums and not together is refused too", async () => {
+    await story(from);
+    const lines = (await written("s")).trimEnd().split("\n").slice(0, -1);
+    const bodies = lines.map((line) => {
+      const { sum: _, ...body } = JSON.parse(line);
+      return body;
+    });
+    const signed = (changed: readonly object[]) => {
+      const sums = new Sums();
+      const text = changed.map((body) => `${sums.signed(JSON.stringify(body))}\n`).join("");
+      return `${text}${sums.signed(JSON.stringify({ type: "end", lines: changed.length, sha256: sums.digest }))}\n`;
+    };
+    expect((await checkFile(file(signed(bodies)))).header.sessions).toEqual(["s"]);
+    const without = (type: string) => bodies.filter((body) => body.type !== type);
+    expect((await refused(signed(without("content")))).message).toContain("did not come before");
+    expect((await refused(signed(without("branch")))).message).toContain("is not there");
+    expect((await refused(signed(without("event")))).message).toContain("are missing");
+    expect((await refused(signed(without("session")))).message).toContain("a session must come first");
+    const lied = bodies.map((body) => (body.type === "content" ? { ...body, text: "other" } : body));
+    expect((await refused(signed(lied))).message).toContain("the text has the hash");
+  });
+
+  test("a newer version is refused with what to do", async () => {
+    const sums = new Sums();
+    const header = {
+      type: "holdfast-export",
+      version: 2,
+      exportedAt: "2027-01-01T00:00:00Z",
+      sessions: ["s"],
+    };
+    const error = await refused(`${sums.signed(JSON.stringify(header))}\n`);
+    expect(error.message).toContain("the file has version 2, this Holdfast reads up to 1: update it");
+  });
+
+  test("under another id all names follow, and both stand side by side [HITL-03]", async () => {
+    await story(from);
+    const caller = await from.loops("s");
+    const spawn = {
+      session: "s",
+      loopId: caller[0]?.loopId ?? "",
+      turn: 0,
+      toolCallId: "c1",
+      toolName: "scout",
+    };
+    const child = "s.sub-12345678";
+    const at = step({ session: child, run: "rc", number: 0 });
+    const opened = await from.openLoop(opening({ step: at, spawn, prompts: [message("task")] }));
+    await from.store(
+      write(
+        { loopId: opened.loopId, branch: "main", base: 1 },
+        { step: step({ session: child, run: "rc", number: 1 }), entries: [entry(1, "found it")] },
+      ),
+    );
+    const back = {
+      role: "toolResult" as const,
+      toolCallId: "c1",
+      toolName: "scout",
+      content: [{ type: "text" as const, text: `s.v.m.1 and ${opened.loopId} are ${"long ".repeat(900)}` }],
+      isError: false,
+      timestamp: 9,
+      childLoopId: opened.loopId,
+      turnId: { loopId: caller[1]?.loopId ?? "", turnIndex: 0 },
+    };
+    const place = { loopId: caller[1]?.loopId ?? "", branch: caller[1]?.branch ?? "", base: 2 };
+    await from.store(
+      write(place, {
+        step: step({ run: "r-s", number: 9 }),
+        entries: [{ position: 2, origin: "tool", message: back }],
+        result: { loopId: opened.loopId, session: "s" },
+      }),
+    );
+    const text = await written("s", child);
+    await bringIn(text);
+    await bringIn(text, "copy");
+    const copied = await to.loops("copy");
+    expect(copied.map(({ loopId }) => loopId)).toEqual(["copy.v.m.1", "copy.v.m.2"]);
+    expect(copied[1]?.parentLoopId).toBe("copy.v.m.1");
+    const [result] = await to.entries("copy", copied[1]?.branch ?? "", 2, 3);
+    expect(result?.message).toMatchObject({
+      childLoopId: "copy.sub-12345678.v.m.1",
+      turnId: { loopId: "copy.v.m.2" },
+      content: back.content,
+    });
+    expect((await to.session("copy.sub-12345678"))?.spawn).toMatchObject({
+      session: "copy",
+      loopId: "copy.v.m.1",
+    });
+    expect(await texts(to, "copy.sub-12345678", "main")).toEqual(["text of task", "found it"]);
+    expect((await to.steps("copy")).map(({ run }) => run)).not.toContain("r-s");
+    expect(await linesOf(to, "s")).toEqual(await linesOf(from, "s"));
+    // A child that stays behind keeps its name.
+    await bringIn(await written("s"), "alone");
+    const alone = (await to.loops("alone"))[1];
+    const [kept] = await to.entries("alone", alone?.branch ?? "", 2, 3);
+    expect(kept?.message).toMatchObject({ childLoopId: opened.loopId, turnId: { loopId: "alone.v.m.2" } });
+  });
+
+  test("a large session takes little memory both ways", async () => {
+    const { loopId } = await from.openLoop(opening());
+    for (let at = 1; at <= 60; at += 6) {
+      const entries = Array.from({ length: 6 }, (_, index) => ({
+        position: at + index,
+        origin: "model" as const,
+        message: answer(`${at + index} ${"x".repeat(500_000)}`),
+      }));
+      await from.store(write({ loopId, branch: "main", base: at }, { step: step({ number: at }), entries }));
+    }
+    async function* lines() {
+      for await (const line of exportText(from.archive, ["s"], new Date(0))) yield Buffer.from(line);
+    }
+    const { gc } = globalThis as { gc?: () => void };
+    gc?.();
+    const before = process.memoryUsage().rss;
+    const checked = await checkFile(lines);
+    await importFile(to.archive, lines, checked, namesFor(["s"], undefined));
+    expect(await to.length("s", "main")).toBe(61);
+    expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
+  });
+});
