@@ -2,6 +2,7 @@ import { at } from "../../kill-point.ts";
 import { StoreError, type StoreFault } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { LATEST, migrate, newer, versionFound, versionOf } from "./migrations.ts";
+import { SameFile } from "./same-file.ts";
 import { Sql } from "./sql.ts";
 
 /** One thing to write. What it throws is its own affair: the others of its commit go through. */
@@ -32,12 +33,14 @@ PRAGMA journal_size_limit = 67108864;
 export class Committer {
   readonly #path: string;
   readonly #busyMs: number;
+  readonly #file: SameFile;
   readonly #pause = new Int32Array(new SharedArrayBuffer(4));
   #sql: Sql | undefined;
 
   constructor(path: string, busyMs: number) {
     this.#path = path;
     this.#busyMs = busyMs;
+    this.#file = new SameFile(path);
   }
 
   /** Opens the file and brings it to the newest version. */
@@ -119,7 +122,11 @@ export class Committer {
   }
 
   #connected(): Sql {
-    if (this.#sql !== undefined) return this.#sql;
+    const there = this.#file.isThere();
+    if (this.#sql !== undefined) {
+      if (there) return this.#sql;
+      this.#disconnect();
+    }
     const sql = new Sql(this.#path);
     try {
       // Before the first pragma that writes.
@@ -135,6 +142,7 @@ export class Committer {
       throw error;
     }
     this.#sql = sql;
+    this.#file.remember();
     return sql;
   }
 
