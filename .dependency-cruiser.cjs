@@ -97,6 +97,8 @@ module.exports = {
       runtime: [
         ...rooms("schema", "core", "transcript", "stream", "config", "codec"),
         "^src/workflows/messages\\.ts$",
+        // A fork may bring files back that a worker has kept.
+        "^src/tools/git/",
         PACKAGES,
       ],
       types: rooms("workflows"),

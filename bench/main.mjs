@@ -9,6 +9,7 @@ const BENCHES = {
   tree: "a sub-agent call against a plain child workflow with the same activities; many side by side",
   stream: "first token and tokens a second at watchers, and what the hub costs a run",
   core: "steps of the machine a second, and bytes of its state",
+  store: "claims and results a second, in a file and in PostgreSQL (HOLDFAST_DATABASE_URL)",
   coldstart: "a worker process from its start to its first poll",
 };
 

@@ -1,7 +1,8 @@
-// Checks a compose file without a container engine: the Compose schema, and what we promise beyond it.
+// Checks a compose file, and the Dockerfiles that it builds, without a container engine: the Compose schema, and what we
+// promise beyond it.
 //
 //   node scripts/check-compose.mjs [docker-compose.yml]
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -32,7 +33,8 @@ function composeProblems(text) {
       if (!isLoopback(port)) found.push(`${name} publishes ${JSON.stringify(port)} beyond 127.0.0.1`);
     }
     if (service.network_mode === "host") found.push(`${name} uses the host's network`);
-    if (!isPinned(service.image)) found.push(`${name} has no pinned image version (${service.image})`);
+    if (service.build !== undefined) found.push(...dockerfileProblems(name, service.build));
+    else if (!isPinned(service.image)) found.push(`${name} has no pinned image version (${service.image})`);
     const endsByItself = oneShots.has(name) || service.restart === "no";
     if (!endsByItself && !hasHealthCheck(service)) found.push(`${name} runs on and has no health check`);
     for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
@@ -52,6 +54,29 @@ function schemaProblems(compose) {
   const valid = ajv.compile(JSON.parse(readFileSync(SCHEMA, "utf8")));
   if (valid(compose)) return [];
   return valid.errors.map(({ instancePath, message }) => `${instancePath || "/"} ${message}`);
+}
+
+/** An image that is built here: of pinned ones, run by somebody who is not root, able to say how it is. */
+function dockerfileProblems(name, build) {
+  const { context = ".", dockerfile = "Dockerfile" } = typeof build === "string" ? { context: build } : build;
+  const path = join(dirname(file), context, dockerfile);
+  if (!existsSync(path)) return [`${name} is built of ${join(context, dockerfile)}, which is not there`];
+  // A line that ends in a backslash goes on in the next one.
+  const lines = readFileSync(path, "utf8").replace(/\\\n/g, " ").split("\n");
+  const of = (word) =>
+    lines.map((line, at) => ({ at, words: line.trim().split(/\s+/) })).filter((one) => one.words[0] === word);
+  const stages = of("FROM");
+  const names = stages.flatMap(({ words }) => (words[2]?.toUpperCase() === "AS" ? [words[3]] : []));
+  const found = stages
+    .filter(({ words }) => !isPinned(words[1]) && !names.includes(words[1]))
+    .map(({ words }) => `${name} is built on ${words[1]}, which is no pinned version`);
+  const last = stages.at(-1)?.at ?? 0;
+  const user = of("USER").findLast(({ at }) => at > last)?.words[1];
+  if (user === undefined || /^(root|0)(:|$)/.test(user)) found.push(`${name}'s image runs as root`);
+  if (!of("HEALTHCHECK").some(({ at, words }) => at > last && words[1] !== "NONE")) {
+    found.push(`${name}'s image has no health check`);
+  }
+  return found;
 }
 
 function isLoopback(port) {

@@ -8,6 +8,7 @@ import { SEARCH_ATTRIBUTES } from "../src/core/search-attributes.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const COMPOSE = readFileSync(join(ROOT, "docker-compose.yml"), "utf8");
+const DOCKERFILE = readFileSync(join(ROOT, "Dockerfile"), "utf8");
 
 let folder: string;
 beforeAll(() => {
@@ -15,9 +16,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function check(text: string): { readonly status: number | null; readonly said: string } {
+function check(
+  text: string,
+  dockerfile = DOCKERFILE,
+): { readonly status: number | null; readonly said: string } {
   const file = join(folder, "docker-compose.yml");
   writeFileSync(file, text);
+  writeFileSync(join(folder, "Dockerfile"), dockerfile);
   const script = join(ROOT, "scripts", "check-compose.mjs");
   const { status, stderr } = spawnSync(process.execPath, [script, file], { encoding: "utf8" });
   return { status, said: stderr };
@@ -58,6 +63,34 @@ test("a long-running service without a health check is caught", () => {
   );
   expect(without).not.toBe(COMPOSE);
   expect(check(without).said).toMatch(/temporal-ui runs on and has no health check/);
+});
+
+test.each([
+  [
+    "a floating base",
+    /FROM node:\S+ AS build/,
+    "FROM node:22 AS build",
+    /built on node:22, which is no pinned/,
+  ],
+  ["root", "USER node\n", "", /worker's image runs as root/],
+  ["root by its number", "USER node\n", "USER 0\n", /worker's image runs as root/],
+  ["no health check", /HEALTHCHECK.*\n/, "", /worker's image has no health check/],
+] as const)("a Dockerfile with %s is caught", (_name, from, to, said) => {
+  const text = DOCKERFILE.replace(from, to);
+  expect(text).not.toBe(DOCKERFILE);
+  const result = check(COMPOSE, text);
+  expect(result.status).toBe(1);
+  expect(result.said).toMatch(said);
+});
+
+test("the worker asks for the role and the database that are made for it, without a password in an address", () => {
+  const { services } = parse(COMPOSE, { merge: true }) as {
+    services: Record<string, { command?: readonly string[]; environment?: Record<string, string> }>;
+  };
+  const url = new URL(services["worker"]?.environment?.["HOLDFAST_DATABASE_URL"] ?? "");
+  const script = services["holdfast-database"]?.command?.join("\n") ?? "";
+  expect(script).toContain(`CREATE DATABASE ${url.pathname.slice(1)} OWNER ${url.username}`);
+  expect([url.hostname, url.password]).toEqual(["postgresql", ""]);
 });
 
 test("it registers the search attributes that runs write", () => {

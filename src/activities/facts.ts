@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { boundFacts, type CallFacts, type CommandFact } from "../core/call-facts.ts";
-import { redact } from "../core/redact.ts";
+import { redactWords } from "../core/redact.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import { pathFacts } from "../tools/path-facts.ts";
 import { commandFacts } from "../tools/shell-facts.ts";
@@ -32,7 +32,7 @@ export async function factsOf(
 
 /** Facts go through history: a key that stands in a command does not. From there on the words are not certain. */
 function shown(command: CommandFact): CommandFact {
-  const words = command.words.map(redact);
+  const words = redactWords(command.words);
   const changed = words.findIndex((word, index) => word !== command.words[index]);
   return changed < 0 ? command : { ...command, words, fixed: Math.min(command.fixed ?? changed, changed) };
 }

@@ -13,6 +13,7 @@ import { answerDigest } from "./answer-digest.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError, asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
+import { keepWorkspace } from "./keep-workspace.ts";
 import { liveOutput } from "./live.ts";
 import { logAnswer } from "./log-answer.ts";
 import { logRetry } from "./log-retry.ts";
@@ -40,7 +41,11 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
       try {
         return await storedStep(step, input, dependencies, signal, async (claim) => {
           executions = claim.executions;
-          const message = await ask(input, claim.branch, definition, dependencies, step, signal);
+          const at = { session: step.session, branch: claim.branch, position: input.position };
+          const kept = keepWorkspace(definition, at, dependencies, signal);
+          const message = await ask(input, claim.branch, definition, dependencies, step, signal).finally(
+            () => kept,
+          );
           logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
           return {
             result: await answerDigest(message, definition, dependencies, info.attempt),

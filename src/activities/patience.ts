@@ -7,6 +7,13 @@ import { STORE_MAY_RECOVER } from "./failure.ts";
 const FIRST_DELAY_MS = 50;
 const LAST_DELAY_MS = 2000;
 
+/** While many steps wait for the same store, one word in this time is enough. */
+const SAY_EVERY_MS = 10_000;
+
+/** What a worker's log has been told of its store. */
+type Waiting = { steps: number; readonly sinceMs: number; saidMs: number };
+const waitingBy = new WeakMap<Logger, Waiting>();
+
 /**
  * Tries a write until the store takes it: a full disk or a locked file holds a run up and does not end it.
  *
@@ -17,13 +24,48 @@ export async function patiently<Result>(
   signal: AbortSignal,
   log: Logger,
 ): Promise<Result> {
-  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LAST_DELAY_MS)) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof StoreError) || !STORE_MAY_RECOVER[error.fault] || signal.aborted) throw error;
-      log.warn({ fault: error.fault, delayMs }, error.message);
-      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+  let waits: Waiting | undefined;
+  try {
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LAST_DELAY_MS)) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!(error instanceof StoreError) || !STORE_MAY_RECOVER[error.fault] || signal.aborted) throw error;
+        if (waits === undefined) waits = begin(log);
+        say(waits, error, log);
+        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      }
     }
+  } finally {
+    if (waits !== undefined) end(waits, log);
   }
+}
+
+function begin(log: Logger): Waiting {
+  const waiting = waitingBy.get(log) ?? { steps: 0, sinceMs: Date.now(), saidMs: 0 };
+  waitingBy.set(log, waiting);
+  waiting.steps += 1;
+  return waiting;
+}
+
+function say(waiting: Waiting, { fault, message }: StoreError, log: Logger): void {
+  const nowMs = Date.now();
+  if (nowMs - waiting.saidMs < SAY_EVERY_MS) return;
+  waiting.saidMs = nowMs;
+  const { steps } = waiting;
+  log.warn(
+    { fault, waiting: steps },
+    `${message} Steps that wait for it: ${steps}; they go on by themselves.`,
+  );
+}
+
+function end(waiting: Waiting, log: Logger): void {
+  waiting.steps -= 1;
+  if (waiting.steps > 0) return;
+  waitingBy.delete(log);
+  const waitedMs = Date.now() - waiting.sinceMs;
+  log.warn(
+    { waitedMs },
+    `No step waits for the transcript any more, after ${(waitedMs / 1000).toFixed(1)} s`,
+  );
 }

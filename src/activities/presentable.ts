@@ -24,7 +24,20 @@ export function presentable(output: ToolOutput, mask: Mask): ToolOutput {
     left = Math.max(0, left - Buffer.byteLength(cut));
     return cut === text ? { ...part, text } : { ...part, text: cut.slice(0, -"...".length) + TRUNCATED };
   });
-  const { childLoopId, ...rest } = output;
+  const { childLoopId, details, ...rest } = output;
   const names = childLoopId !== undefined && Buffer.byteLength(childLoopId) <= MAX_LOOP_ID_BYTES;
-  return { ...rest, content, ...(names ? { childLoopId } : {}) };
+  return {
+    ...rest,
+    content,
+    ...(details === undefined ? {} : { details: masked(details, mask) as typeof details }),
+    ...(names ? { childLoopId } : {}),
+  };
+}
+
+/** The same value with every text in it masked; names of fields stay. */
+function masked(value: unknown, mask: Mask): unknown {
+  if (typeof value === "string") return mask(value);
+  if (Array.isArray(value)) return value.map((one) => masked(one, mask));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(one, mask)]));
 }

@@ -1,6 +1,5 @@
 import { Context } from "@temporalio/activity";
 import type { ToolDigest } from "../core/digest.ts";
-import { maskFor } from "../providers/mask.ts";
 import { secretsIn } from "../providers/secrets.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -12,6 +11,7 @@ import { told } from "./execution.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import { liveOutput } from "./live.ts";
+import { maskedOutput, outputMask } from "./live-mask.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
 import { timeLimitOf } from "./pinned.ts";
 import { restIn } from "./rest.ts";
@@ -108,18 +108,23 @@ async function run(
       timeoutMs: timeLimitOf(tool, definition),
     });
   }
-  const publish = liveOutput(dependencies.hub, step, input);
-  return await execute(tool, call, {
+  const live = maskedOutput(
+    liveOutput(dependencies.hub, step, input),
+    secretsIn(definition.model, dependencies.secrets),
+    definition.redact?.toolOutput === true,
+  );
+  const execution = execute(tool, call, {
     step,
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
     timeoutMs: timeLimitOf(tool, definition),
-    publish,
+    publish: live.publish,
     updates: (show) =>
       hookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
     claim: hasClaim ? dependencies.transcript : undefined,
     signal: Context.current().cancellationSignal,
     log: dependencies.log,
   });
+  return await execution.finally(live.end);
 }
 
 /** A call about the view itself. An earlier execution has changed nothing, and would have answered the same. */
@@ -146,7 +151,7 @@ async function resultOf(
   const definition = await definitions.byHash(input.definitionHash);
   const { message, digest } = toolResult(call, execution, {
     turnId: { loopId: input.loopId, turnIndex: input.turn },
-    mask: maskFor(secretsIn(definition.model, secrets)),
+    mask: outputMask(secretsIn(definition.model, secrets), definition.redact?.toolOutput === true),
     atMs: Date.now(),
   });
   const rest = execution.isError ? undefined : restIn(call, tools.get(Context.current().info.activityType));

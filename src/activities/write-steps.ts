@@ -12,6 +12,7 @@ import { textOf } from "./answer-digest.ts";
 import { unload, unloadMessage } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
+import { keepAtEnd } from "./keep-workspace.ts";
 import { announceEvents } from "./live.ts";
 import { tellLoopEnd } from "./loop-hooks.ts";
 import { currentStep } from "./step.ts";
@@ -73,6 +74,11 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
     });
     at("close:after");
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);
+    // Behind an answer there is nothing that its own step has not kept.
+    if (end?.type === "AgentEnd" && end.outcome.type !== "answered") {
+      const at = { session: step.session, branch: stored.branch, position: end.to };
+      await keepAtEnd(input.loopId, at, dependencies, Context.current().cancellationSignal);
+    }
     if (definition?.hooks["after-loop"] !== undefined && end?.type === "AgentEnd") {
       const asking = { definition, dependencies, signal: Context.current().cancellationSignal };
       const { from, to, usage } = end;

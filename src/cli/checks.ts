@@ -1,6 +1,8 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Health, type Holdfast, HoldfastError } from "../client/index.ts";
+import { littleRoom, liveTrouble } from "../client/store-health.ts";
+import { databaseUrl } from "../config/database.ts";
 import { homeAt } from "../config/home.ts";
 import { connected } from "./connection.ts";
 import type { Context } from "./context.ts";
@@ -71,6 +73,27 @@ export async function checkHome(folder: string | undefined): Promise<Check> {
       advice: "make it a folder that you can write, or name another with --home or HOLDFAST_HOME",
     };
   }
+}
+
+/** The disk that transcript and live output lie on. */
+export async function checkRoom(folder: string | undefined): Promise<Check> {
+  const home = homeAt(folder);
+  const found = await littleRoom(await nearestExisting(home.folder));
+  const name = "room";
+  return found === undefined
+    ? { name, verdict: "ok", found: "enough" }
+    : { name, verdict: "warn", found, advice: "make room: runs wait while the disk is full" };
+}
+
+/** Live output, where it lies in files. A worker without it works on; nobody sees it at work. */
+export async function checkLive(folder: string | undefined, database: string | undefined): Promise<Check> {
+  const name = "live output";
+  if (databaseUrl(database) !== undefined) return { name, verdict: "ok", found: "in the database" };
+  const { live } = homeAt(folder);
+  const trouble = await liveTrouble(live);
+  return trouble === undefined
+    ? { name, verdict: "ok", found: live }
+    : { name, verdict: "warn", found: trouble, advice: `make ${live} writable` };
 }
 
 async function nearestExisting(folder: string): Promise<string> {
@@ -146,7 +169,8 @@ function pollersCheck(taskQueue: string, pollers: Health["pollers"]): Check {
   const name = "workers";
   if ("said" in pollers) return { name, verdict: "warn", found: pollers.said };
   if (pollers.workflow > 0 && pollers.activity > 0) {
-    return { name, verdict: "ok", found: `"${taskQueue}" is polled` };
+    const versions = pollers.versions === undefined ? "" : ` by ${pollers.versions.join(", ")}`;
+    return { name, verdict: "ok", found: `"${taskQueue}" is polled${versions}` };
   }
   return {
     name,
@@ -160,6 +184,9 @@ function transcriptCheck(transcript: Health["transcript"]): Check {
   const name = "transcript";
   const { path } = transcript;
   if ("said" in transcript) return { name, verdict: "fail", found: transcript.said };
+  if (transcript.exists && transcript.trouble !== undefined) {
+    return { name, verdict: "fail", found: transcript.trouble };
+  }
   return transcript.exists
     ? { name, verdict: "ok", found: `${path}, schema ${transcript.schema}` }
     : { name, verdict: "ok", found: `${path} (made when it is needed)` };

@@ -3,7 +3,7 @@ import type { EvaluationLimits } from "../schema/evaluation.ts";
 import type { EvaluationRequest, ExplorationResult } from "../workflows/evaluation-input.ts";
 import { EVALUATION_WORKFLOW } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
-import { checkLimits, notBegun, pinner, problemOf } from "./evaluate.ts";
+import { checkLimits, notBegun, pinner, problemOf } from "./evaluation-checks.ts";
 import { translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
 import { comparedBy } from "./labels.ts";

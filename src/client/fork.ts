@@ -1,8 +1,11 @@
+import type { AgentDefinition } from "../schema/definition.ts";
 import { OWN_PREFIXES, type Spot } from "../transcript/fork.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
+import { type RestoreWorkspaceOptions, restoreWorkspace, snapshotAt } from "./restore-workspace.ts";
 import { sessionId } from "./session-id.ts";
 import { noSpot, type PlaceOptions, spotBehind } from "./spot.ts";
 
@@ -14,6 +17,8 @@ export type ForkOptions = PlaceOptions & {
    * Without it the branch is one more of the same session.
    */
   readonly as?: string;
+  /** Brings back the files as they were at the place, where the agent's definition has had them kept (`snapshots`). */
+  readonly restoreWorkspace?: RestoreWorkspaceOptions;
 };
 
 export type ForkedBranch = {
@@ -23,6 +28,8 @@ export type ForkedBranch = {
   readonly from: Spot & { readonly session: string };
   /** The folder of the session's agent. Its files are as they are now, whatever the place. */
   readonly workspace?: string;
+  /** Where files were brought back: a new session works there, a branch when its run is given this as workspace. */
+  readonly restored?: { readonly workspace: string; readonly commit: string; readonly position: number };
 };
 
 /**
@@ -32,13 +39,14 @@ export type ForkedBranch = {
 export async function forkSession(
   link: Link,
   session: string,
-  { name, as, ...place }: ForkOptions = {},
+  { name, as, restoreWorkspace: restoring, ...place }: ForkOptions = {},
 ): Promise<ForkedBranch> {
   if (name !== undefined) checkBranchName(name);
   const into = as === undefined ? undefined : sessionId(as);
   try {
     const { transcript, record } = await knownSession(link, session);
     const at = await spotBehind({ transcript, session, head: record.headBranch }, place);
+    const kept = restoring === undefined ? undefined : await snapshotAt(transcript, session, at);
     const forked = await transcript.fork({
       session,
       atMs: Date.now(),
@@ -49,11 +57,24 @@ export async function forkSession(
     if (forked.type === "taken") throw taken(session, forked.what, forked.name);
     if (forked.type !== "forked") throw noSpot(session, forked);
     const { type: _, ...made } = forked;
-    const { workspace } = (await transcript.definition(record.definitionHash)) ?? {};
-    return { ...made, ...(workspace === undefined ? {} : { workspace }) };
+    const definition = await transcript.definition(record.definitionHash);
+    const { workspace } = definition ?? {};
+    const given = { ...made, ...(workspace === undefined ? {} : { workspace }) };
+    if (kept === undefined || restoring === undefined) return given;
+    const folder = await restoreWorkspace(transcript, session, kept, restoring, into ?? made.branch);
+    if (into !== undefined && definition !== undefined) {
+      await moveTo(transcript, into, { ...definition, workspace: folder });
+    }
+    return { ...given, restored: { workspace: folder, commit: kept.commit, position: kept.at.position } };
   } catch (error) {
     throw translated(error, link, session);
   }
+}
+
+async function moveTo(transcript: Transcript, session: string, definition: AgentDefinition): Promise<void> {
+  const definitionHash = await transcript.saveDefinition(definition);
+  const { name: agentName, model } = definition;
+  await transcript.setDefinition(session, { definitionHash, agentName, model: model.id });
 }
 
 const BRANCH_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -7,6 +7,7 @@ import {
   type SearchAttributeGaps,
   searchAttributeGaps,
 } from "./search-attributes.ts";
+import { writingTrouble } from "./store-health.ts";
 
 export type HealthOptions = {
   /** Registers the search attributes that are missing. */
@@ -19,9 +20,22 @@ export type Health = {
   readonly attributes:
     | (SearchAttributeGaps & { readonly registered: readonly string[]; readonly command: string | undefined })
     | { readonly said: string };
-  readonly pollers: { readonly workflow: number; readonly activity: number } | { readonly said: string };
+  readonly pollers:
+    | {
+        readonly workflow: number;
+        readonly activity: number;
+        /** Of workers that use Temporal's worker versioning. */
+        readonly versions?: readonly string[];
+      }
+    | { readonly said: string };
   readonly transcript:
-    | { readonly path: string; readonly schema: number; readonly exists: true }
+    | {
+        readonly path: string;
+        readonly schema: number;
+        readonly exists: true;
+        /** What keeps it from being written to now. */
+        readonly trouble?: string;
+      }
     | { readonly path: string; readonly exists: false }
     | { readonly path: string; readonly said: string };
 };
@@ -32,6 +46,7 @@ const TASK_QUEUE_TYPE = { workflow: 1, activity: 2 } as const;
 export async function health(link: Link, { register = false }: HealthOptions = {}): Promise<Health> {
   const { connection, namespace, taskQueue } = link;
   const orSaid = <T>(work: Promise<T>) => work.catch((error: unknown) => ({ said: saidBy(error) }));
+  const versions = new Set<string>();
   const pollersOf = async (taskQueueType: number): Promise<number> => {
     const queue = { name: taskQueue };
     const found = await connection.workflowService.describeTaskQueue({
@@ -39,11 +54,15 @@ export async function health(link: Link, { register = false }: HealthOptions = {
       taskQueue: queue,
       taskQueueType,
     });
+    for (const { deploymentOptions: of } of found.pollers) {
+      if (of?.buildId) versions.add(`${of.deploymentName} ${of.buildId}`);
+    }
     return found.pollers.length;
   };
   const pollers = async () => ({
     workflow: await pollersOf(TASK_QUEUE_TYPE.workflow),
     activity: await pollersOf(TASK_QUEUE_TYPE.activity),
+    ...(versions.size === 0 ? {} : { versions: [...versions].sort() }),
   });
   return {
     serverVersion: await connection.workflowService
@@ -70,7 +89,8 @@ async function transcript({ storage }: Link): Promise<Health["transcript"]> {
     const open = await storage.existing();
     if (open === undefined) return { path, exists: false };
     await open.sessions({ limit: 1 });
-    return { path, exists: true, schema };
+    const trouble = storage.place.database === undefined ? await writingTrouble(path) : undefined;
+    return { path, exists: true, schema, ...(trouble === undefined ? {} : { trouble }) };
   } catch (error) {
     return { path, said: saidBy(error) };
   }

@@ -98,6 +98,7 @@ export type { WholeRecord } from "./record.ts";
 export { type Rekeyed, type RekeyOptions, rekey } from "./rekey.ts";
 export type { RequestOptions, TurnRequest } from "./request.ts";
 export type { RestoreOptions } from "./restore-session.ts";
+export type { RestoreWorkspaceOptions } from "./restore-workspace.ts";
 export { Retention, type RetentionState, type SetRetentionOptions } from "./retention.ts";
 export type { Rewinding } from "./rewind.ts";
 export { messagesFromJson, messagesToJson } from "./saved-messages.ts";

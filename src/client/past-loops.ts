@@ -18,10 +18,13 @@ export type PastTranscript = {
   entries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]>;
   events(loopId: string, from: number): Promise<readonly { readonly body: EventBody }[]>;
   definition(hash: string): Promise<Pick<AgentDefinition, "tools" | "revert" | "output"> | undefined>;
-  steps(session: string): Promise<readonly Pick<StepRecord, keyof StepKey | "kind">[]>;
+  steps(session: string): Promise<readonly OpeningStep[]>;
+  /** Of sessions that this one has begun with a part of. */
+  loops?(session: string): Promise<readonly PastLoop[]>;
 } & Pick<Transcript, "note" | "text">;
 
-export type PastLoop = Pick<LoopRecord, "loopId" | "branch" | "from" | "definitionHash">;
+export type PastLoop = Pick<LoopRecord, "loopId" | "branch" | "from" | "definitionHash"> &
+  Partial<Pick<LoopRecord, "startedAtMs">>;
 
 export type Past = {
   readonly traces: readonly LoopTrace[];
@@ -38,13 +41,18 @@ export async function pastOf(
   session: string,
   loops: readonly PastLoop[],
 ): Promise<Past> {
-  const branches = await transcript.branches(session);
-  const openings = openingsIn(await transcript.steps(session));
+  const before = await ancestorsOf(transcript, session, loops[0]?.startedAtMs);
+  const branches = [
+    ...before.flatMap((one) => one.branches),
+    ...(await branchesOf(transcript, session, session)),
+  ];
+  const all = [...before.flatMap((one) => one.loops), ...loops.map((loop) => ({ ...loop, of: session }))];
+  const openings = await openingsOf(transcript, [...before.map((one) => one.session), session], all);
   const read = await Promise.all(
-    loops.map(async (loop, index) => {
-      const opening = openings[index];
+    all.map(async (loop) => {
+      const opening = openings.get(loop.loopId);
       const terms = await termsOf(transcript, opening?.step);
-      const trace = await traceOf(transcript, session, loop, branches);
+      const trace = await traceOf(transcript, session, loop);
       const definition = await transcript.definition(loop.definitionHash);
       const moved = await movedFadingOf(transcript, trace.events);
       const tools = terms?.tools.map(({ name }) => name) ?? definition?.tools ?? [];
@@ -74,9 +82,28 @@ export async function pastOf(
 }
 
 type Opening = { readonly step: StepKey; readonly isFirstOfRun: boolean };
+type OpeningStep = Pick<StepRecord, keyof StepKey | "kind" | "loopId">;
+type LoopOf = PastLoop & { readonly of: string };
 
-/** Each loop was opened by one step, in the same order; a run's first step has the number 0. */
-function openingsIn(steps: readonly Pick<StepRecord, keyof StepKey | "kind">[]): readonly Opening[] {
+/** By loop: where a run that was reset has opened it again, that counts. */
+async function openingsOf(
+  transcript: PastTranscript,
+  sessions: readonly string[],
+  loops: readonly LoopOf[],
+): Promise<ReadonlyMap<string, Opening>> {
+  const found = new Map<string, Opening>();
+  for (const session of sessions) {
+    const own = loops.filter(({ of }) => of === session);
+    for (const [index, opening] of openingsIn(await transcript.steps(session)).entries()) {
+      const loopId = opening.step.loopId ?? own[index]?.loopId;
+      if (loopId !== undefined) found.set(loopId, opening);
+    }
+  }
+  return found;
+}
+
+/** Each was opened by a step, in the same order where the step does not name it; a run's first step has the number 0. */
+function openingsIn(steps: readonly OpeningStep[]): readonly (Opening & { readonly step: OpeningStep })[] {
   let isFirstOfRun = false;
   return steps.flatMap((step) => {
     isFirstOfRun ||= step.number === 0;
@@ -87,14 +114,68 @@ function openingsIn(steps: readonly Pick<StepRecord, keyof StepKey | "kind">[]):
   });
 }
 
+type Ancestor = {
+  readonly session: string;
+  readonly branches: readonly BranchRecord[];
+  readonly loops: readonly LoopOf[];
+};
+
+/** The sessions that this one has begun with a part of, the first one first: with what was in them by then. */
+async function ancestorsOf(
+  transcript: PastTranscript,
+  session: string,
+  untilMs: number | undefined,
+): Promise<readonly Ancestor[]> {
+  const found: Ancestor[] = [];
+  const known = new Set([session]);
+  const look = async (of: string): Promise<void> => {
+    for (const { from } of await transcript.branches(of)) {
+      if (from === undefined || known.has(from.session)) continue;
+      known.add(from.session);
+      await look(from.session);
+      const loops = (await transcript.loops?.(from.session)) ?? [];
+      found.push({
+        session: from.session,
+        branches: await branchesOf(transcript, from.session, session),
+        loops: loops
+          .filter(({ startedAtMs = 0 }) => untilMs === undefined || startedAtMs <= untilMs)
+          .map((loop) => ({ ...loop, of: from.session })),
+      });
+    }
+  };
+  await look(session);
+  return found;
+}
+
+/** The branches of a session as another one names them. */
+async function branchesOf(
+  transcript: PastTranscript,
+  of: string,
+  reader: string,
+): Promise<readonly BranchRecord[]> {
+  return (await transcript.branches(of)).map(({ id, parent, from, ...rest }) => {
+    const begins =
+      from !== undefined
+        ? { branch: named(from.session, from.branch, reader), position: from.position }
+        : parent === undefined
+          ? undefined
+          : { branch: named(of, parent.branch, reader), position: parent.position };
+    return { ...rest, id: named(of, id, reader), ...(begins === undefined ? {} : { parent: begins }) };
+  });
+}
+
+function named(session: string, branch: string, reader: string): string {
+  return session === reader ? branch : `${session}/${branch}`;
+}
+
 async function traceOf(
   transcript: PastTranscript,
   session: string,
-  { loopId, branch, from }: PastLoop,
-  all: readonly BranchRecord[],
+  { loopId, branch, from, of }: LoopOf,
 ): Promise<Pick<LoopTrace, "branches" | "from" | "events" | "compactions">> {
   const events = (await transcript.events(loopId, 0)).map(({ body }) => body);
-  const branches = [...leftBranches(all, branch, events), branch];
+  const own = [...leftBranches(await transcript.branches(of), branch, events), branch];
+  const branches = own.map((id) => named(of, id, session));
   const compactions = placesOf(events, branches, "CompactionEnded").map(async (at) => {
     const [entry] = await transcript.entries(session, at.branch, at.position, at.position + 1);
     return rangesIn(entry);

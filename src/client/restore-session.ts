@@ -123,6 +123,15 @@ function statusOf({ status }: RecordedLoop): LoopStatus {
   return status === "pending" || status === "running" ? "aborted" : status;
 }
 
+/** As its id says, so that the next loop of the same segment gets a number of its own. */
+function numbered(session: string, loopId: string, index: number): Pick<LoopLine, "segment" | "number"> {
+  const own = loopId.startsWith(`${session}.`) ? loopId.slice(session.length + 1) : "";
+  const [, segment, number] = /^(.+)\.(\d{1,9})$/.exec(own) ?? [];
+  return segment === undefined
+    ? { segment: "restored", number: index + 1 }
+    : { segment, number: Number(number) };
+}
+
 function loopLine(
   { sessionId }: RecordedSession,
   { loop, branch, from }: Placed,
@@ -133,8 +142,7 @@ function loopLine(
     type: "loop",
     session: sessionId,
     loopId: loop.loopId,
-    segment: "restored",
-    number: index + 1,
+    ...numbered(sessionId, loop.loopId, index),
     ...(loop.parentLoopId === undefined ? {} : { parentLoopId: loop.parentLoopId }),
     kind: loop.continuationKind,
     definitionHash,

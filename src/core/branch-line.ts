@@ -1,7 +1,11 @@
+import type { LeftView } from "./view.ts";
+
 /** A branch, and where it leaves its parent: everything below is the parent's. */
 export type BranchAt = {
   readonly id: string;
   readonly parent?: { readonly branch: string; readonly position: number } | undefined;
+  /** What loops that are there no more had left of what stands before this position. */
+  readonly inherited?: { readonly position: number; readonly view: LeftView } | undefined;
 };
 
 /** The branches that hold what this one shows, itself first: each with the position up to which it does. */

@@ -49,7 +49,7 @@ export function pastView(
   answer: PastAnswer,
 ): PastView {
   const { branch, position } = answer;
-  const ends: LoopEnd[] = [];
+  const ends: LoopEnd[] = branches.flatMap(inheritedEnd);
   let seen: SeenBy | undefined;
   loops.forEach((loop, index) => {
     const begun = beginning(loop, seen, ends, loops.slice(0, index), branches);
@@ -82,6 +82,12 @@ export function eventsBefore(
 /** What is written on an earlier branch below the place where it was left is seen on the later ones. */
 function isOn(branches: readonly string[], part: number, branch: string): boolean {
   return part <= branches.lastIndexOf(branch);
+}
+
+function inheritedEnd({ id, inherited }: BranchAt): readonly LoopEnd[] {
+  if (inherited === undefined) return [];
+  const { position: to, view } = inherited;
+  return [{ branch: id, to, left: { view: { branch: id, ...view }, length: to, turns: 0 } }];
 }
 
 function beginning(

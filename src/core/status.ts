@@ -37,6 +37,8 @@ export type Status = {
   readonly definitionHash: string | undefined;
   /** Of the one that it is to be moved to before its next turn. */
   readonly movesTo: string | undefined;
+  /** The rule set that the run is under; a job has none. */
+  readonly rules?: number;
   readonly goal: string;
   readonly loopId: string | undefined;
   /** Turns of the session's run that are over. */
@@ -65,6 +67,7 @@ export function statusOf(state: State): Status {
     model: state.pinned?.model,
     definitionHash: state.pinned?.definitionHash,
     movesTo: state.phase.type === "moving" ? state.phase.to : state.update?.hash,
+    rules: state.rules,
     goal: state.goal,
     loopId: state.loop?.loopId ?? state.last?.loopId,
     turns: state.totals.turns + (state.loop?.turn ?? 0),

@@ -33,6 +33,8 @@ export class Notifications {
   readonly #channel: string;
   readonly #wakers = new Map<string, Set<() => void>>();
   #listening: AbortController | undefined;
+  /** Nobody listens at the moment. */
+  #isBlind = true;
 
   constructor(target: DatabaseTarget, channel: string) {
     this.#target = target;
@@ -60,34 +62,34 @@ export class Notifications {
   }
 
   async #listen(signal: AbortSignal): Promise<void> {
-    const look = setInterval(() => this.#wakeAll(), BLIND_LOOK_MS);
-    try {
-      for (let pauseMs = PAUSE_MS.first; !signal.aborted; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
-        const client = new pg.Client(connectionConfig(this.#target, LIMITS));
-        const lost = new Promise<void>((resolve) => {
-          client.on("error", () => resolve());
-          client.once("end", () => resolve());
-          signal.addEventListener("abort", () => resolve(), { once: true });
-        });
-        client.on("notification", ({ payload }) => this.#wake(payload ?? ""));
-        try {
-          await client.connect();
-          await client.query(`LISTEN ${quoted(this.#channel)}`);
-          this.#wakeAll();
-          look.refresh();
-          clearInterval(look);
-          pauseMs = PAUSE_MS.first;
-          await this.#untilLost(client, lost);
-        } catch {
-          // It is made again below.
-        } finally {
-          destroy(client);
-        }
+    const look = setInterval(() => {
+      if (this.#isBlind) this.#wakeAll();
+    }, BLIND_LOOK_MS);
+    signal.addEventListener("abort", () => clearInterval(look), { once: true });
+    if (!this.#target.listens) return;
+    for (let pauseMs = PAUSE_MS.first; !signal.aborted; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
+      const client = new pg.Client(connectionConfig(this.#target, LIMITS));
+      const lost = new Promise<void>((resolve) => {
+        client.on("error", () => resolve());
+        client.once("end", () => resolve());
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      client.on("notification", ({ payload }) => this.#wake(payload ?? ""));
+      try {
+        await client.connect();
+        await client.query(`LISTEN ${quoted(this.#channel)}`);
+        this.#isBlind = false;
         this.#wakeAll();
-        await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
+        pauseMs = PAUSE_MS.first;
+        await this.#untilLost(client, lost);
+      } catch {
+        // It is made again below.
+      } finally {
+        this.#isBlind = true;
+        destroy(client);
       }
-    } finally {
-      clearInterval(look);
+      this.#wakeAll();
+      await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -19,6 +19,8 @@ export type DatabaseTarget = {
   readonly maxConnections: number;
   /** Off for a pooler that gives each transaction another connection and keeps no prepared statements. */
   readonly prepares: boolean;
+  /** Off for such a pooler too: who waits for news then looks once a second. */
+  readonly listens: boolean;
 };
 
 const DEFAULT_SCHEMA = "holdfast";
@@ -32,6 +34,7 @@ const PARAMETERS = [
   "schema",
   "pool",
   "prepare",
+  "listen",
   "application_name",
   "sslmode",
   "sslrootcert",
@@ -70,6 +73,7 @@ export function databaseTarget(address: string): DatabaseTarget {
     applicationName: asked.application_name ?? "holdfast",
     maxConnections: poolSize(asked.pool),
     prepares: switched("prepare", asked.prepare, true),
+    listens: switched("listen", asked.listen, true),
   };
 }
 

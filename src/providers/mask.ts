@@ -6,8 +6,8 @@ export type Mask = (text: string) => string;
 /** Shorter ones would blank ordinary words. */
 const MIN_SECRET_LENGTH = 6;
 
-/** @param secrets - Whole values; the words of each ("Bearer abc…") are blanked alone too. */
-export function maskFor(secrets: readonly (string | undefined)[]): Mask {
+/** Whole values, and the words of each ("Bearer abc…"); longest first, so that a secret inside another leaves no rest. */
+export function secretWords(secrets: readonly (string | undefined)[]): readonly string[] {
   const words = new Set<string>();
   for (const secret of secrets) {
     if (secret === undefined) continue;
@@ -16,7 +16,11 @@ export function maskFor(secrets: readonly (string | undefined)[]): Mask {
     }
   }
   words.delete("Bearer");
-  // Longest first, so that a secret inside another leaves no rest.
-  const ordered = [...words].sort((a, b) => b.length - a.length);
+  return [...words].sort((a, b) => b.length - a.length);
+}
+
+/** @param secrets - Whole values; the words of each are blanked alone too. */
+export function maskFor(secrets: readonly (string | undefined)[]): Mask {
+  const ordered = secretWords(secrets);
   return (text) => ordered.reduce((masked, word) => masked.replaceAll(word, REDACTED), text);
 }

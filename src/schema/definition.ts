@@ -113,6 +113,13 @@ export const SubAgent = z.strictObject({
 });
 export type SubAgent = z.infer<typeof SubAgent>;
 
+/** What is left out of the record besides the worker's own secrets. */
+export const RedactSettings = z.strictObject({
+  /** What looks like a key, of tool results and of what they show live: the model does not see it either. */
+  toolOutput: z.boolean().default(false),
+});
+export type RedactSettings = z.infer<typeof RedactSettings>;
+
 const MAX_FILTERS = 16;
 
 /**
@@ -174,8 +181,12 @@ export const AgentDefinition = z.strictObject({
   nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
   /** For the tool `revert_to_state`. */
   revert: RevertSettings.optional(),
+  /** Absent: nothing but the worker's own secrets. */
+  redact: RedactSettings.optional(),
   /** The folder that file and shell tools work in. Absolute. */
   workspace: z.string().optional(),
+  /** What the workspace holds is kept with each turn, as a commit that no branch of its git repository knows of. */
+  snapshots: z.enum(["git"]).optional(),
   limits: Limits.default(() => Limits.parse({})),
   retry: RetryConfig.default(() => RetryConfig.parse({})),
   cache: CacheConfig.default(() => CacheConfig.parse({})),

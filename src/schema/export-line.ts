@@ -140,8 +140,9 @@ export const StepLine = z.object({
   type: z.literal("step"),
   session: id,
   run: z.string(),
-  number: count,
-  call: count,
+  number: z.number().int(),
+  /** Below 0 for what stands beside a call. */
+  call: z.number().int(),
   loopId: z.string().optional(),
   kind: z.string(),
   generation: count,

@@ -7,6 +7,7 @@ import { type Env, triedBy } from "./env.ts";
 import { type GuardOptions, hostGuard, originGuard, tokenGuard } from "./guard.ts";
 import { isOurFault, problemOf, problemResponse, ServerProblem } from "./problem.ts";
 import { sessionRoutes } from "./session-routes.ts";
+import { Statuses } from "./statuses.ts";
 import type { Streams } from "./streams.ts";
 import type { Token } from "./token.ts";
 
@@ -52,7 +53,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     app.post(`/codec/${way}`, (context) => answerCodec(context, codec, way, holdfast.namespace));
   }
   app.route("/v1/sessions", sessionRoutes(holdfast, streams, agents));
-  app.route("/v1/chat", chatRoutes({ holdfast, streams, agents }));
+  app.route("/v1/chat", chatRoutes({ holdfast, streams, agents, statuses: new Statuses() }));
   app.notFound((context) => {
     const { method, path } = context.req;
     throw new ServerProblem("route-unknown", `There is no ${method} ${path}. There are ${ROUTES}.`);

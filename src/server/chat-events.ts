@@ -18,6 +18,8 @@ export type ChatPart = {
 
 export type ChatSource = {
   readonly events: Pick<Source, "next" | "isClosed">;
+  /** The page has not taken what it was told: it is spared updates that a later one holds. */
+  readonly isBehind: () => boolean;
   /** Who waits for a person, and whether something else is at work; nothing when nobody can say so now. */
   readonly waiting: () => Promise<Waiting | undefined>;
   /** What is said of a run that is over, and whose loop told no end: it failed before, or was ended from outside. */
@@ -64,6 +66,7 @@ export async function* chatChunks(source: ChatSource, part: ChatPart): AsyncGene
       next = source.events.next();
       const { event } = come.value;
       if (part.isPast?.(event) === true) continue;
+      if (event.type === "MessageUpdate" && source.isBehind()) continue;
       const chunks = message.take(event);
       if (goesOn === undefined) yield chunks;
       else if (message.loopId !== goesOn.loopId) continue;

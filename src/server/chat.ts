@@ -6,6 +6,7 @@ import { type ChatRequest, type ChatWish, wishOf } from "./chat-request.ts";
 import type { Outlet } from "./outlet.ts";
 import { isOurFault, problemOf, ServerProblem } from "./problem.ts";
 import { Source } from "./source.ts";
+import type { Statuses } from "./statuses.ts";
 import type { Streams } from "./streams.ts";
 import { UI_STREAM_DONE, UI_STREAM_HEADER, type UiChunk } from "./ui-chunk.ts";
 import { type Asked as AskedCall, approvalId, endingOf } from "./ui-message.ts";
@@ -17,6 +18,7 @@ export type Chat = {
   readonly holdfast: Holdfast;
   readonly streams: Streams;
   readonly agents: Agents;
+  readonly statuses: Statuses;
 };
 
 export type Asked = {
@@ -36,7 +38,7 @@ export async function answerChat(chat: Chat, request: ChatRequest, asked: Asked)
 export async function resumeChat(chat: Chat, id: string, asked: Asked): Promise<Response> {
   const session = chat.holdfast.session(id);
   const sinceMs = Date.now();
-  const { open, status } = await session.status();
+  const { open, status } = await chat.statuses.of(session);
   if (!open || status === "waiting") return new Response(null, { status: 204 });
   return tellChat(chat, session, { sinceMs }, asked);
 }
@@ -113,16 +115,22 @@ function outOfDate(session: string): ServerProblem {
   );
 }
 
-function tellChat({ streams }: Chat, session: Session, part: ChatPart, { tried, drop }: Asked): Response {
+function tellChat(
+  { streams, statuses }: Chat,
+  session: Session,
+  part: ChatPart,
+  { tried, drop }: Asked,
+): Response {
   const tell = async (outlet: Outlet): Promise<void> => {
     const events = new Source(session, "loop");
     events.closeWith(outlet.gone);
     try {
       const source = {
         events,
-        waiting: () => waitingOf(session),
+        isBehind: () => outlet.isBehind,
+        waiting: () => waitingOf(statuses, session),
         ended: () => endingOfRun(session),
-        settled: (loopId: string) => settled(session, loopId),
+        settled: (loopId: string) => settled(statuses, session, loopId),
       };
       for await (const chunks of chatChunks(source, part)) await write(outlet, chunks);
     } catch (error) {
@@ -142,9 +150,9 @@ async function write(outlet: Outlet, chunks: readonly UiChunk[]): Promise<void> 
   await outlet.write(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));
 }
 
-async function waitingOf(session: Session): Promise<Waiting | undefined> {
+async function waitingOf(statuses: Statuses, session: Session): Promise<Waiting | undefined> {
   try {
-    const { approvals = [], running = [], waitingBelow = 0 } = await session.status();
+    const { approvals = [], running = [], waitingBelow = 0 } = await statuses.of(session);
     const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
     const all = waitingBelow === 0 ? own : await session.approvals();
     return { calls: all.map(shown), isAtWork: running.length > 0 };
@@ -173,9 +181,9 @@ async function endingOfRun(session: Session): Promise<readonly UiChunk[]> {
 }
 
 /** A loop is closed a moment after its last event; a page that hears of its end may send the next prompt at once. */
-async function settled(session: Session, loopId: string): Promise<boolean> {
+async function settled(statuses: Statuses, session: Session, loopId: string): Promise<boolean> {
   for (let waitMs = 20; waitMs < MAX_SETTLE_MS; waitMs *= 2) {
-    const now = await session.status().catch(() => undefined);
+    const now = await statuses.of(session).catch(() => undefined);
     if (now === undefined || !now.open || now.status === "waiting") return true;
     if (now.loopId !== loopId) return false;
     await setTimeout(waitMs);

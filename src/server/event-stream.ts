@@ -1,10 +1,14 @@
-import type { Holdfast, SessionEvent } from "../client/index.ts";
+import { setTimeout } from "node:timers/promises";
+import { type Holdfast, HoldfastError, type Session, type SessionEvent } from "../client/index.ts";
 import { EventFrames } from "./event-frames.ts";
 import { frame } from "./frames.ts";
 import type { Outlet } from "./outlet.ts";
 import { isOurFault, problemOf } from "./problem.ts";
 import { Source } from "./source.ts";
 import type { Streams } from "./streams.ts";
+
+/** So long a response waits for what may be its only word: that the cursor is none, or that there is nothing more. */
+const FIRST_MS = 250;
 
 export type EventStreamOptions = {
   readonly session: string;
@@ -22,10 +26,10 @@ export async function eventStream(
   { session: id, from, tried, drop }: EventStreamOptions,
 ): Promise<Response> {
   const session = holdfast.session(id);
-  const { open } = await session.status();
+  await mustBeKnown(session);
   const source = new Source(session, from);
   const first = source.next();
-  const early = await Promise.race([first, open ? soon() : first]);
+  const early = await Promise.race([first, setTimeout(FIRST_MS)]);
   // An EventSource comes back until it is told that there is no content.
   if (early?.done === true) return new Response(null, { status: 204 });
   const tell = async (outlet: Outlet): Promise<void> => {
@@ -53,17 +57,19 @@ export async function eventStream(
   }
 }
 
-/** Long enough for a cursor that is none to be found out before the response begins. */
-function soon(): Promise<undefined> {
-  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
+/** Asks the run itself only where nothing is recorded: hundreds of readers may come at once. */
+async function mustBeKnown(session: Session): Promise<void> {
+  try {
+    await session.messages({ limit: 1 });
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "session-unknown") throw error;
+    await session.status();
+  }
 }
 
 /** A reader that is behind is not shown every piece: the next update holds them all. */
 async function write(outlet: Outlet, frames: EventFrames, { cursor, event }: SessionEvent): Promise<void> {
-  if (outlet.isBehind) {
-    if (event.type === "MessageUpdate") return;
-    await outlet.room();
-  }
+  if (outlet.isBehind && event.type === "MessageUpdate") return;
   const text = frames.take(cursor, event);
   if (text !== "") await outlet.write(text);
 }

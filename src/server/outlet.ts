@@ -1,7 +1,7 @@
 // One reader's end of a stream: bounded, and cut off when nobody reads.
 //
 // Invariants
-//   O1. What waits for a reader is at most `BEHIND_BYTES` and one write.
+//   O1. What waits for a reader is at most `BEHIND_BYTES` and one piece.
 //   O2. A reader that takes nothing while something waits is cut off after `stallMs`; nothing is held for it then.
 
 /** A reader is behind when this much waits for it. */
@@ -59,16 +59,16 @@ export class Outlet {
     return this.#room <= 0;
   }
 
-  /** Resolves when there is room for more. */
+  /** Waits for room; a reader may be behind when it is done. */
   async write(text: string): Promise<void> {
     const bytes = this.#encoder.encode(text);
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      this.#put(bytes.subarray(at, at + PIECE_BYTES));
       await this.room();
+      this.#put(bytes.subarray(at, at + PIECE_BYTES));
     }
   }
 
-  /** Resolves when the reader is not behind. */
+  /** @throws {ReaderGone} */
   async room(): Promise<void> {
     while (this.isBehind && !this.gone.aborted) {
       await this.#taken();

@@ -4,14 +4,15 @@ import { PostgresHub } from "./postgres/postgres-hub.ts";
 import { sealedLines } from "./sealed-lines.ts";
 import type { StreamHub } from "./stream.ts";
 
-/** Where live output lies: in the database, where one is named; else below the folder, sealed as the transcript is. */
+/** Where live output lies: in the database, where one is named; else below the folder. */
 export type HubPlace = {
   readonly folder: string;
   readonly database: string | undefined;
+  /** With what it is sealed. Else `HOLDFAST_ENCRYPTION_KEYS`. */
   readonly encryption?: EncryptionOptions | undefined;
 };
 
 export function openHub({ folder, database, encryption }: HubPlace): StreamHub {
-  if (database !== undefined) return new PostgresHub(database);
-  return new LocalHub(folder, { codec: sealedLines(encryptionOf(encryption)) });
+  const codec = sealedLines(encryptionOf(encryption));
+  return database === undefined ? new LocalHub(folder, { codec }) : new PostgresHub(database, { codec });
 }

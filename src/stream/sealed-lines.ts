@@ -1,14 +1,24 @@
 import type { Encryption } from "../codec/encryption.ts";
+import { missingKey } from "../codec/key-ring.ts";
 import { type LineCodec, PLAIN_LINES } from "./line-codec.ts";
 
-const ABOUT = "line";
+/** Before what is sealed; JSON begins otherwise. */
+const SEALED = "sealed:";
 
-/** Lines that only who has the keys can read. What lies there plainly is read in any case. */
+/** Live output is kept as the transcript is: sealed where that is. What is plain stays readable. */
 export function sealedLines({ ring, transcript }: Encryption): LineCodec {
-  if (ring === undefined) return PLAIN_LINES;
+  if (ring === undefined) return { ...PLAIN_LINES, decode: refused };
   return {
-    encode: (json) => (transcript ? ring.seal("live", Buffer.from(json), ABOUT).toString("base64") : json),
+    encode: (json) =>
+      transcript ? `${SEALED}${ring.seal("live", Buffer.from(json, "utf8"), "").toString("base64")}` : json,
     decode: (line) =>
-      line.startsWith("{") ? line : ring.open("live", Buffer.from(line, "base64"), ABOUT).toString("utf8"),
+      line.startsWith(SEALED)
+        ? ring.open("live", Buffer.from(line.slice(SEALED.length), "base64"), "").toString("utf8")
+        : line,
   };
+}
+
+function refused(line: string): string {
+  if (line.startsWith(SEALED)) throw missingKey("", []);
+  return line;
 }

@@ -1,3 +1,4 @@
+import type { LeftView } from "../core/view.ts";
 import type { EntryOrigin, Formation, LoopStatus, SpawnRef } from "../schema/record.ts";
 import type { Spot } from "./fork.ts";
 
@@ -36,6 +37,8 @@ export type BranchRecord = {
   readonly parent?: { readonly branch: string; readonly position: number } | undefined;
   /** Where it begins when that is in another session. */
   readonly from?: (Spot & { readonly session: string }) | undefined;
+  /** What stands before this position was another session's that was deleted since: how its loops had left the view. */
+  readonly inherited?: { readonly position: number; readonly view: LeftView } | undefined;
   /** When somebody has asked for it; absent for what runs have made on their way. */
   readonly askedAtMs?: number | undefined;
 };

@@ -36,6 +36,10 @@ test("pin: the commands", () => {
     "compact",
     "continue",
     "rerun",
+    "fork",
+    "rewind",
+    "branch",
+    "explore",
     "raise-limit",
     "update",
     "stop",
@@ -162,8 +166,11 @@ test("doctor without a server fails, goes on with its other checks, and shows no
     .map((line) => JSON.parse(line));
   expect(code).toBe(1);
   expect(checks.map(({ name, verdict }) => `${name} ${verdict}`)).toEqual([
+    "holdfast ok",
     "node ok",
     "home ok",
+    "room ok",
+    "live output ok",
     "server fail",
     "keys ok",
     "ripgrep ok",

@@ -107,6 +107,52 @@ describe("a fork", () => {
   });
 });
 
+test("a fork into a new session shows what its model was sent, through the compaction of the session that it began in [DBG-01]", async () => {
+  const long = "All work and no play makes a long day. ".repeat(60);
+  const look = {
+    text: long,
+    toolCalls: [{ name: "list_files", arguments: { path: "." } }],
+    usage: { input: 0, output: 0 },
+  };
+  const session = stage.session({
+    replies: Array.from({ length: 14 }, (_, n) => (n === 10 ? { text: "Done." } : look)),
+    agent: {
+      tools: ["list_files"],
+      limits: { maxTurns: 14 },
+      context: {
+        maxContextTokens: 6000,
+        systemPromptTokens: 100,
+        compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
+      },
+    },
+  });
+  await session.run("Go");
+  const before = session.requests().length;
+  const { session: other } = await holdfast.session(session.id).fork({ as: `${session.id}-next` });
+  stage.model.script({
+    conversations: [
+      {
+        match: ({ conversation }) => conversation === session.id,
+        replies: Array.from({ length: 14 }, () => ({ text: "Yes." })),
+      },
+    ],
+  });
+  await holdfast.prompt(other, "And now?");
+  await holdfast.session(other).result();
+  const sent = session.seen(before);
+  expect(sent.some((line) => line.includes("[Summary]"))).toBe(true);
+  const shown = async () =>
+    (await holdfast.request(other)).messages.flatMap(({ message }) =>
+      message.content.map((part) => (part.type === "text" ? part.text : part.type)),
+    );
+  const made = await shown();
+  expect(made.filter((text) => text !== "toolCall")).toEqual(
+    sent.filter((line) => !line.startsWith("assistant: calls ")).map((line) => line.replace(/^\w+: /, "")),
+  );
+  await stage.transcript.bequeath(session.id);
+  expect(await shown()).toEqual(made);
+});
+
 describe("a rewind", () => {
   test("moves the head back and forward again, and the tree shows what there is", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "New." }] });

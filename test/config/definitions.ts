@@ -216,6 +216,7 @@ const fields = {
   nudges: maybe(object({ enabled: maybe(fc.boolean()), max: maybe(fc.nat(9)) })),
   revert: maybe(object({ shownForTurns: maybe(fc.nat(100)), newestOfKind: maybe(fc.nat(20)) })),
   workspace: maybe(fc.constantFrom("/work", "/a b/ü", "/")),
+  snapshots: maybe(fc.constant("git")),
   limits: maybe(limits),
   retry: maybe(
     object({

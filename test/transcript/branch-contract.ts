@@ -65,12 +65,11 @@ export function branchContract(make: () => Promise<Bench>): void {
       expect(await texts(transcript, "s", "main")).toEqual(["hello", "old a"]);
     });
 
-    test("a sibling that had written before the conflict came is taken along", async () => {
-      expect((await put("r2", 1, 1, 1, "new b")).branch).toBe("main");
-      expect((await put("r1", 4, 0, 5, "old, far ahead")).branch).toBe("main");
-      const a = await put("r2", 1, 0, 1, "new a");
-      expect(a.branch).not.toBe("main");
-      expect(await texts(transcript, "s", a.branch)).toEqual(["hello", "new a", "new b"]);
+    test("a run that counts on entries which are not there is refused, and leaves nothing", async () => {
+      await put("r2", 1, 1, 1, "new b");
+      await expect(put("r1", 4, 0, 5, "old, far ahead")).rejects.toMatchObject({ fault: "behind" });
+      expect((await put("r2", 1, 0, 1, "new a")).branch).toBe("main");
+      expect(await texts(transcript, "s", "main")).toEqual(["hello", "new a", "new b"]);
     });
 
     test("a claim says where it goes on, and a write that still names the old branch goes there too", async () => {

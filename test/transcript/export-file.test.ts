@@ -49,6 +49,18 @@ async function bringIn(text: string, as?: string): Promise<void> {
 }
 
 describe("a session as a file [HITL-02, RIG-04]", () => {
+  test("has the steps of a worker, most of which are none of an answer's calls", async () => {
+    const own = step({ number: 0, call: -1 });
+    const { loopId } = await from.openLoop(opening({ step: own, prompts: [message("hello")] }));
+    const next = step({ number: 1, call: -1 });
+    await from.store(write({ loopId, branch: "main", base: 1 }, { step: next, entries: [entry(1, "hi")] }));
+    await bringIn(await written("s"));
+    expect(await to.steps("s")).toMatchObject([
+      { number: 0, call: -1 },
+      { number: 1, call: -1 },
+    ]);
+  });
+
   test("is lines of JSON with a version, and comes back whole, whatever the pieces", async () => {
     await story(from);
     const text = await written("s");

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import { type Check, checkHome, checkKeys, checkNode, checkServer } from "../checks.ts";
+import { type Check, checkHome, checkKeys, checkLive, checkNode, checkRoom, checkServer } from "../checks.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { packageVersion } from "../package-version.ts";
 import { checkRipgrep, checkTemporal } from "../program-checks.ts";
 
 export function doctorCommand(
@@ -24,9 +25,12 @@ Examples:
 
 async function doctor(context: Context, fix: boolean): Promise<number> {
   const { env } = context.streams;
-  const checks = [
+  const checks: readonly Check[] = [
+    { name: "holdfast", verdict: "ok", found: packageVersion() },
     checkNode(),
     await checkHome(context.options.home),
+    await checkRoom(context.options.home),
+    await checkLive(context.options.home, context.options.database),
     ...(await checkServer(context, fix)),
     checkKeys(env),
     await checkRipgrep(env),

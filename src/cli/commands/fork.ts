@@ -1,4 +1,6 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
+import type { RestoreWorkspaceOptions } from "../../client/index.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -6,7 +8,12 @@ import { type PlaceFlags, placeFrom, placeOptions } from "../place-flags.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type Flags = PlaceFlags & { readonly name?: string; readonly as?: string };
+type Flags = PlaceFlags & {
+  readonly name?: string;
+  readonly as?: string;
+  readonly restoreWorkspace?: string | true;
+  readonly restoreInPlace?: boolean;
+};
 
 export function forkCommand(program: Command, act: Act): void {
   const command = program
@@ -21,6 +28,11 @@ export function forkCommand(program: Command, act: Act): void {
   })
     .option("--name <name>", "the branch's name (default: branch-1, branch-2, …)")
     .option("--as <id>", "the id of a new session that begins there: both can be at work at the same time")
+    .option(
+      "--restore-workspace [dir]",
+      "bring back the files as they were, into a new folder (default: beside the repository)",
+    )
+    .option("--restore-in-place", "bring them back where they lay; refused unless that folder is clean")
     .addHelpText(
       "after",
       `
@@ -30,18 +42,21 @@ Examples:
   $ holdfast fork 5f0c… --at 12 --as 5f0c-second-try
 
 A run that is at work goes on on its own branch. Files are not forked: every branch works in the folder of its agent, as
-it is now.`,
+it is now. An agent that has snapshots = "git" in the [tools] of its file keeps its files with each turn; then
+--restore-workspace brings them back.`,
     )
     .action(async (session: string, flags: Flags) => act((context) => fork(context, session, flags)));
 }
 
 async function fork(context: Context, session: string, flags: Flags): Promise<number> {
   const { name, as } = flags;
+  const restore = restoreFrom(flags);
   return withHoldfast(context, async (holdfast) => {
     const forked = await holdfast.session(session).fork({
       ...placeFrom(flags),
       ...(name === undefined ? {} : { name }),
       ...(as === undefined ? {} : { as }),
+      ...(restore === undefined ? {} : { restoreWorkspace: restore }),
     });
     if (context.json) context.printJson({ type: "forked", ...forked });
     else {
@@ -51,10 +66,28 @@ async function fork(context: Context, session: string, flags: Flags): Promise<nu
         as === undefined ? `--session ${session} --branch ${branch}` : `--session ${forked.session}`;
       context.tell(context.err.dim(`begins behind ${from.position} messages of ${from.branch}`));
       context.tell(context.err.dim(`go on with: holdfast run TASK ${next}`));
-      tellOfFiles(context, workspace);
+      const { restored } = forked;
+      if (restored === undefined) tellOfFiles(context, workspace);
+      else {
+        const said = `files as they were at #${restored.position}: ${restored.workspace}`;
+        const how = as === undefined ? ` (add --workspace ${restored.workspace})` : "";
+        context.tell(context.err.dim(`${said}${how}`));
+      }
     }
     return EXIT.ok;
   });
+}
+
+function restoreFrom({
+  restoreWorkspace: folder,
+  restoreInPlace = false,
+}: Flags): RestoreWorkspaceOptions | undefined {
+  if (folder !== undefined && restoreInPlace) {
+    throw new UsageError("Say --restore-workspace or --restore-in-place, not both.");
+  }
+  if (restoreInPlace) return { to: "in-place" };
+  if (folder === undefined) return undefined;
+  return folder === true ? { to: "folder" } : { to: "folder", folder: resolve(folder) };
 }
 
 export function tellOfFiles(context: Context, workspace: string | undefined): void {

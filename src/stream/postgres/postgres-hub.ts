@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../postgres/database.ts";
 import type { Notifications } from "../../postgres/notifications.ts";
+import { type LineCodec, PLAIN_LINES } from "../line-codec.ts";
 import { Outgoing } from "../outgoing.ts";
 import { snapshotOf } from "../snapshot.ts";
 import type { Delta, OffsetDelta, Snapshot, StreamHub, WatchOptions } from "../stream.ts";
@@ -28,6 +29,7 @@ const AWAY_MS = 500;
  */
 export class PostgresHub implements StreamHub {
   readonly #url: string;
+  readonly #codec: LineCodec;
   readonly #outgoing: Outgoing;
   readonly #closing = new AbortController();
   readonly #writing = new Map<string, Promise<void>>();
@@ -39,8 +41,9 @@ export class PostgresHub implements StreamHub {
   #awayUntilMs = 0;
 
   /** @param options.maxWaitingBytes - Bound of what waits for the database; beyond it deltas are dropped. */
-  constructor(url: string, options: { readonly maxWaitingBytes?: number } = {}) {
+  constructor(url: string, options: { readonly maxWaitingBytes?: number; readonly codec?: LineCodec } = {}) {
     this.#url = url;
+    this.#codec = options.codec ?? PLAIN_LINES;
     this.#outgoing = new Outgoing(options.maxWaitingBytes ?? MAX_WAITING_BYTES);
   }
 
@@ -68,7 +71,7 @@ export class PostgresHub implements StreamHub {
     const kept: OffsetDelta[] = [];
     for (let from = 0; from < last; ) {
       const rows = await database.read(() => behind(session, from, PAGE));
-      kept.push(...rows.filter(({ place }) => place <= last).map(offsetDelta));
+      kept.push(...rows.filter(({ place }) => place <= last).map((row) => offsetDelta(row, this.#codec)));
       if (rows.length < PAGE) break;
       from = rows.at(-1)!.place;
     }
@@ -89,7 +92,7 @@ export class PostgresHub implements StreamHub {
     await this.flush();
     try {
       const { database } = await this.#open();
-      return (await database.read(() => ofCall(call))).map((row) => offsetDelta(row).delta);
+      return (await database.read(() => ofCall(call))).map((row) => offsetDelta(row, this.#codec).delta);
     } catch {
       return [];
     }
@@ -167,7 +170,9 @@ export class PostgresHub implements StreamHub {
 
   async #behind(session: string, place: number, limit: number): Promise<readonly OffsetDelta[]> {
     const { database } = await this.#open();
-    return (await database.read(() => behind(session, place, limit))).map(offsetDelta);
+    return (await database.read(() => behind(session, place, limit))).map((row) =>
+      offsetDelta(row, this.#codec),
+    );
   }
 
   /** A watcher waits for a database that is away, as it waits for news. */
@@ -212,7 +217,7 @@ export class PostgresHub implements StreamHub {
         continue;
       }
       const writing = this.#open()
-        .then((opened) => writeBatch(opened, batch, this.#sweeper))
+        .then((opened) => writeBatch(opened, batch, this.#sweeper, this.#codec))
         .then(
           () => this.#outgoing.written(batch.bytes),
           () => {

@@ -1,5 +1,6 @@
 import type { Statement, Work } from "../../postgres/transaction.ts";
 import type { Value } from "../../postgres/values.ts";
+import type { LineCodec } from "../line-codec.ts";
 import type { Delta, OffsetDelta } from "../stream.ts";
 
 // Statements about deltas. A batch is written under a lock on its session, so that places become visible in order.
@@ -121,6 +122,6 @@ function nothing(text: string, ...values: Value[]): Statement {
   return { text, values, gives: "nothing" };
 }
 
-export function offsetDelta({ place, delta }: Row): OffsetDelta {
-  return { offset: place, delta: JSON.parse(delta) as Delta };
+export function offsetDelta({ place, delta }: Row, codec: LineCodec): OffsetDelta {
+  return { offset: place, delta: JSON.parse(codec.decode(delta)) as Delta };
 }

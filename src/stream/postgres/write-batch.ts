@@ -1,4 +1,5 @@
 import { topicOf } from "../../postgres/notifications.ts";
+import type { LineCodec } from "../line-codec.ts";
 import type { Delta } from "../stream.ts";
 import type { Opened } from "./open-store.ts";
 import { insert, newestPlaces, notify } from "./rows.ts";
@@ -9,12 +10,13 @@ export async function writeBatch(
   { database, channel }: Opened,
   { session, text }: { readonly session: string; readonly text: string },
   sweeper: Sweeper,
+  codec: LineCodec,
 ): Promise<void> {
   const lines = text.split("\n").filter((line) => line !== "");
   const deltas = lines.map((line) => JSON.parse(line) as Delta);
   const announced = deltas.flatMap(({ body }, index) => (body.type === "recorded" ? [index] : []));
   const places = await database.write([`live ${session}`], function* () {
-    yield* insert(deltas, lines, Date.now());
+    yield* insert(deltas, lines.map(codec.encode), Date.now());
     yield* notify(channel, topicOf(session));
     // Nobody else writes to the session meanwhile: the newest are ours.
     return announced.length === 0 ? [] : yield* newestPlaces(session, deltas.length);

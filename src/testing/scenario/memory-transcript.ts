@@ -96,11 +96,13 @@ export class MemoryTranscript {
   openLoop(opening: Opening): OpenedDigest {
     const { segment, kind, at, rejected, rejectedBy, spawn } = opening;
     const number = this.#loops.length;
-    const parentLoopId = this.#loops.at(-1)?.loopId ?? spawn?.loopId;
     const loopId = `${this.#session}.${segment}.${number + 1}`;
     const head = at?.branch ?? this.branchOf() ?? MAIN;
     const all = this.entries(head);
     const from = at?.position ?? all.length;
+    const before = at === undefined ? undefined : all[from - 1]?.message;
+    const there = before === undefined || before.role === "extension" ? undefined : before.turnId?.loopId;
+    const parentLoopId = there ?? this.#loops.at(-1)?.loopId ?? spawn?.loopId;
     const branch = from < all.length ? `${head}/${number}` : head;
     if (branch !== head) this.#begin(branch, head, from);
     const ends = (this.#ends.get(branch) ?? []).filter(({ to }) => to <= from);

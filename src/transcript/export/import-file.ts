@@ -17,12 +17,13 @@ export type CheckedFile = { readonly header: HeaderLine; readonly digest: string
 /** Reads a file to its end and writes nothing. */
 export async function checkFile(open: OpenFile): Promise<CheckedFile> {
   let header: HeaderLine | undefined;
+  let end: Omit<CheckedFile, "header"> | undefined;
   for await (const read of readExport(open())) {
     if (read.type === "header") header = read.header;
-    else if (read.type === "end" && header !== undefined)
-      return { header, digest: read.digest, lines: read.lines };
+    else if (read.type === "end") end = { digest: read.digest, lines: read.lines };
   }
-  throw new ExportError(1, "the file is empty");
+  if (header === undefined || end === undefined) throw new ExportError(1, "the file is empty");
+  return { header, ...end };
 }
 
 /** New ids by the old ones: those of sub-agents begin with their caller's. */

@@ -1,3 +1,4 @@
+import type { LeftView } from "../../core/view.ts";
 import type { Formation, LoopStatus, SpawnRef } from "../../schema/record.ts";
 import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
@@ -134,14 +135,14 @@ function loopRecord(row: LoopRow): LoopRecord {
 export function* branchesOf(session: string): Work<BranchRecord[]> {
   const rows = yield* all<BranchRow>(
     `SELECT branches.id, parents.id AS parent, parents.session AS "parentSession", branches.position,
-       branches.asked_at_ms AS "askedAtMs"
+       branches.asked_at_ms AS "askedAtMs", branches.inherited_view AS "inherited"
      FROM branches LEFT JOIN branches AS parents ON parents.ref = branches.parent
      WHERE branches.session = ? ORDER BY branches.ref`,
     session,
   );
   return rows
     .filter(({ id }) => !id.includes("/"))
-    .map(({ id, parent, parentSession, position, askedAtMs }) => ({
+    .map(({ id, parent, parentSession, position, askedAtMs, inherited }) => ({
       id,
       ...(parent === null || parentSession === null
         ? {}
@@ -149,6 +150,7 @@ export function* branchesOf(session: string): Work<BranchRecord[]> {
           ? { parent: { branch: parent, position } }
           : { from: { session: parentSession, branch: parent, position } }),
       ...(askedAtMs === null ? {} : { askedAtMs }),
+      ...(inherited === null ? {} : { inherited: { position, view: JSON.parse(inherited) as LeftView } }),
     }));
 }
 
@@ -158,6 +160,7 @@ type BranchRow = {
   parentSession: string | null;
   position: number;
   askedAtMs: number | null;
+  inherited: string | null;
 };
 
 type StepRow = {

@@ -27,6 +27,7 @@ export function* rekey(to: string | null, cursor?: RekeyCursor): Work<RekeyPage>
   const at = cursor === undefined ? 0 : PRIVATE_TABLES.findIndex(([name]) => name === cursor.table);
   const [table, { key, columns, place = key }] = PRIVATE_TABLES[at]!;
   const names = [...new Set([...key, ...place, ...columns])].join(", ");
+  if (cursor === undefined && to !== null) yield* forgetSearched();
   const behind = cursor?.behind;
   const where = behind === undefined ? "" : `WHERE (${key.join(", ")}) > (${key.map(() => "?").join(", ")})`;
   const rows = yield* all<Record<string, Value>>(
@@ -64,6 +65,16 @@ export function* rekey(to: string | null, cursor?: RekeyCursor): Work<RekeyPage>
       : following === undefined
         ? {}
         : { next: { table: following } }),
+  };
+}
+
+/** The index of words would tell them. */
+function* forgetSearched(): Work<void> {
+  yield {
+    text: "INSERT INTO search_words (search_words) VALUES ('delete-all')",
+    postgres: "DELETE FROM search_words",
+    values: [],
+    gives: "nothing",
   };
 }
 

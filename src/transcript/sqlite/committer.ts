@@ -1,7 +1,8 @@
 import { at } from "../../kill-point.ts";
-import { StoreError } from "../store-error.ts";
+import { StoreError, type StoreFault } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { LATEST, migrate, newer, versionFound, versionOf } from "./migrations.ts";
+import { SameFile } from "./same-file.ts";
 import { Sql } from "./sql.ts";
 
 /** One thing to write. What it throws is its own affair: the others of its commit go through. */
@@ -10,6 +11,9 @@ export type Work = (sql: Sql) => unknown;
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: Error };
+
+/** Faults that say nothing of the file. */
+const OF_ONE_WRITE: ReadonlySet<StoreFault> = new Set(["other", "behind", "ahead"]);
 
 /** Time between two looks at a lock that another process holds. */
 const LOCK_PAUSE_MS = { first: 0.5, longest: 10 };
@@ -29,12 +33,14 @@ PRAGMA journal_size_limit = 67108864;
 export class Committer {
   readonly #path: string;
   readonly #busyMs: number;
+  readonly #file: SameFile;
   readonly #pause = new Int32Array(new SharedArrayBuffer(4));
   #sql: Sql | undefined;
 
   constructor(path: string, busyMs: number) {
     this.#path = path;
     this.#busyMs = busyMs;
+    this.#file = new SameFile(path);
   }
 
   /** Opens the file and brings it to the newest version. */
@@ -96,7 +102,7 @@ export class Committer {
     } catch (thrown) {
       const error = translated(thrown, this.#path);
       // A fault of the file is everybody's: SQLite may have given up the transaction already.
-      if (!sql.inTransaction || (error instanceof StoreError && error.fault !== "other")) throw error;
+      if (!sql.inTransaction || (error instanceof StoreError && !OF_ONE_WRITE.has(error.fault))) throw error;
       sql.run("ROLLBACK TO work");
       sql.run("RELEASE work");
       return { ok: false, error };
@@ -116,7 +122,11 @@ export class Committer {
   }
 
   #connected(): Sql {
-    if (this.#sql !== undefined) return this.#sql;
+    const there = this.#file.isThere();
+    if (this.#sql !== undefined) {
+      if (there) return this.#sql;
+      this.#disconnect();
+    }
     const sql = new Sql(this.#path);
     try {
       // Before the first pragma that writes.
@@ -132,6 +142,7 @@ export class Committer {
       throw error;
     }
     this.#sql = sql;
+    this.#file.remember();
     return sql;
   }
 

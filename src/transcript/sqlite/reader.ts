@@ -6,6 +6,7 @@ import { StoreError } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { readOnlyLocation } from "./inspect.ts";
 import { LATEST, versionOf } from "./migrations.ts";
+import { SameFile } from "./same-file.ts";
 import { carryOut, Sql } from "./sql.ts";
 
 /** How long a read may hold the main thread before it lets others run. */
@@ -19,6 +20,7 @@ const LOCK_PAUSE_MS = 5;
 export class Reader {
   readonly #path: string;
   readonly #busyMs: number;
+  readonly #file: SameFile;
   readonly #readOnly: boolean;
   readonly #vault: Vault;
   #sql: Sql | undefined;
@@ -28,6 +30,7 @@ export class Reader {
   constructor(path: string, busyMs: number, readOnly: boolean, vault: Vault) {
     this.#path = path;
     this.#busyMs = busyMs;
+    this.#file = new SameFile(path);
     this.#readOnly = readOnly;
     this.#vault = vault;
   }
@@ -72,7 +75,11 @@ export class Reader {
   }
 
   #connected(): Sql {
-    if (this.#sql !== undefined) return this.#sql;
+    const there = this.#file.isThere();
+    if (this.#sql !== undefined) {
+      if (there) return this.#sql;
+      this.#disconnect();
+    }
     const sql = this.#readOnly ? openReadOnly(this.#path) : new Sql(this.#path);
     try {
       sql.exec("PRAGMA query_only = ON");
@@ -89,6 +96,7 @@ export class Reader {
       throw error;
     }
     this.#sql = sql;
+    this.#file.remember();
     return sql;
   }
 }

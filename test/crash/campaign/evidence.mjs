@@ -26,21 +26,22 @@ export async function evidenceOf(run, { client, vendorLog, transcript }) {
     results,
     ...(error === undefined ? {} : { error }),
     vendor: vendorLog.of(session),
-    branches: await branchesOf(transcript, session),
+    branches: await branchesOf(transcript, session, run.brought),
     inbox: (await transcript.inbox(session)).map(({ id }) => id),
-    loops: await loopsOf(transcript, session),
+    loops: (await loopsOf(transcript, session)).slice(run.brought?.loops ?? 0),
     histories,
     effects: await effectsIn(run.workspace),
     running: await stillRunning(histories.map(({ runId }) => `${runId}/`)),
   };
 }
 
-async function branchesOf(transcript, session) {
+async function branchesOf(transcript, session, brought) {
   const branches = await transcript.branches(session);
   return await Promise.all(
     branches.map(async ({ id, parent, from }) => {
-      // A session that was begun at a place of another one has what stands before it from there.
-      const begun = parent ?? from;
+      // A session that was begun at a place of another one has what stands before it from there; so has one that was
+      // brought in from a file.
+      const begun = parent ?? from ?? (brought && { position: brought.entries });
       const length = await transcript.length(session, id);
       const entries = await transcript.entries(session, id, begun?.position ?? 0, length);
       const place = begun === undefined ? {} : { parent: begun };

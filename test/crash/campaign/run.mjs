@@ -43,7 +43,7 @@ export async function prepare(wave, scenario, nth, { folder, vendorUrl }) {
 
 /** Plays it to its end; never throws. */
 export async function play(run, stage, { taskQueue, timeoutMs }) {
-  const { again, people } = SCENARIOS[run.scenario];
+  const { again, isCarriedOver, people } = SCENARIOS[run.scenario];
   const ended = new AbortController();
   const prompt = { id: `${run.session}-p`, text: `<message ${run.session}-p> Go` };
   const begin = async (request) => {
@@ -76,6 +76,7 @@ export async function play(run, stage, { taskQueue, timeoutMs }) {
       };
       await begin({ definition, continuation });
     }
+    if (isCarriedOver === true && run.results[0]?.status === "completed") await stage.carryOver();
   } catch (error) {
     run.error = `start: ${error}`;
   }

@@ -116,6 +116,15 @@ export const SCENARIOS = {
     steps: [[], [idempotent], [bash], []],
     isApart: true,
   },
+  /** Taken out to a file, brought in as another session, and gone on with there, while others are at work. */
+  import: {
+    steps: [[bash], [unsafe], []],
+    isCarriedOver: true,
+  },
+  imported: {
+    steps: [[], [], [], [bash, pure], [unsafe], []],
+    isApart: true,
+  },
   rerun: {
     steps: [[bash], [unsafe], []],
     again: true,

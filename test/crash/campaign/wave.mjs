@@ -1,11 +1,13 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openTranscript } from "../../../dist/transcript/open-transcript.js";
+import { carriedOver } from "./carry-over.mjs";
 import { evidenceOf } from "./evidence.mjs";
 import { judge } from "./judge.mjs";
 import { Keeper } from "./keeper.mjs";
 import { hitBy, recoveriesOf } from "./kills.mjs";
 import { play, prepare } from "./run.mjs";
+import { sessionName } from "./scenarios.mjs";
 
 /** A run that has not ended by then will not. */
 const PATIENCE_MS = 150_000;
@@ -56,13 +58,18 @@ export async function playWave(stage, wave) {
     await Promise.all(workers.map((kills) => keep(kills)));
     const forks = [];
     const begin = (run) => {
-      const branchOff = async () => {
-        const nth = run.session.split("_").at(-1);
-        const forked = await prepare(name, "forked", nth, { folder, vendorUrl: stage.vendorUrl });
-        runs.push(forked);
-        forks.push(begin(forked));
+      const nth = run.session.split("_").at(-1);
+      const another = async (scenario, more = {}) => {
+        const made = await prepare(name, scenario, nth, { folder, vendorUrl: stage.vendorUrl });
+        runs.push({ ...made, ...more });
+        forks.push(begin(runs.at(-1)));
       };
-      const world = { ...stage, transcript, branchOff };
+      const branchOff = () => another("forked");
+      const carryOver = async () => {
+        const brought = await carriedOver(transcript, run.session, sessionName(name, "imported", nth));
+        await another("imported", { brought });
+      };
+      const world = { ...stage, transcript, branchOff, carryOver };
       return play(run, world, { taskQueue: name, timeoutMs: patienceMs });
     };
     const playing = runs.map(begin);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { DATABASE_URL } from "../../../src/config/database.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import {
@@ -31,8 +32,9 @@ export type CrashStage = Stage & {
   printed(text: string): Promise<void>;
 };
 
-export async function openCrashStage(): Promise<CrashStage> {
-  const stage = await openStage({ worker: false });
+/** @param database - The address of a database instead of a file. */
+export async function openCrashStage(database?: string): Promise<CrashStage> {
+  const stage = await openStage({ worker: false, ...(database === undefined ? {} : { database }) });
   const { address, namespace, home, taskQueue } = stage;
   const runs = (label: string) => {
     const file = join(home, `${label}.runs`);
@@ -48,7 +50,11 @@ export async function openCrashStage(): Promise<CrashStage> {
         taskQueue,
         tools: [TOOLS],
         ...options,
-        env: { [TEST_KEY_NAME]: TEST_KEY, ...options.env },
+        env: {
+          [TEST_KEY_NAME]: TEST_KEY,
+          ...(database === undefined ? {} : { [DATABASE_URL]: database }),
+          ...options.env,
+        },
       });
       onTestFinished(async () => {
         await worker.kill("SIGKILL");

@@ -48,6 +48,15 @@ export const CONDUCT_FIELDS: readonly Field[] = [
     NULLABLE,
   ),
   field(
+    "tools.snapshots",
+    "snapshots",
+    said(
+      z.enum(["git"]),
+      "Keeps what the workspace holds with each turn, in a hidden reference of its git repository.",
+      "none",
+    ),
+  ),
+  field(
     "permissions.rules",
     "permissions.rules",
     said(
@@ -95,6 +104,15 @@ export const CONDUCT_FIELDS: readonly Field[] = [
     "revert.newest_of_kind",
     "revert.newestOfKind",
     said(wholeFrom(0, 20), "The newest of a kind are shown however old they are.", REVERT.newestOfKind),
+  ),
+  field(
+    "redact.tool_output",
+    "redact.toolOutput",
+    said(
+      z.boolean(),
+      "What looks like a key is left out of tool results, for the record as for the model.",
+      false,
+    ),
   ),
   field(
     "output.type",

@@ -1,0 +1,115 @@
+import { redact, redactWhole } from "../core/redact.ts";
+import { type Mask, maskFor, secretWords } from "../providers/mask.ts";
+import type { DeltaBody } from "../stream/stream.ts";
+
+// Live output comes in pieces, and a key may be cut by their borders: what may be the beginning of one waits for the
+// next piece, or for the end.
+
+export type LiveMask = {
+  /** What may be shown now. */
+  piece(text: string): string;
+  /** What has waited, when nothing more comes. */
+  rest(): string;
+};
+
+/** What a worker's secrets are replaced in. The beginning of one waits. */
+export function secretsMask(secrets: readonly (string | undefined)[]): LiveMask {
+  const words = secretWords(secrets);
+  const mask = maskFor(secrets);
+  let waiting = "";
+  return {
+    piece: (text) => {
+      const whole = mask(waiting + text);
+      const waits = Math.max(0, ...words.map((word) => begunAtEnd(whole, word)));
+      waiting = whole.slice(whole.length - waits);
+      return whole.slice(0, whole.length - waits);
+    },
+    rest: () => {
+      const left = waiting;
+      waiting = "";
+      return left;
+    },
+  };
+}
+
+/** How many letters at the end of a text are the beginning of a word. */
+function begunAtEnd(text: string, word: string): number {
+  for (let length = Math.min(word.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(word.slice(0, length))) return length;
+  }
+  return 0;
+}
+
+/** A line without an end is shown in parts of this length. */
+const MAX_LINE = 8 * 1024;
+const BLOCK_BEGINS = /-----BEGIN [A-Z ]*PRIVATE KEY/;
+const BLOCK_ENDS = /-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----/;
+
+/** Leaves out what looks like a key. A line is shown when it is whole: its end may say what its beginning is. */
+export function shapesMask(): LiveMask {
+  let line = "";
+  let inBlock = false;
+  const taken = (end: string): string => {
+    const whole = line;
+    line = "";
+    if (inBlock) {
+      inBlock = !BLOCK_ENDS.test(whole);
+      return "";
+    }
+    inBlock = BLOCK_BEGINS.test(whole) && !BLOCK_ENDS.test(whole);
+    return redact(whole) + end;
+  };
+  return {
+    piece: (text) => {
+      let out = "";
+      const [first = "", ...others] = text.split("\n");
+      line += first;
+      for (const next of others) {
+        out += taken("\n");
+        line = next;
+      }
+      return line.length > MAX_LINE ? out + taken("") : out;
+    },
+    rest: () => (line === "" ? "" : taken("")),
+  };
+}
+
+/** One behind the other. */
+function both(first: LiveMask, second: LiveMask): LiveMask {
+  return {
+    piece: (text) => second.piece(first.piece(text)),
+    rest: () => second.piece(first.rest()) + second.rest(),
+  };
+}
+
+type Publish = (body: DeltaBody) => void;
+
+/** Publishes what a call shows, masked as its result will be. `end` publishes what has waited. */
+export function maskedOutput(
+  publish: Publish,
+  secrets: readonly (string | undefined)[],
+  hidesKeys: boolean,
+): { readonly publish: Publish; readonly end: () => void } {
+  const output = hidesKeys ? both(secretsMask(secrets), shapesMask()) : secretsMask(secrets);
+  const whole: Mask = outputMask(secrets, hidesKeys);
+  let last: Extract<DeltaBody, { type: "tool-output" }> | undefined;
+  return {
+    publish: (body) => {
+      if (body.type === "progress") return publish({ ...body, text: whole(body.text) });
+      if (body.type !== "tool-output") return publish(body);
+      last = body;
+      const text = output.piece(body.text);
+      if (text !== "") publish({ ...body, text });
+    },
+    end: () => {
+      const text = output.rest();
+      if (last !== undefined && text !== "") publish({ ...last, text });
+    },
+  };
+}
+
+/** What a whole output is stored through. */
+export function outputMask(secrets: readonly (string | undefined)[], hidesKeys: boolean): Mask {
+  const mask = maskFor(secrets);
+  return hidesKeys ? (text) => redactWhole(mask(text)) : mask;
+}

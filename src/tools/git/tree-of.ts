@@ -1,0 +1,105 @@
+import { constants } from "node:fs";
+import { copyFile, lstat, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { GitError, git, gitOrNothing } from "./run-git.ts";
+
+export type Repository = {
+  /** The workspace, by its real path. */
+  readonly folder: string;
+  /** The work tree that holds it. */
+  readonly top: string;
+  /** The workspace within it; empty when it is the work tree itself. */
+  readonly prefix: string;
+};
+
+export type TreeBounds = {
+  /** Of files that git does not hold yet as they are. */
+  readonly maxBytes: number;
+  readonly maxFiles: number;
+};
+
+const BOUNDS: TreeBounds = { maxBytes: 256 * 1024 * 1024, maxFiles: 20_000 };
+
+/** Throws `GitError` for a folder that cannot be kept, with the reason. */
+export async function repositoryOf(workspace: string, signal?: AbortSignal): Promise<Repository> {
+  const options = signal === undefined ? {} : { signal };
+  const folder = await realpath(workspace);
+  const said = await gitOrNothing(folder, ["rev-parse", "--show-toplevel", "--show-prefix"], options);
+  if (said === undefined) throw new GitError(`${workspace} is not in a git repository, or git is not there`);
+  const [top = "", prefix = ""] = said.split("\n");
+  if (top === "" || resolve(top, prefix) !== folder) {
+    throw new GitError(`${workspace} is not where its git repository says that it is`);
+  }
+  await mustRunNothing(folder, options);
+  return { folder, top, prefix };
+}
+
+/** Filters are programs, and those that a repository itself names may have been named by the agent. */
+async function mustRunNothing(folder: string, options: { signal?: AbortSignal }): Promise<void> {
+  const asked = [
+    "config",
+    "--show-scope",
+    "--name-only",
+    "--get-regexp",
+    "^filter\\..*\\.(clean|smudge|process)$",
+  ];
+  const said = (await gitOrNothing(folder, asked, options)) ?? "";
+  const own = said.split("\n").find((line) => /^(local|worktree)\s/.test(line));
+  if (own === undefined) return;
+  throw new GitError(
+    `the repository itself names a program to run (${own.split(/\s/)[1]}), which is not run here`,
+  );
+}
+
+/**
+ * The tree of the workspace as it is now, files that are not tracked included and ignored ones left out, in the object
+ * store alone: index, branches and work tree stay as they are. What else the work tree holds is as the index has it.
+ */
+export async function treeOf(
+  { folder }: Repository,
+  { signal, bounds = BOUNDS }: { readonly signal?: AbortSignal; readonly bounds?: TreeBounds } = {},
+): Promise<string> {
+  const own = await mkdtemp(join(tmpdir(), "holdfast-index-"));
+  const options = { index: join(own, "index"), ...(signal === undefined ? {} : { signal }) };
+  try {
+    const gitFolder = (await git(folder, ["rev-parse", "--absolute-git-dir"], options)).trim();
+    await copyFile(join(gitFolder, "index"), options.index, constants.COPYFILE_FICLONE).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+      },
+    );
+    await mustBeSmall(folder, options, bounds);
+    await git(folder, ["add", "--all", "--", "."], options);
+    return (await git(folder, ["write-tree"], options)).trim();
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+async function mustBeSmall(
+  folder: string,
+  options: { index: string; signal?: AbortSignal },
+  { maxBytes, maxFiles }: TreeBounds,
+): Promise<void> {
+  const listed = await git(
+    folder,
+    ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--", "."],
+    options,
+  );
+  const files = new Set(listed.split("\0").filter((name) => name !== ""));
+  if (files.size > maxFiles) {
+    throw new GitError(
+      `${files.size} files are new or changed, more than ${maxFiles}: ignore those that need not be kept`,
+    );
+  }
+  let bytes = 0;
+  for (const name of files) {
+    bytes += (await lstat(join(folder, name)).catch(() => undefined))?.size ?? 0;
+    if (bytes <= maxBytes) continue;
+    const megabytes = Math.round(maxBytes / (1024 * 1024));
+    throw new GitError(
+      `new and changed files have more than ${megabytes} MB: ignore those that need not be kept`,
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { type LiveMask, maskedOutput, secretsMask, shapesMask } from "../../src/activities/live-mask.ts";
+import { redact } from "../../src/core/redact.ts";
+import type { DeltaBody } from "../../src/stream/stream.ts";
+import { CORPUS } from "../core/secret-shapes.ts";
+
+const shown = (mask: LiveMask, pieces: readonly string[]): string =>
+  pieces.map((piece) => mask.piece(piece)).join("") + mask.rest();
+const cut = (text: string, size: number): string[] =>
+  text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
+
+describe("live output is masked, however it is cut into pieces [DBG-03]", () => {
+  const secret = "hunter2-hunter2-key";
+
+  test.each([1, 2, 3, 7, 1000])("a worker's own secret, %i letters at a time", (size) => {
+    const text = `one ${secret} two hunter2-hunter three ${secret}${secret}`;
+    expect(shown(secretsMask([secret]), cut(text, size))).toBe("one *** two hunter2-hunter three ******");
+  });
+
+  test("what cannot be the beginning of a secret is shown at once", () => {
+    const mask = secretsMask([secret]);
+    expect([mask.piece("progress 10 %"), mask.piece(" hunt"), mask.piece("ing")]).toEqual([
+      "progress 10 %",
+      " ",
+      "hunting",
+    ]);
+  });
+
+  test.each([1, 3, 16, 50])("every shape of a key, %i letters at a time", (size) => {
+    for (const [name, text, key] of CORPUS) {
+      const said = shown(shapesMask(), cut(`first line\n${text}\nlast line\n`, size));
+      expect(said, name).not.toContain(key);
+      expect(said, name).toMatch(/^first line\n[\s\S]*last line\n$|^first line\n[^\n]*\*\*\*\n?$/);
+    }
+  });
+
+  test.each([1, 5, 400])("of what is no key nothing is lost, %i letters at a time", (size) => {
+    const text = "a  b\tc\n\nnpm test -- --run\nlast";
+    expect(shown(shapesMask(), cut(text, size))).toBe(text);
+  });
+
+  test("what a line shows is what the whole line would show", () => {
+    const text = "password: hunter22 and more of it\n";
+    expect(shown(shapesMask(), cut(text, 4))).toBe(redact(text));
+  });
+
+  test("progress is masked whole, and what has waited is shown at the end", () => {
+    const bodies: DeltaBody[] = [];
+    const call = { toolCallId: "c", toolName: "t" };
+    const live = maskedOutput((body) => bodies.push(body), [secret], false);
+    live.publish({ type: "progress", ...call, text: `at ${secret}` });
+    live.publish({ type: "tool-output", ...call, text: `${secret.slice(0, 9)}` });
+    live.end();
+    expect(bodies).toEqual([
+      { type: "progress", ...call, text: "at ***" },
+      { type: "tool-output", ...call, text: secret.slice(0, 9) },
+    ]);
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { judge, nothingCounted } from "../../src/core/retention.ts";
+import type { RetentionPolicy } from "../../src/schema/retention.ts";
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** Agents with ages in days and bytes, newest first; gives the ones that go. */
+function goers(
+  policy: RetentionPolicy,
+  sessions: readonly (readonly [string, number, number])[],
+): readonly number[] {
+  let counted = nothingCounted(policy);
+  return sessions.flatMap(([agentName, days, bytes], index) => {
+    const verdict = judge(policy, counted, { agentName, lastActiveAtMs: -days * DAY, bytes }, 0);
+    counted = verdict.counted;
+    return verdict.why === undefined ? [] : [index];
+  });
+}
+
+test("a session goes by its age, by count or by bytes, whichever rule says so first", () => {
+  const sessions = [
+    ["a", 1, 10],
+    ["b", 2, 10],
+    ["a", 3, 10],
+    ["a", 9, 10],
+    ["b", 10, 10],
+  ] as const;
+  expect(goers({ rules: [{ maxAgeDays: 5 }] }, sessions)).toEqual([3, 4]);
+  expect(goers({ rules: [{ agent: "a", maxSessions: 1 }] }, sessions)).toEqual([2, 3]);
+  expect(goers({ rules: [{ maxBytes: 25 }] }, sessions)).toEqual([2, 3, 4]);
+  expect(goers({ rules: [{ agent: "b", maxAgeDays: 1 }, { maxSessions: 3 }] }, sessions)).toEqual([1, 4]);
+  expect(goers({ rules: [{ agent: "c", maxSessions: 0 }] }, sessions)).toEqual([]);
+});
+
+test("one that is too large goes, and smaller ones behind it stay", () => {
+  expect(
+    goers({ rules: [{ maxBytes: 100 }] }, [
+      ["a", 1, 50],
+      ["a", 2, 1000],
+      ["a", 3, 40],
+    ]),
+  ).toEqual([1]);
+});

@@ -1,0 +1,77 @@
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { commandLine } from "../workflows/support/connected.ts";
+import { lockTranscript } from "./support/lock.ts";
+import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+
+// The transcript is away while runs are at work: a worker says so, and goes on by itself when it is back.
+
+let stage: CrashStage;
+beforeAll(async () => {
+  stage = await openCrashStage();
+});
+afterAll(() => stage.close());
+
+function said(worker: { stderr(): string }): string[] {
+  return worker
+    .stderr()
+    .split("\n")
+    .flatMap((line) => (line.startsWith("{") ? [(JSON.parse(line) as { msg: string }).msg] : []));
+}
+
+/** A run whose answer comes when the gate is opened, and what the doctor says meanwhile. */
+async function away(gate: string, takeAway: () => () => void, words: RegExp) {
+  const session = stage.session({ replies: [{ text: "Here it is.", holdUntil: gate }] });
+  const worker = await stage.worker();
+  await session.start("Go");
+  await stage.model.waitForHold(gate);
+  const giveBack = takeAway();
+  stage.model.release(gate);
+  await eventually(() => said(worker).some((line) => words.test(line)), {
+    what: `the worker's word of it, beside ${said(worker).join("; ")}`,
+    timeoutMs: 25_000,
+  });
+  const doctor = await commandLine(stage, "doctor");
+  giveBack();
+  expect(await session.result()).toMatchObject({ text: "Here it is." });
+  await eventually(() =>
+    said(worker).some((line) => line.startsWith("No step waits for the transcript any more")),
+  );
+  expect(session.requests()).toHaveLength(1);
+  // As a process sees it that opens it now.
+  const transcript = await SqliteTranscript.open({ path: join(stage.home, "transcript.db") });
+  onTestFinished(() => transcript.close());
+  expect((await transcript.loops(session.id)).map(({ status }) => status)).toEqual(["completed"]);
+  expect(await transcript.entries(session.id, "main", 0, 100)).toHaveLength(2);
+  expect(said(worker).filter((line) => words.test(line)).length).toBeLessThanOrEqual(3);
+  await worker.kill("SIGTERM");
+  return doctor;
+}
+
+test("a transcript that is locked: said, waited for, and seen by the doctor", async () => {
+  const doctor = await away(
+    "locked",
+    () => lockTranscript(stage.home),
+    /stayed locked for \d+ ms.*Steps that wait for it: 1; they go on by themselves/,
+  );
+  expect(doctor.code).toBe(1);
+  expect(doctor.out).toMatch(/fail +transcript +.*locked/);
+}, 60_000);
+
+test("a transcript whose file is gone: nothing is written elsewhere, no empty one is made, and it goes on when it is back", async () => {
+  const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));
+  const doctor = await away(
+    "gone",
+    () => {
+      for (const file of files) renameSync(file, `${file}.away`);
+      return () => {
+        for (const file of files) renameSync(`${file}.away`, file);
+      };
+    },
+    /the file was there and is gone/,
+  );
+  expect(doctor.out).toMatch(/transcript +.*\(made when it is needed\)/);
+}, 60_000);

@@ -1,0 +1,359 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  connect,
+  type Holdfast,
+  SessionRecorder,
+  sessionFromJson,
+  sessionToJson,
+} from "../../src/client/index.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { commandLine, connectTo } from "./support/connected.ts";
+import { family, task } from "./support/family.ts";
+import { Gates } from "./support/gates.ts";
+import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let client: Holdfast;
+/** Another machine: a home of its own on the same server. */
+let elsewhere: string;
+let other: Holdfast;
+
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  client = await connectTo(stage);
+  elsewhere = await mkdtemp(join(tmpdir(), "holdfast-elsewhere-"));
+  const { address, namespace, taskQueue } = stage;
+  other = await connect({ address, namespace, taskQueue, home: elsewhere });
+});
+afterAll(async () => {
+  await client.close();
+  await other.close();
+  await stage.close();
+  await rm(elsewhere, { recursive: true, force: true });
+});
+
+const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
+const said = (text: string): AgentMessage => ({
+  role: "user",
+  content: [{ type: "text", text }],
+  timestamp: 3,
+});
+
+describe("a session whole", () => {
+  test("has its loops with messages, turns and events, and no key [SES-01, SES-02, SES-03, SES-04, SES-05, SES-06, SES-07, SES-15, DBG-03, DBG-04]", async () => {
+    gates.of("whole").open();
+    const session = stage.session({
+      replies: [hold("whole"), { text: "Done." }, { text: "Again." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.run("Go");
+    await session.run("More");
+    const record = await client.session(session.id).record();
+    expect(record).toMatchObject({
+      sessionId: session.id,
+      scope: "ephemeral",
+      formation: { type: "first_loop" },
+    });
+    const [first, second] = record.loops;
+    expect(first).toMatchObject({ status: "completed", childrenLoopIds: [second?.loopId] });
+    expect(second).toMatchObject({ parentLoopId: first?.loopId, outcome: { type: "answered" } });
+    expect(first?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
+    expect(
+      first?.turns.map(({ triggeredBy, toolResults, inputMessages }) => [
+        triggeredBy,
+        toolResults.length,
+        inputMessages.length,
+      ]),
+    ).toEqual([
+      ["user", 1, 1],
+      ["continuation", 0, 0],
+    ]);
+    expect(first?.events.map(({ sequence }) => sequence)).toEqual(first?.events.map((_, index) => index));
+    expect(first?.config).toMatchObject({ api: "anthropic_messages", contextWindow: expect.any(Number) });
+    expect(record.activeChain).toEqual([first?.loopId, second?.loopId]);
+    expect(record.totals).toMatchObject({ loops: 2, turns: 3 });
+    expect(record.totals.usage.totalTokens).toBeGreaterThan(0);
+    const text = sessionToJson(record);
+    expect(text).not.toContain(TEST_KEY);
+    expect(text).not.toContain("${");
+    const { headBranch: _, activeChain: __, totals: ___, ...plain } = record;
+    expect(sessionFromJson(text)).toEqual(JSON.parse(JSON.stringify(plain)));
+  });
+
+  test("shows the loops of a session that was cut off as aborted [SES-03, SES-14]", async () => {
+    const session = stage.session({ replies: [hold("never")], agent: { tools: ["hold"] } });
+    await session.start("Go");
+    await eventually(async () =>
+      (await stage.transcript.steps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+    );
+    expect((await client.session(session.id).record()).loops[0]?.status).toBe("running");
+    await session.handle.terminate("for the test");
+    const record = await eventually(async () => {
+      const now = await client.session(session.id).record();
+      return now.loops[0]?.status === "aborted" ? now : undefined;
+    });
+    expect(record.loops[0]).toMatchObject({ messages: [] });
+    gates.of("never").open();
+  });
+
+  test("links callers and those they have called both ways [SES-10, SES-11, SUB-01]", async () => {
+    const parent = family(stage, [{ toolCalls: [task("scout", "Look")] }, { text: "Told." }], {
+      scout: [{ text: "Seen." }],
+    });
+    await parent.run("Go");
+    const record = await client.session(parent.id).record();
+    const [ref] = record.loops[0]?.childLoopRefs ?? [];
+    expect(ref).toMatchObject({ toolName: "scout" });
+    const child = await client.session(ref?.childSessionId ?? "").record();
+    expect(child.parentSpawnRef).toMatchObject({ parentSessionId: parent.id, toolCallId: ref?.toolCallId });
+    expect(child.loops[0]?.loopId).toBe(ref?.childLoopId);
+  });
+
+  test("is the same to who records it as it happens [SES-14, SES-15]", async () => {
+    const session = stage.session({ replies: [{ text: "One." }] });
+    await session.run("Go");
+    const recorder = new SessionRecorder();
+    for await (const { event } of client.session(session.id).events({ from: "session" }))
+      recorder.onEvent(event);
+    const live = recorder.getSession(session.id);
+    recorder.flush();
+    const [loop] = live?.loops ?? [];
+    const [kept] = (await client.session(session.id).record()).loops;
+    expect(loop?.messages).toEqual(kept?.messages);
+    expect(loop?.turns).toEqual(kept?.turns);
+    // Pieces of answers are left out.
+    expect(loop?.events.some(({ event }) => event.type === "MessageUpdate")).toBe(false);
+    expect(recorder.drainCompleted().map(({ sessionId }) => sessionId)).toEqual([session.id]);
+    expect(recorder.sessions).toEqual([]);
+  });
+});
+
+describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
+  test("in the middle of a call, by command line, and goes on there under another id", async () => {
+    const session = stage.session({
+      replies: [hold("mid"), { text: "Here." }, { text: "There." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.start("Go");
+    await eventually(async () =>
+      (await stage.transcript.steps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+    );
+    const file = join(elsewhere, "session.jsonl");
+    const out = await commandLine(stage, "export", session.id, "-o", file, "--json");
+    expect(out).toMatchObject({ code: 0 });
+    const busy = await commandLine(stage, "import", file);
+    expect(busy).toMatchObject({ code: 0 });
+    expect(busy.err).toContain("is here already, the same");
+    const refused = await other.import(file).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "session-busy" });
+    gates.of("mid").open();
+    expect(await session.result()).toMatchObject({ text: "Here." });
+    const gone = await commandLine(stage, "import", file);
+    expect(gone).toMatchObject({ code: 2 });
+    expect(gone.err).toContain("is not what the file holds");
+
+    const imported = await other.import(file);
+    expect(imported).toMatchObject({ session: session.id, already: false });
+    expect(await other.import(file)).toMatchObject({ already: true });
+    expect((await other.messages(session.id)).map(({ message }) => message.role)).toEqual([
+      "user",
+      "assistant",
+    ]);
+    expect((await other.session(session.id).record()).loops[0]?.status).toBe("aborted");
+    const copy = await client.import(file, { as: `${session.id}-copy` });
+    await (await client.session(copy.session).continue()).result();
+    const roles = (await client.messages(copy.session)).map(({ message }) => message.role);
+    expect(roles.slice(0, 2)).toEqual(["user", "assistant"]);
+    expect(roles.at(-1)).toBe("assistant");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace('"Go"', '"No"'));
+    const damaged = await commandLine(stage, "import", file, "--renew");
+    expect(damaged.code).toBe(2);
+    expect(damaged.err).toMatch(/Nothing of .* was imported: line \d+: its sum is wrong/);
+    expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
+  });
+
+  test("as a snapshot without keys, and as the sources' own file [PER-01]", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+    await session.run("Go");
+    const point = await client.session(session.id).checkpoint();
+    expect(point).toMatchObject({ sessionId: session.id, lastLoopId: expect.any(String) });
+    expect(JSON.stringify(point)).not.toContain("API_KEY");
+    const resumed = await client.resume(point, { agent: session.definition });
+    const [preload] = await client.sessions({ limit: 500 }).then(async () => (await resumed.record()).loops);
+    expect(preload).toMatchObject({ parentLoopId: point.lastLoopId, continuationKind: { type: "branch" } });
+    await client
+      .start({ agent: session.definition, session: resumed.id, prompt: "On" })
+      .then((run) => run.result());
+    expect(session.seen(1)).toEqual(["user: Go", "assistant: One.", "user: On"]);
+
+    const saved = await client.session(session.id).record();
+    const restored = await client.restoreSession(sessionFromJson(sessionToJson(saved)), {
+      agent: session.definition,
+      renew: true,
+    });
+    const again = await client.session(restored.session).record();
+    expect(again.loops.map(({ messages }) => messages.map(({ role }) => role))).toEqual([
+      ["user", "assistant"],
+    ]);
+    expect(again.loops[0]?.turns).toHaveLength(1);
+    await client
+      .start({ agent: session.definition, session: restored.session, prompt: "And" })
+      .then((run) => run.result());
+    expect(session.seen(2)).toEqual(["user: Go", "assistant: One.", "user: And"]);
+  });
+});
+
+describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
+  test("is added to, replaced, restored and begun anew; nothing that was there is gone", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+    await session.run("Go");
+    const handle = client.session(session.id);
+    const saved = await handle.saveMessages();
+    await handle.appendMessages(said("By the way"));
+    await session.run("More");
+    expect(session.seen(1)).toEqual(["user: Go", "assistant: One.", "user: By the way", "user: More"]);
+    await handle.clearMessages();
+    await session.run("Anew");
+    expect(session.seen(2)).toEqual(["user: Anew"]);
+    await handle.restoreMessages(saved);
+    expect(await handle.saveMessages()).toBe(saved);
+    const [first] = (await handle.record()).loops;
+    expect(first?.messages).toHaveLength(2);
+  });
+
+  test("is refused while a run is open; a reset ends it first", async () => {
+    const session = stage.session({
+      replies: [hold("reset"), { text: "Fresh." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.start("Go");
+    await eventually(async () =>
+      (await stage.transcript.steps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+    );
+    const handle = client.session(session.id);
+    await expect(handle.clearMessages()).rejects.toMatchObject({ code: "session-busy" });
+    await handle.followUp("later");
+    await handle.reset();
+    expect(await client.messages(session.id)).toEqual([]);
+    expect(await stage.transcript.inbox(session.id)).toEqual([]);
+    gates.of("reset").open();
+    await session.run("Hello");
+    expect(session.seen(1)).toEqual(["user: Hello"]);
+  });
+});
+
+describe("when the server has forgotten a run", () => {
+  test("its result, status, list, messages and events come from the transcript", async () => {
+    const session = stage.session({ replies: [{ text: "Kept." }] });
+    const result = await session.run("Go");
+    // Of another namespace the server knows no run, as when its retention is over.
+    const { address, home, taskQueue } = stage;
+    const later = await connect({ address, home, taskQueue, namespace: "temporal-system" });
+    const handle = later.session(session.id);
+    expect(await handle.result()).toEqual(result);
+    expect(await handle.status()).toMatchObject({ status: "completed", source: "transcript" });
+    expect((await later.list({ limit: 500 })).find((one) => one.session === session.id)).toMatchObject({
+      status: "completed",
+    });
+    expect(await handle.messages()).toHaveLength(2);
+    const types: string[] = [];
+    for await (const { event } of handle.events({ from: "session" })) types.push(event.type);
+    expect([types[0], types.at(-1)]).toEqual(["AgentStart", "AgentEnd"]);
+    await expect(later.session("never-was").result()).rejects.toMatchObject({ code: "session-unknown" });
+    await later.close();
+  });
+});
+
+describe("a session deleted", () => {
+  test("takes those below it along, its history if asked, and refuses while a run is open", async () => {
+    const parent = family(
+      stage,
+      [{ toolCalls: [task("scout", "Look")] }, { text: "Told." }, hold("open")],
+      {
+        scout: [{ text: "Seen." }],
+      },
+      { tools: ["hold"] },
+    );
+    await parent.run("Go");
+    await parent.start("On");
+    await eventually(async () =>
+      (await stage.transcript.steps(parent.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+    );
+    const refused = await commandLine(stage, "delete", parent.id, "--yes");
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain("--stop");
+    expect((await commandLine(stage, "delete", parent.id)).err).toContain("--yes");
+    const [child] = await stage.transcript.sessions({ limit: 9, spawnedBy: parent.id });
+    const done = await commandLine(stage, "delete", parent.id, "--yes", "--stop", "--history", "--json");
+    expect(JSON.parse(done.out)).toMatchObject({ type: "deleted", sessions: [parent.id, child?.id] });
+    for (const id of [parent.id, child?.id ?? ""]) {
+      expect(await stage.transcript.session(id)).toBeUndefined();
+    }
+    await expect(client.session(parent.id).delete()).rejects.toMatchObject({ code: "session-unknown" });
+  });
+});
+
+describe("sessions found", () => {
+  test("by words and by what is known of them", async () => {
+    const session = stage.session({ replies: [{ text: "The zeppelin landed." }], agent: { name: "pilot" } });
+    await session.run("Where is the airship?");
+    const hits = await commandLine(stage, "search", "zeppel*", "--agent", "pilot", "--json");
+    expect(JSON.parse(hits.out)).toMatchObject({ session: session.id, position: 1, role: "assistant" });
+    expect((await commandLine(stage, "search", "zeppelin", "--since", "2999-01-01")).err).toContain(
+      "Nothing was found",
+    );
+    const page = await client.sessions({ agent: "pilot", since: new Date(0) });
+    expect(page.sessions).toMatchObject([{ session: session.id, status: "completed", turns: 1, loops: 1 }]);
+    const first = await client.sessions({ limit: 1 });
+    const second = await client.sessions({ limit: 1, after: first.after ?? "" });
+    expect(second.sessions[0]?.session).not.toBe(first.sessions[0]?.session);
+    const listed = await commandLine(stage, "sessions", "--agent", "pilot");
+    expect(listed.out).toContain(session.id);
+  });
+});
+
+describe("a retention policy", () => {
+  test("takes what it says, and spares what is kept or open", async () => {
+    const name = `kept-${process.pid}`;
+    const ended = [0, 1, 2].map(() => stage.session({ replies: [{ text: "Bye." }], agent: { name } }));
+    for (const one of ended) await one.run("Go");
+    const open = stage.session({ replies: [hold("retain")], agent: { name, tools: ["hold"] } });
+    await open.start("Go");
+    await eventually(async () =>
+      (await stage.transcript.steps(open.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+    );
+    await client.session(ended[0]!.id).keep();
+    const set = await commandLine(
+      stage,
+      "retention",
+      "set",
+      "--agent",
+      name,
+      "--count",
+      "1",
+      "--cron",
+      "0 4 1 1 *",
+      "--json",
+    );
+    expect(JSON.parse(set.out)).toMatchObject({ policy: { rules: [{ agent: name, maxSessions: 1 }] } });
+    const policy = { rules: [{ agent: name, maxSessions: 0 }] };
+    const would = await client.retention.run({ policy, dryRun: true });
+    expect(would.sessions.map((one) => one.session).sort()).toEqual([ended[1]!.id, ended[2]!.id].sort());
+    expect(await stage.transcript.session(ended[1]!.id)).toBeDefined();
+    const ran = await client.retention.run({ policy });
+    expect(ran).toMatchObject({ deleted: 2, spared: 2 });
+    expect(await stage.transcript.session(ended[1]!.id)).toBeUndefined();
+    expect(await stage.transcript.session(ended[0]!.id)).toBeDefined();
+    expect(await stage.transcript.session(open.id)).toBeDefined();
+    gates.of("retain").open();
+    await commandLine(stage, "retention", "set", "--agent", name, "--off");
+    expect(await client.retention.get()).toBeUndefined();
+    await expect(client.retention.run()).rejects.toMatchObject({ code: "input-invalid" });
+  });
+});

@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { connect } from "../../src/client/index.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
+import { missingPostgres, PostgresBench } from "../transcript/postgres-bench.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+import { expectWhole } from "./support/whole.ts";
+
+const double = defineTool({
+  name: "double",
+  description: "Doubles",
+  parameters: z.object({ n: z.number() }),
+  replay: "pure",
+  execute: async ({ n }) => `${2 * n}`,
+});
+
+describe.skipIf(missingPostgres() !== undefined)("a run whose store is PostgreSQL", () => {
+  const bench = PostgresBench.forEachTest();
+  let stage: Stage;
+  let url: string;
+  beforeAll(async () => {
+    url = bench.withParameters({ schema: "runs" });
+    stage = await openStage({ tools: [double], database: url });
+  });
+  afterAll(() => stage?.close());
+
+  test("several turns with tools, and a second loop: all of it is there, and nothing in the home folder", async () => {
+    const twice = { toolCalls: [4, 5].map((n) => ({ name: "double", arguments: { n } })) };
+    const session = stage.session({
+      replies: [twice, twice, { text: "Eight and ten." }, { text: "Gladly." }],
+      agent: { tools: ["double"] },
+    });
+    expect(await session.run("Double 4 and 5")).toMatchObject({ text: "Eight and ten." });
+    expect(await session.run("Thanks")).toMatchObject({ text: "Gladly." });
+    expect(stage.transcript).toBeInstanceOf(PostgresTranscript);
+    expect((await session.conversation()).slice(-2)).toEqual(["user: Thanks", "assistant: Gladly."]);
+    expect(await stage.transcript.loops(session.id)).toHaveLength(2);
+    await expectWhole(stage, session);
+    for (const file of ["transcript.db", "live"]) expect(existsSync(join(stage.home, file))).toBe(false);
+  });
+
+  test("a client that is told the address reads it, and its health names the place without the password", async () => {
+    const secret = new URL(url);
+    secret.password = "S3CR3T-marker";
+    const { address, namespace, home } = stage;
+    const holdfast = await connect({ address, namespace, home, database: secret.href });
+    onTestFinished(() => holdfast.close());
+    const { transcript } = await holdfast.health();
+    expect(transcript).toMatchObject({
+      exists: true,
+      path: expect.stringMatching(/^postgresql:.*schema runs/),
+    });
+    expect(JSON.stringify(transcript)).not.toContain("S3CR3T");
+    const session = stage.session({ replies: [{ text: "Good day." }] });
+    await session.run("Say hello");
+    expect(await holdfast.session(session.id).loops()).toMatchObject([{ status: "completed" }]);
+  });
+});
