@@ -8,6 +8,7 @@ export class ApprovalWatch<Call> {
   readonly #hear: (calls: readonly Call[]) => void;
   #running = false;
   #looking = false;
+  #newest = Promise.resolve();
   #again = false;
   #waiting = false;
   #timer: NodeJS.Timeout | undefined;
@@ -31,7 +32,12 @@ export class ApprovalWatch<Call> {
   look(): void {
     if (!this.#running) return;
     if (this.#looking) this.#again = true;
-    else void this.#look();
+    else this.#newest = this.#look();
+  }
+
+  /** Resolves when nobody is being asked. */
+  settled(): Promise<void> {
+    return this.#newest;
   }
 
   async #look(): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Holdfast,
   HoldfastError,
@@ -18,6 +19,8 @@ import { count, describeCost, describeOutcome, shortened } from "./words.ts";
 
 /** With so long nothing to show, the server is asked whether a vendor is being tried again. */
 const QUIET_MS = 3_000;
+/** Who leaves waits so long at most for a question that is under way. */
+const LEAVE_MS = 2_000;
 
 /** A session that runs elsewhere, shown at this terminal. */
 export class AttachedSession {
@@ -31,6 +34,7 @@ export class AttachedSession {
   #waiting: readonly WaitingCall[] = [];
   #shownAtMs = performance.now();
   #retry = "";
+  #looking = Promise.resolve();
 
   constructor(context: Context, holdfast: Holdfast, id: string, write: (text: string) => void) {
     this.#context = context;
@@ -53,13 +57,17 @@ export class AttachedSession {
     // A mistyped id is told at once.
     const { open } = await this.#session.status();
     if (open) this.#approvals.start();
-    const retries = setInterval(() => void this.#lookForRetries(), QUIET_MS);
+    const retries = setInterval(() => {
+      this.#looking = this.#lookForRetries();
+    }, QUIET_MS);
     try {
       if (this.#context.json) await this.#print(from, signal);
       else await this.#show(from, signal);
     } finally {
       clearInterval(retries);
       this.#approvals.stop();
+      const settled = Promise.all([this.#approvals.settled(), this.#looking]);
+      await Promise.race([settled, sleep(LEAVE_MS, undefined, { ref: false })]);
     }
     return signal.aborted ? undefined : await this.#concluded();
   }

@@ -50,6 +50,7 @@ export async function* followSession(
   const mail = new Mailbox<Mail>();
   const leave = (): void => stop.abort();
   const clock = new Clock(() => mail.post({ type: "look" }));
+  let asking: Promise<void> | undefined;
   outer?.addEventListener("abort", leave, { once: true });
   signal.addEventListener("abort", () => mail.post({ type: "ended" }), { once: true });
   try {
@@ -61,7 +62,7 @@ export async function* followSession(
     const isShown = ({ delta }: OffsetDelta) => recorded.isOpen(delta) && !attempts.isVoid(delta);
     if (isLate) for (const one of shown.deltas) if (isShown(one)) yield { item: live(one), isKnown: true };
     void listen(hub, session, shown.offset, signal, mail);
-    void runEnd(link, session, { runId, signal }).then((error) =>
+    asking = runEnd(link, session, { runId, signal }).then((error) =>
       mail.post(error === undefined ? { type: "ended" } : { type: "failed", error }),
     );
     yield* told(recorded.news());
@@ -80,6 +81,8 @@ export async function* followSession(
     outer?.removeEventListener("abort", leave);
     stop.abort();
     mail.close();
+    // A question that is under way when its connection is closed ends the process.
+    await asking;
   }
 }
 

@@ -49,7 +49,7 @@ test("answers are told while they are made; in the end all is told once, in orde
     agentId: "teller",
     sessionId: session.id,
     continuationKind: { type: "initial" },
-    configSnapshot: { model: "test-model", provider: expect.any(String), thinking: "off" },
+    configSnapshot: { model: "test-model", provider: expect.any(String) },
   });
   const recorded = (await session.entries()).map(({ message }) => message);
   expect(seen.at(-1)).toMatchObject({ type: "AgentEnd", messages: recorded });

@@ -51,11 +51,14 @@ describe("attached to a session that runs elsewhere", () => {
   });
 
   test("Ctrl-C leaves it, and the run goes on; several are shown with their numbers, and one is stopped", async () => {
-    const sessions = ["leave-1", "leave-2"].map((gate) =>
-      stage.session({ replies: [{ text: `Held at ${gate}`, holdUntil: gate, holdAt: "end" }] }),
-    );
-    for (const session of sessions) await session.start("Go");
-    const ids = sessions.map(({ id }) => id);
+    const ids: string[] = [];
+    for (const gate of ["leave-1", "leave-2"]) {
+      const replies = [{ text: `Held at ${gate}`, holdUntil: gate, holdAt: "end" as const }];
+      const session = stage.session({ replies });
+      await session.start("Go");
+      await stage.model.waitForHold(gate);
+      ids.push(session.id);
+    }
     const left = attached(...ids);
     await left.shows("[1] > Go");
     await left.shows("[2] > Go");
