@@ -153,8 +153,10 @@ test("with both on, no file of Temporal's or of ours says what anybody has said 
   const { stop: _, schedule: __, live: ___, system: ____, ...inRecord } = MARKS;
   for (const mark of Object.values(inRecord)) expect(told).toContain(mark);
 
-  expect(filesBelow(folder).map((file) => file.replace(/.*\./, "")).sort()).toEqual(
-    expect.arrayContaining(["db"]),
-  );
+  expect(
+    filesBelow(folder)
+      .map((file) => file.replace(/.*\./, ""))
+      .sort(),
+  ).toEqual(expect.arrayContaining(["db"]));
   expect(found()).toEqual([]);
 });

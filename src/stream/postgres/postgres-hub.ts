@@ -170,7 +170,9 @@ export class PostgresHub implements StreamHub {
 
   async #behind(session: string, place: number, limit: number): Promise<readonly OffsetDelta[]> {
     const { database } = await this.#open();
-    return (await database.read(() => behind(session, place, limit))).map((row) => offsetDelta(row, this.#codec));
+    return (await database.read(() => behind(session, place, limit))).map((row) =>
+      offsetDelta(row, this.#codec),
+    );
   }
 
   /** A watcher waits for a database that is away, as it waits for news. */
