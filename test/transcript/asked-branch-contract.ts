@@ -148,7 +148,9 @@ export function askedBranchContract(make: () => Promise<Bench>): void {
       expect(await transcript.bequeath("s")).toBe(2);
       expect(await transcript.bequeath("s")).toBe(0);
       expect([await of("main", "t"), await of("main", "u")]).toEqual(shown);
-      expect(await transcript.branches("t")).toEqual([{ id: "main", askedAtMs: 9 }]);
+      expect(await transcript.branches("t")).toEqual([
+        { id: "main", askedAtMs: 9, inherited: { position: 5, view: asked.view } },
+      ]);
       const [text] = await transcript.entries("t", "s/main", 1, 2);
       expect(text?.position).toBe(1);
       const again = await loop({ session: "t", at: { branch: "main", position: 5 } });
