@@ -6,6 +6,7 @@ import { archiveContract } from "./archive-contract.ts";
 import { askedBranchContract } from "./asked-branch-contract.ts";
 import { branchContract } from "./branch-contract.ts";
 import { evaluationContract } from "./evaluation-contract.ts";
+import { followingContract } from "./following-contract.ts";
 import { forkPropertyContract } from "./fork-property-contract.ts";
 import { loopContract } from "./loop-contract.ts";
 import { loopViewContract } from "./loop-view-contract.ts";
@@ -28,6 +29,7 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
     stepContract(make);
     branchContract(make);
     askedBranchContract(make);
+    followingContract(make);
     loopContract(make);
     loopViewContract(make);
     evaluationContract(make);

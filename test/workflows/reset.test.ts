@@ -1,3 +1,5 @@
+import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
@@ -182,12 +184,14 @@ describe("a run that an operator resets is a fork of the record", () => {
     const long = "All work and no play makes a long day. ".repeat(60);
     const look = { text: long, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
     const usage = { input: 0, output: 0 };
+    const workspace = await mkdtemp(join(stage.home, "quiet-"));
     const session = stage.session({
       replies: Array.from({ length: 12 }, (_, n) =>
         n === 11 ? { text: "Done.", usage } : { ...look, usage },
       ),
       agent: {
         tools: ["list_files"],
+        workspace,
         context: {
           maxContextTokens: 6000,
           systemPromptTokens: 100,

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Bench } from "./contract.ts";
+import { entry, message, opening, step, texts, write } from "./story.ts";
+import { toldLoops } from "./told-loops.ts";
+
+/** Sessions that follow others, what workspaces held, and loops that a reset takes up again. */
+export function followingContract(make: () => Promise<Bench>): void {
+  describe("what follows, and what is taken up again", () => {
+    let bench: Bench;
+    let transcript: Transcript;
+    let loop: ReturnType<typeof toldLoops>;
+    beforeEach(async () => {
+      bench = await make();
+      transcript = bench.transcript;
+      loop = toldLoops(transcript);
+      await loop({ texts: ["one", "two"] });
+    });
+    afterEach(() => bench.dispose());
+
+    const of = (branch: string, session = "s") => texts(transcript, session, branch);
+
+    test("an agent has one id for life, which sessions that follow have too [ID-01]", async () => {
+      const agentId = "0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d";
+      await transcript.openLoop(
+        opening({ step: step({ session: "a", run: "a1", number: 0, kind: "open-loop" }), agentId }),
+      );
+      await transcript.openLoop(
+        opening({
+          step: step({ session: "a", run: "a2", number: 0, kind: "open-loop" }),
+          agentId: "another",
+          prompts: [message("m2")],
+        }),
+      );
+      expect((await transcript.session("a"))?.agentId).toBe(agentId);
+      const next = await transcript.followSession({ id: "b", previous: "a", atMs: 50 });
+      expect(next).toMatchObject({
+        id: "b",
+        agentId,
+        loops: 0,
+        createdAtMs: 50,
+        formation: { type: "explicit", previousSession: "a" },
+      });
+      expect(await transcript.followSession({ id: "b", previous: "a", atMs: 60 })).toEqual(next);
+      expect(await transcript.followSession({ id: "c", previous: "nobody", atMs: 50 })).toBeUndefined();
+      expect(await of("main", "b")).toEqual([]);
+      expect((await loop({ session: "b" })).loopId).toBe("b.v.m.1");
+    });
+
+    test("a session that was idle for longer is followed by a new one, once [SES-13, SES-19]", async () => {
+      const { lastActiveAtMs = 0 } = (await transcript.session("s")) ?? {};
+      const rotate = (atMs: number, next: string, session = "s") =>
+        transcript.rotateSession({ session, idleMs: 1000, next, atMs });
+      expect(await rotate(lastActiveAtMs + 1000, "n1")).toEqual({ session: "s", isNew: false });
+      expect(await transcript.session("n1")).toBeUndefined();
+      expect(await rotate(lastActiveAtMs + 1001, "n1")).toEqual({ session: "n1", isNew: true });
+      expect(await transcript.session("n1")).toMatchObject({
+        formation: { type: "inactivity_timeout", thresholdSecs: 1, previousSession: "s" },
+        createdAtMs: lastActiveAtMs + 1001,
+        loops: 0,
+      });
+      expect(await rotate(lastActiveAtMs + 1500, "n2")).toEqual({ session: "n1", isNew: false });
+      expect(await rotate(lastActiveAtMs + 9000, "n2")).toEqual({ session: "n2", isNew: true });
+      expect((await transcript.session("n2"))?.formation).toMatchObject({ previousSession: "n1" });
+      expect(await rotate(0, "n3", "nobody")).toEqual({ session: "nobody", isNew: false });
+    });
+
+    test("a session that is at work is not left for its idleness", async () => {
+      await loop({ open: true });
+      expect(await transcript.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e12 })).toEqual({
+        session: "s",
+        isNew: false,
+      });
+    });
+
+    test("snapshots are found along a branch, from a place backwards, each place's first one", async () => {
+      const keep = (branch: string, position: number, commit?: string) =>
+        transcript.keepSnapshot({
+          session: "s",
+          at: { branch, position },
+          atMs: position,
+          workspace: "/w",
+          ...(commit === undefined ? { problem: "no git" } : { commit, ref: `refs/${commit}` }),
+        });
+      await keep("main", 1, "c1");
+      await keep("main", 1, "c1b");
+      await keep("main", 2);
+      await keep("main", 3, "c3");
+      await transcript.fork({ session: "s", atMs: 9, at: { position: 2 }, name: "other" });
+      await keep("other", 4, "c4");
+      const found = await transcript.snapshots("s", { branch: "other", position: 9 });
+      expect(found).toEqual([
+        { at: { branch: "other", position: 4 }, atMs: 4, workspace: "/w", commit: "c4", ref: "refs/c4" },
+        { at: { branch: "main", position: 2 }, atMs: 2, workspace: "/w", problem: "no git" },
+        { at: { branch: "main", position: 1 }, atMs: 1, workspace: "/w", commit: "c1", ref: "refs/c1" },
+      ]);
+      expect(await transcript.snapshots("s", { branch: "main", position: 0 })).toEqual([]);
+    });
+
+    test("a run that was reset to before its loop takes the same loop up again, prompts and all", async () => {
+      const asked = (run: string, firstRun: string, of: object = {}) =>
+        transcript.openLoop(
+          opening({
+            step: step({ run, number: 4, kind: "open-loop" }),
+            prompts: [message("again", "Do it")],
+            inbox: [],
+            firstRun,
+            ...of,
+          }),
+        );
+      const first = await asked("r", "r");
+      const base = first.from + 1;
+      const place = { loopId: first.loopId, branch: "main", base };
+      await transcript.store(
+        write(place, { step: step({ run: "r", number: 5 }), entries: [entry(base, "old")] }),
+      );
+      expect(await asked("r2", "r")).toEqual(first);
+      const { branch } = await transcript.store(
+        write(place, { step: step({ run: "r2", number: 5 }), entries: [entry(base, "new")] }),
+      );
+      expect((await of("main")).slice(-2)).toEqual(["Do it", "old"]);
+      expect((await of(branch)).slice(-2)).toEqual(["Do it", "new"]);
+      expect((await transcript.session("s"))?.headBranch).toBe(branch);
+      expect(await transcript.loops("s")).toHaveLength(2);
+      // Another run that is sent the same words is no reset.
+      const other = await asked("q", "q");
+      expect(other.loopId).not.toBe(first.loopId);
+      // Numbers go on in a run that was continued as new and is reset later.
+      await asked("r3", "chain", {
+        step: step({ run: "r3", number: 9, kind: "open-loop" }),
+        prompts: [message("late")],
+      });
+      const late = await asked("r4", "chain", {
+        step: step({ run: "r4", number: 9, kind: "open-loop" }),
+        prompts: [message("late")],
+      });
+      expect(late.entries).toHaveLength(1);
+    });
+
+    test("a reset to an earlier loop makes that one the session's last again", async () => {
+      const first = await transcript.openLoop(
+        opening({
+          step: step({ run: "i", number: 4, kind: "open-loop" }),
+          prompts: [message("p1", "First")],
+        }),
+      );
+      const place = { loopId: first.loopId, branch: "main", base: 4 };
+      await transcript.store(
+        write(place, { step: step({ run: "i", number: 5 }), entries: [entry(4, "old")] }),
+      );
+      const second = await transcript.openLoop(
+        opening({
+          step: step({ run: "i", number: 6, kind: "open-loop" }),
+          prompts: [message("p2", "Second")],
+        }),
+      );
+      expect(second.from).toBe(5);
+      const { branch } = await transcript.store(
+        write(place, { step: step({ run: "i2", number: 5 }), entries: [entry(4, "new")] }),
+      );
+      expect(await transcript.session("s")).toMatchObject({ headBranch: branch, status: "running" });
+      const next = await transcript.openLoop(
+        opening({
+          step: step({ run: "i2", number: 6, kind: "open-loop" }),
+          prompts: [message("p3", "Third")],
+        }),
+      );
+      expect(next).toMatchObject({ branch, from: 5, parentLoopId: first.loopId });
+      expect(await of(branch)).toEqual(["prompt 1", "one", "two", "First", "new", "Third"]);
+    });
+  });
+}

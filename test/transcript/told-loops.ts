@@ -1,0 +1,46 @@
+import type { LeftView } from "../../src/core/view.ts";
+import type { LoopOpened } from "../../src/transcript/loop.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import { entry, message, opening, step, USAGE, write } from "./story.ts";
+
+type Loop = {
+  readonly session?: string;
+  readonly at?: { branch: string; position?: number };
+  readonly texts?: readonly string[];
+  readonly view?: LeftView;
+  readonly open?: true;
+};
+
+/** Tells loops of runs of their own, one after the other: each its prompt, its answers and its end. */
+export function toldLoops(transcript: Transcript): (of?: Loop) => Promise<LoopOpened> {
+  let runs = 0;
+  return async ({ session = "s", at, texts = ["answer"], view, open } = {}) => {
+    runs++;
+    const run = `run${runs}`;
+    const opened = await transcript.openLoop(
+      opening({
+        step: step({ session, run, number: 0, kind: "open-loop" }),
+        atMs: 100 * runs,
+        prompts: [message(`${session}-${run}`, `prompt ${runs}`)],
+        ...(at === undefined ? {} : { at }),
+      }),
+    );
+    const { loopId, branch, from } = opened;
+    const base = from + opened.entries.length;
+    const entries = texts.map((text, index) => entry(base + index, text));
+    await transcript.store(write({ loopId, branch, base }, { step: step({ session, run }), entries }));
+    if (open === true) return opened;
+    const to = base + texts.length;
+    await transcript.closeLoop({
+      ...write({ loopId, branch, base: to }, { step: step({ session, run, number: 2 }) }),
+      status: "completed",
+      outcome: { type: "answered", stopReason: "stop" },
+      usage: USAGE,
+      costUsd: 0,
+      turns: 1,
+      to,
+      ...(view === undefined ? {} : { view }),
+    });
+    return opened;
+  };
+}
