@@ -56,6 +56,6 @@ describe.skipIf(missingPostgres() !== undefined)("a run whose store is PostgreSQ
     expect(JSON.stringify(transcript)).not.toContain("S3CR3T");
     const session = stage.session({ replies: [{ text: "Good day." }] });
     await session.run("Say hello");
-    expect(await holdfast.session(session.id).loops()).toMatchObject([{ status: "completed" }]);
+    expect(await holdfast.session(session.id).loops()).toMatchObject([{ loop: { status: "completed" } }]);
   });
 });
