@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 /** A test needs a Temporal server when it takes the address of the run's, or starts one itself. */
-const ASKS_FOR_SERVER = /\binject\(\s*["']temporal["']|\bstartDevServer\b|support\/temporal\.ts/;
+const ASKS_FOR_SERVER = /\binject\(\s*["']temporal["']|\bstartDevServer\b|support\/(temporal|machine)\.ts/;
 
 /** One of these needs a PostgreSQL server beside it. */
 const ASKS_FOR_POSTGRES = /\binject\(\s*["']postgres["']|postgres-bench\.ts|support\/postgres\.ts/;

@@ -2,6 +2,7 @@
 import { apply } from "../dist/core/apply.js";
 import { next } from "../dist/core/next.js";
 import { start } from "../dist/core/start.js";
+import { at } from "../dist/kill-point.js";
 import { quantile, round } from "./stage.mjs";
 
 const USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
@@ -32,8 +33,16 @@ export async function measure({ log, quick }) {
     stateBytesWithoutCompaction: never.bytes.at(-1),
     largestStateBytes: Math.max(...whole.bytes),
     compactions: whole.compactions.length,
+    killPointNs: round(killPoint(quick ? 1e6 : 1e8), 2),
     bytesGivenBack: given.length === 0 ? 0 : Math.round(quantile(given, 0.5)),
   };
+}
+
+/** Nanoseconds of one kill point where no campaign has armed it. */
+function killPoint(times) {
+  const from = performance.now();
+  for (let n = 0; n < times; n++) at("claim:before");
+  return ((performance.now() - from) * 1e6) / times;
 }
 
 /** Bytes a turn, from the fiftieth turn on: until then the view's newest turns are still filling up. */

@@ -7,6 +7,7 @@ const BENCHES = {
   fleet: "1,000 agents of 10 turns on one worker against 1,000 bare workflows",
   recovery: "time from SIGKILL of the worker to the next step",
   tree: "a sub-agent call against a plain child workflow with the same activities; many side by side",
+  stream: "first token and tokens a second at watchers, and what the hub costs a run",
   core: "steps of the machine a second, and bytes of its state",
   coldstart: "a worker process from its start to its first poll",
 };

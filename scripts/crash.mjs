@@ -46,7 +46,7 @@ if (values.help || values.points) {
 }
 
 const seed = Number(values.seed);
-const runs = Number(values.runs ?? (values.quick ? 14 : 22));
+const runs = Number(values.runs ?? (values.quick ? 14 : 48));
 const isOne = values.at !== undefined;
 const enough = Number(values.kills ?? (isOne ? 1 : values.quick ? 300 : 5000));
 const minutes = Number(values.minutes ?? (values.quick ? 7 : 600));

@@ -106,7 +106,8 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
     await connection.workflowService.describeNamespace({ namespace });
     const home = homeAt(options.home);
     const database = databaseUrl(options.database);
-    const transcript = options.transcript ?? (await openTranscript({ path: home.transcript, database }));
+    const place = { path: home.transcript, database, encryption: options.encryption };
+    const transcript = options.transcript ?? (await openTranscript(place));
     if (options.transcript === undefined) opened.push(() => transcript.close());
     const hub = options.hub ?? openHub({ folder: home.folder, database });
     if (options.hub === undefined) opened.push(() => hub.close());

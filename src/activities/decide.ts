@@ -1,5 +1,5 @@
 import { Context } from "@temporalio/activity";
-import { type Decision, fallback } from "../core/evaluation/decision.ts";
+import { allKept, type Decision, fallback } from "../core/evaluation/decision.ts";
 import type { DecidedDigest, DecideEvaluation, EvaluatedBranch, PartEnd } from "../core/evaluation/digest.ts";
 import { decisionWithoutJudge, judgeDecision } from "../core/evaluation/judge-decision.ts";
 import { choose } from "../core/evaluation/strategies.ts";
@@ -28,9 +28,10 @@ export async function decide(input: DecideEvaluation, dependencies: Dependencies
     const branches = await readBranches(step.session, input, dependencies);
     const costly = await decision(step.session, input, branches, dependencies);
     const chosen = branches[costly.decision.selected];
+    const shown = input.strategy.type === "keep" ? branchToShow(branches) : costly.decision.selected;
     const outcome: Outcome =
       input.stopped === undefined
-        ? outcomeOf(chosen, input.ends[costly.decision.selected])
+        ? outcomeOf(branches[shown], input.ends[shown])
         : { type: "stopped", reason: input.stopped };
     const digest: DecidedDigest = {
       ...costly,
@@ -65,6 +66,7 @@ async function decision(
 ): Promise<Costly> {
   const outcomes = branches.map(({ outcome }) => outcome);
   const { strategy, stopped, judge } = input;
+  if (strategy.type === "keep") return { ...FREE, decision: allKept(outcomes) };
   if (strategy.type === "judge" && judge !== undefined) {
     return await judgedBy(session, input, judge, branches, dependencies);
   }
@@ -117,6 +119,14 @@ function evaluated(
     ...(loop === undefined ? {} : { startedAtMs: loop.startedAtMs }),
     ...(loop?.endedAtMs === undefined ? {} : { endedAtMs: loop.endedAtMs }),
   };
+}
+
+/** Where none is chosen, an answer of one is how all of it has ended. */
+function branchToShow(branches: readonly ReadBranch[]): number {
+  return Math.max(
+    0,
+    branches.findIndex(({ outcome }) => outcome.status.type === "answered"),
+  );
 }
 
 /** Of the chosen branch; of one that never came to an end, what its workflow was told. */

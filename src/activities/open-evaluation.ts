@@ -1,8 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { EvaluationOpenedDigest, OpenEvaluation, OpenedAgent } from "../core/evaluation/digest.ts";
+import type {
+  EvaluationOpenedDigest,
+  LoopPlace,
+  OpenEvaluation,
+  OpenedAgent,
+} from "../core/evaluation/digest.ts";
 import { judgeSystemPrompt } from "../core/evaluation/judge-prompt.ts";
 import { strategyProblem } from "../core/evaluation/strategies.ts";
 import { loopSegment } from "../core/loop-segment.ts";
+import type { PersonMessage } from "../core/state.ts";
 import { BUILT_IN_EVALUATIONS } from "../hooks/evaluation-strategy.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import { type EvaluationAgent, EvaluationPlan } from "../schema/evaluation.ts";
@@ -29,10 +35,18 @@ export async function openEvaluation(
     const problem = strategyProblem(strategy.type, agents.length);
     if (problem !== undefined) throw new DefinitionError(problem);
     if (strategy.type === "custom") mustBeRegistered(strategy.name, evaluations);
-    if (input.prompt === undefined) await mustGoOn(step.session, transcript);
-    const text =
-      input.prompt === undefined ? undefined : (await unloadMessage(input.prompt, transcript)).text;
-    const prompt = text === undefined ? undefined : await transcript.putText(text, Date.now());
+    const keepText = async (message: PersonMessage) =>
+      await transcript.putText((await unloadMessage(message, transcript)).text, Date.now());
+    const prompt = input.prompt === undefined ? undefined : await keepText(input.prompt);
+    const prompts = await Promise.all(
+      agents.map((_, index) => {
+        const own = input.prompts?.[index] ?? undefined;
+        return own === undefined ? undefined : keepText(own);
+      }),
+    );
+    if (prompt === undefined && prompts.includes(undefined)) {
+      await mustGoOn(step.session, input.at, transcript);
+    }
     const branches = await Promise.all(agents.map((agent) => planned(agent, dependencies)));
     const judge =
       strategy.type === "judge"
@@ -44,6 +58,7 @@ export async function openEvaluation(
       step,
       atMs: Date.now(),
       agentId: randomUUID(),
+      ...(input.at === undefined ? {} : { at: input.at }),
       strategy: strategy.type === "custom" ? strategy.name : strategy.type,
       branches: branches.map((agent) => agent.planned),
       ...(judge === undefined ? {} : { judge: judge.planned }),
@@ -52,7 +67,10 @@ export async function openEvaluation(
       evaluation: opened.evaluation,
       at: opened.at,
       ...(opened.parentLoopId === undefined ? {} : { parentLoopId: opened.parentLoopId }),
-      branches: branches.map((agent, index) => reserved(agent, opened.branches[index] as ReservedLoop)),
+      branches: branches.map((agent, index) => ({
+        ...reserved(agent, opened.branches[index] as ReservedLoop),
+        ...(prompts[index] === undefined ? {} : { prompt: prompts[index] }),
+      })),
       ...(judge === undefined ? {} : { judge: reserved(judge, opened.judge as ReservedLoop) }),
       ...(prompt === undefined ? {} : { prompt }),
       ...(limits === undefined ? {} : { limits }),
@@ -75,12 +93,14 @@ function planOf({ agents, strategy, limits }: OpenEvaluation): EvaluationPlan {
 }
 
 /** PAR-02. */
-async function mustGoOn(session: string, transcript: Dependencies["transcript"]): Promise<void> {
+async function mustGoOn(
+  session: string,
+  at: LoopPlace | undefined,
+  transcript: Dependencies["transcript"],
+): Promise<void> {
   const record = await transcript.session(session);
-  const entries =
-    record === undefined
-      ? undefined
-      : await transcript.entries(session, record.headBranch, 0, Number.MAX_SAFE_INTEGER);
+  const { branch = record?.headBranch ?? "", position = Number.MAX_SAFE_INTEGER } = at ?? {};
+  const entries = record === undefined ? undefined : await transcript.entries(session, branch, 0, position);
   mustBeContinuable(session, entries, false);
 }
 

@@ -51,6 +51,12 @@ export function contestRows({ selected, losers }: EvaluationOutcome): readonly (
   return [HEAD, ...branches.map((branch) => row(branch, branch === selected))];
 }
 
+/** Rows of branches that are all kept, each with the name that it goes on under. */
+export function branchRows(branches: readonly EvaluatedBranch[]): readonly (readonly string[])[] {
+  const rows = branches.map((branch) => [...row(branch, false).slice(1), branch.branch ?? "-"]);
+  return [[...HEAD.slice(1), "branch"], ...rows];
+}
+
 function row(branch: EvaluatedBranch, isChosen: boolean): readonly string[] {
   const { agentName, model, status, turns, usage, costUsd } = branch;
   return [

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
 import { AgentFileError } from "./agent-file.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
+import { attachCommand } from "./commands/attach.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { branchCommand } from "./commands/branch.ts";
 import { chatCommand } from "./commands/chat.ts";
@@ -12,16 +13,19 @@ import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/con
 import { deleteCommand } from "./commands/delete.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { exploreCommand } from "./commands/explore.ts";
 import { exportCommand, importCommand } from "./commands/export.ts";
 import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
 import { sendCommand } from "./commands/message.ts";
+import { rekeyCommand } from "./commands/rekey.ts";
 import { keepCommand, retentionCommand } from "./commands/retention.ts";
 import { runCommand } from "./commands/run.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { searchCommand, sessionsCommand } from "./commands/sessions.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -42,6 +46,7 @@ const COMMANDS = [
   runCommand,
   compareCommand,
   chatCommand,
+  attachCommand,
   initCommand,
   configCommand,
   listCommand,
@@ -58,8 +63,10 @@ const COMMANDS = [
   forkCommand,
   rewindCommand,
   branchCommand,
+  exploreCommand,
   raiseLimitCommand,
   updateCommand,
+  rekeyCommand,
   stopCommand,
   sessionsCommand,
   searchCommand,
@@ -71,6 +78,7 @@ const COMMANDS = [
   jobCommand,
   scheduleCommand,
   workerCommand,
+  serveCommand,
   doctorCommand,
   backupCommand,
   restoreCommand,

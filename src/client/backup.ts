@@ -2,7 +2,14 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Home, serverDatabase } from "../config/home.ts";
-import { copyDatabase, damageOf, holdingWriters, lookInto } from "../transcript/sqlite/snapshot.ts";
+import {
+  copyFiles,
+  copyTranscript,
+  damageOf,
+  fold,
+  holdingWriters,
+  lookInto,
+} from "../transcript/sqlite/snapshot.ts";
 import { StoreError } from "../transcript/store-error.ts";
 import { type BackupManifest, describeFile, writeManifest } from "./backup-manifest.ts";
 import { HoldfastError } from "./error.ts";
@@ -56,10 +63,11 @@ async function copied(home: Home, part: string, version: string): Promise<Backup
   const createdAt = new Date().toISOString();
   const heldMs = await holdingWriters(home.transcript, WAIT_MS, () => {
     const begun = performance.now();
-    if (hasServer) copyDatabase(server, join(part, SERVER_COPY));
-    copyDatabase(home.transcript, join(part, TRANSCRIPT_COPY));
+    if (hasServer) copyFiles(server, join(part, SERVER_COPY));
+    copyTranscript(home.transcript, join(part, TRANSCRIPT_COPY));
     return Math.round(performance.now() - begun);
   });
+  if (hasServer) fold(join(part, SERVER_COPY));
   for (const name of hasServer ? [TRANSCRIPT_COPY, SERVER_COPY] : [TRANSCRIPT_COPY]) {
     const damage = damageOf(join(part, name));
     if (damage !== undefined) {

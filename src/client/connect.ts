@@ -85,7 +85,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     address: target.address,
     namespace: target.namespace,
     taskQueue: target.taskQueue,
-    storage: new Storage(homeAt(options.home), { transcript, hub }, databaseUrl(options.database)),
+    storage: new Storage(
+      homeAt(options.home),
+      { transcript, hub },
+      databaseUrl(options.database),
+      options.encryption,
+    ),
     searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
     settings,
     sealed: encryption.payloads,

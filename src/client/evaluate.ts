@@ -1,16 +1,16 @@
-import { strategyProblem } from "../core/evaluation/strategies.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition.ts";
-import { type EvaluationLimits, EvaluationPlan, MAX_BRANCHES } from "../schema/evaluation.ts";
+import type { EvaluationLimits } from "../schema/evaluation.ts";
 import type { EvaluationRequest, EvaluationResult } from "../workflows/evaluation-input.ts";
 import { EVALUATION_WORKFLOW } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
+import { checkLimits, notBegun, pinner, problemOf } from "./evaluation-checks.ts";
 import type { EvaluationStrategy } from "./evaluation-strategies.ts";
 import { translated } from "./failures.ts";
 import type { Holdfast } from "./holdfast.ts";
 import { comparedBy } from "./labels.ts";
 import type { Link } from "./link.ts";
 import { withOutput } from "./output.ts";
-import { checkWorkspace, pinDefinition, validDefinition } from "./pinned-definition.ts";
+import { checkWorkspace, validDefinition } from "./pinned-definition.ts";
 import { checkSearchAttributes } from "./registered.ts";
 import { awaitResult } from "./result.ts";
 import { runOptions, settingsOf } from "./run-options.ts";
@@ -19,7 +19,7 @@ import type { EventsOptions, SessionEvent } from "./session-events.ts";
 import { sessionId } from "./session-id.ts";
 import type { SessionStatus } from "./status.ts";
 import type { WatchItem, WatchOptions } from "./watch.ts";
-import { INLINE_BYTES, pack } from "./words.ts";
+import { pack } from "./words.ts";
 
 export type EvaluateOptions = {
   /** One branch each. */
@@ -118,45 +118,6 @@ export async function startEvaluation(link: Link, options: EvaluateOptions): Pro
   }
 }
 
-function problemOf({ agents, strategy, prompt, session }: EvaluateOptions): string | undefined {
-  if (agents.length > MAX_BRANCHES) {
-    return `An evaluation has at most ${MAX_BRANCHES} branches, and was given ${agents.length} configurations. Make several of it.`;
-  }
-  if (prompt === undefined && session === undefined) {
-    return "An evaluation needs a prompt, or a session whose conversation waits for an answer.";
-  }
-  return strategyProblem(strategy.type, agents.length);
-}
-
-function checkLimits(limits: EvaluationLimits | undefined): void {
-  const checked = EvaluationPlan.shape.limits.safeParse(limits);
-  if (checked.success) return;
-  const said = checked.error.issues.map(({ path, message }) => `limits.${path.join(".")}: ${message}`);
-  throw new HoldfastError("input-invalid", `The evaluation's limits are not valid: ${said.join("; ")}`);
-}
-
-/** Definitions travel inline where all of them together are short; else each is stored, and travels as its hash. */
-async function pinner(link: Link, agents: readonly AgentDefinition[]) {
-  if (Buffer.byteLength(JSON.stringify(agents), "utf8") <= INLINE_BYTES) {
-    return (definition: AgentDefinition) => pinDefinition(link, definition);
-  }
-  const transcript = await link.storage.transcript();
-  return async (definition: AgentDefinition) => ({
-    definitionHash: await transcript.saveDefinition(definition),
-  });
-}
-
 function isEvaluated(result: object): result is EvaluationResult {
   return "decision" in result;
-}
-
-function notBegun({ session, outcome }: Pick<EvaluationResult, "session" | "outcome">): HoldfastError {
-  const why = outcome.type === "failed" ? outcome.message : outcome.type;
-  return new HoldfastError(
-    "input-invalid",
-    `The evaluation in session ${session} could not be made: ${why}`,
-    {
-      session,
-    },
-  );
 }

@@ -44,7 +44,11 @@ export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
 export type { Delta } from "../stream/stream.ts";
 export type { Edited } from "../transcript/archive.ts";
 export type { LoopRecord } from "../transcript/loop.ts";
-export type { EvaluationRequest, EvaluationResult } from "../workflows/evaluation-input.ts";
+export type {
+  EvaluationRequest,
+  EvaluationResult,
+  ExplorationResult,
+} from "../workflows/evaluation-input.ts";
 export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
@@ -70,6 +74,7 @@ export {
   tokenEfficient,
   transparent,
 } from "./evaluation-strategies.ts";
+export { Exploration, type ExploredBranch, type ExploreOptions } from "./explore.ts";
 export type { ExportOptions, Imported, ImportOptions } from "./export.ts";
 export { type Extracted, extractJson } from "./extract-json.ts";
 export type {
@@ -90,6 +95,7 @@ export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";
 export type { LoopHistory, MessagesOptions } from "./read.ts";
 export type { WholeRecord } from "./record.ts";
+export { type Rekeyed, type RekeyOptions, rekey } from "./rekey.ts";
 export type { RequestOptions, TurnRequest } from "./request.ts";
 export type { RestoreOptions } from "./restore-session.ts";
 export { Retention, type RetentionState, type SetRetentionOptions } from "./retention.ts";

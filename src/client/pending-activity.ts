@@ -1,7 +1,10 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import { identityWithout } from "../codec/worker-keys.ts";
+import { shownBriefly } from "../core/redact.ts";
 import { failureWords } from "./failure-words.ts";
 import type { Link } from "./link.ts";
+
+const MAX_FAILURE_BYTES = 1024;
 
 /** A step that the server waits for: what an operator reads when nothing seems to happen. */
 export type PendingActivity = {
@@ -40,12 +43,18 @@ export function pendingActivities(
     attempt: raw.attempt ?? 1,
     maxAttempts: raw.maximumAttempts || undefined,
     state: STATES[Number(raw.state)] ?? "unknown",
-    lastFailure: await failureWords(client, workflowId, raw.lastFailure),
-    nextAttemptAt: Number(raw.state) === 1 ? dateOf(raw.scheduledTime) : undefined,
+    lastFailure: shown(await failureWords(client, workflowId, raw.lastFailure)),
+    nextAttemptAt:
+      Number(raw.state) === 1 ? dateOf(raw.nextAttemptScheduleTime ?? raw.scheduledTime) : undefined,
     startedAt: dateOf(raw.lastStartedTime),
     worker: identityWithout(raw.lastWorkerIdentity ?? "") || undefined,
   });
   return Promise.all((raw.pendingActivities ?? []).map(pending));
+}
+
+/** What a vendor says may hold what it was sent. */
+function shown(words: string | undefined): string | undefined {
+  return words === undefined ? undefined : shownBriefly(words, MAX_FAILURE_BYTES);
 }
 
 type Stamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;

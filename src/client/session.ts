@@ -23,6 +23,7 @@ import {
 } from "./continue.ts";
 import { type Deleted, type DeleteOptions, deleteSession } from "./delete.ts";
 import { appendMessages, clearMessages, resetSession, restoreMessages, saveMessages } from "./edit.ts";
+import { type Exploration, type ExploredBranch, type ExploreOptions, exploreSession } from "./explore.ts";
 import { type ExportOptions, exportSession } from "./export.ts";
 import { currentSession, newSession } from "./follow-session.ts";
 import { type ForkedBranch, type ForkOptions, forkSession } from "./fork.ts";
@@ -129,6 +130,11 @@ export class Session<Output = unknown> {
   async branch(options?: BranchOptions): Promise<Session<Output>> {
     const { runId } = await branchSession(this.#link, this.id, options);
     return new Session(this.#link, this.id, runId, this.#output);
+  }
+
+  /** Starts several branches from one place side by side, each with its own prompt or definition; all are kept. */
+  explore(branches: readonly ExploredBranch[], options?: ExploreOptions): Promise<Exploration> {
+    return exploreSession(this.#link, this.id, branches, options);
   }
 
   /** Moves the head of the session at rest to a place, back or forward again. The record keeps everything; files stay. */

@@ -8,7 +8,7 @@ import { KEYS } from "./labels.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
 import { type PendingActivity, pendingActivities } from "./pending-activity.ts";
-import { askStatus, describeRun, inTurns, isOpen, runsBelow } from "./tree.ts";
+import { askStatus, describeRun, inTurns, isOpen, type OpenRun, runsBelow } from "./tree.ts";
 import { asking } from "./waiting-calls.ts";
 
 export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
@@ -25,27 +25,44 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
     readonly pending: readonly PendingActivity[];
     /** Calls of agents below it that wait for a person; absent for none. */
     readonly waitingBelow?: number;
+    /** Steps of runs below it that are tried again, with their last failure; absent for none. */
+    readonly retryingBelow?: readonly RetryingBelow[];
   };
+
+/** A step of a sub-agent, or of a job's part, that is tried again. */
+export type RetryingBelow = PendingActivity & {
+  readonly session: string;
+  /** Names of the agents on the way down to it, its own last. */
+  readonly path: readonly string[];
+};
 
 export async function sessionStatus(link: Link, session: string): Promise<SessionStatus> {
   const description = await describeRun(link, session);
   if (description === undefined) return fromTranscript(link, session);
   const shown = { ...shownBy(description, session), pending: await pendingActivities(link, description) };
   if (!shown.open) return { ...shown, ...(await lastLoop(link, session)) };
-  const [told, waiting] = await Promise.all([askStatus(link, session), waitingBelow(link, description)]);
+  const below = runsBelow(link, description);
+  const [told, waiting, runs] = await Promise.all([
+    askStatus(link, session),
+    below.then((found) => waitingBelow(link, found)),
+    below,
+  ]);
+  const retrying = runs.flatMap((run) =>
+    run.retrying.map((step) => ({ ...step, session: run.session, path: run.path })),
+  );
   return {
     ...shown,
     ...(told === undefined ? {} : { ...told, source: "run" as const }),
     ...(waiting === 0 ? {} : { waitingBelow: waiting }),
+    ...(retrying.length === 0 ? {} : { retryingBelow: retrying }),
   };
 }
 
 /**
  * Calls below it that wait for a person. A run that has said that it waits, and does not answer now, counts for one.
  */
-async function waitingBelow(link: Link, root: WorkflowExecutionDescription): Promise<number> {
-  const runs = asking(await runsBelow(link, root));
-  const counts = await inTurns(runs, async ({ session, status }) => {
+async function waitingBelow(link: Link, runs: readonly OpenRun[]): Promise<number> {
+  const counts = await inTurns(asking(runs), async ({ session, status }) => {
     const told = await askStatus(link, session);
     return told?.approvals.length ?? (status === "needs-approval" ? 1 : 0);
   });

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { EncryptionOptions } from "../codec/encryption.ts";
 import type { Home } from "../config/home.ts";
 import { openHub } from "../stream/open-hub.ts";
 import type { StreamHub } from "../stream/stream.ts";
@@ -14,20 +15,23 @@ export class Storage {
   readonly database: string | undefined;
   readonly #given: { readonly transcript: Transcript | undefined; readonly hub: StreamHub | undefined };
   #transcript: Promise<Transcript> | undefined;
+  readonly #encryption: EncryptionOptions | undefined;
   #hub: StreamHub | undefined;
 
   constructor(
     home: Home,
     given: { transcript: Transcript | undefined; hub: StreamHub | undefined },
     database?: string,
+    encryption?: EncryptionOptions,
   ) {
     this.home = home;
     this.database = database;
     this.#given = given;
+    this.#encryption = encryption;
   }
 
   get place(): TranscriptPlace {
-    return { path: this.home.transcript, database: this.database };
+    return { path: this.home.transcript, database: this.database, encryption: this.#encryption };
   }
 
   /** The transcript; makes it when there is none. */

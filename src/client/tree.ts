@@ -4,6 +4,7 @@ import { AGENT_WORKFLOW, statusQuery } from "../workflows/messages.ts";
 import { isGone, translated } from "./failures.ts";
 import { KEYS } from "./labels.ts";
 import type { Link } from "./link.ts";
+import { type PendingActivity, pendingActivities } from "./pending-activity.ts";
 
 // The runs of a tree, from what the server knows of each: what waits is found as soon as it waits, whether or not
 // search attributes are set.
@@ -15,6 +16,8 @@ export type OpenRun = {
   readonly type: string;
   /** Names of the agents on the way down to it, its own last. */
   readonly path: readonly string[];
+  /** Steps that are tried again. */
+  readonly retrying: readonly PendingActivity[];
   /** The run's own word; absent where search attributes are off, and before its first step. */
   readonly status: string | undefined;
 };
@@ -60,7 +63,9 @@ export async function runsBelow(link: Link, root: WorkflowExecutionDescription):
       if (description === undefined || !isOpen(description)) return undefined;
       const { type, typedSearchAttributes: attributes } = description;
       const name = attributes.get(KEYS.agent) ?? (await ownName(link, session, type));
-      const run = { session, type, path: [...above, name], status: attributes.get(KEYS.status) };
+      const pending = await pendingActivities(link, description);
+      const retrying = pending.filter(({ lastFailure }) => lastFailure !== undefined);
+      const run = { session, type, path: [...above, name], retrying, status: attributes.get(KEYS.status) };
       return { run, children: childrenOf(description) };
     });
     const open = described.filter((one) => one !== undefined);

@@ -10,6 +10,9 @@ export type Statement = {
   readonly text: string;
   readonly values: readonly Value[];
   readonly gives: "row" | "rows" | "nothing";
+  /** In its stead, where this server's words differ; and its values, where these do. */
+  readonly postgres?: string;
+  readonly valuesForPostgres?: readonly Value[];
 };
 
 /** Asks for one statement after the other, and is given the rows of each. */
@@ -92,7 +95,12 @@ export class Transaction {
     return step.value;
   }
 
-  async rows({ text, values, gives }: Statement): Promise<readonly unknown[]> {
+  async rows(statement: Statement): Promise<readonly unknown[]> {
+    const {
+      gives,
+      postgres: text = statement.text,
+      valuesForPostgres: values = statement.values,
+    } = statement;
     if (this.#failure !== undefined) throw this.#failure;
     const answer = this.#send(numbered(text), values);
     if (gives === "nothing" && this.#underWay.size < MAX_UNDER_WAY) return NO_ROWS;

@@ -115,8 +115,9 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("ParallelLoopEnd"),
     sessionId: z.string(),
+    /** Empty, and -1, where all branches are kept. */
     selectedLoopId: z.string(),
-    selectedConfigIndex: z.number().int().nonnegative(),
+    selectedConfigIndex: z.number().int().min(-1),
     evaluationUsage: Usage,
     timestamp,
   }),

@@ -20,6 +20,8 @@ export const EvaluationStrategy = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("token-efficient") }),
   /** The most tokens. */
   z.strictObject({ type: z.literal("elaborate") }),
+  /** None: all branches are kept, and the session's head stays where it is (HITL-03). */
+  z.strictObject({ type: z.literal("keep") }),
   /** A model, in a loop of its own. */
   z.strictObject({
     type: z.literal("judge"),

@@ -20,6 +20,10 @@ export type ChatSource = {
   readonly events: Pick<Source, "next" | "isClosed">;
   /** Who waits for a person, and whether something else is at work; nothing when nobody can say so now. */
   readonly waiting: () => Promise<Waiting | undefined>;
+  /** What is said of a run that is over, and whose loop told no end: it failed before, or was ended from outside. */
+  readonly ended: () => Promise<readonly UiChunk[]>;
+  /** Resolves when the session takes the next prompt, or is at work on another loop than this one: then with false. */
+  readonly settled: (loopId: string) => Promise<boolean>;
 };
 
 export type Waiting = { readonly calls: readonly Asked[]; readonly isAtWork: boolean };
@@ -34,6 +38,7 @@ export async function* chatChunks(source: ChatSource, part: ChatPart): AsyncGene
   const looks = new Looks();
   let told = "[]";
   let goesOn = part.goesOn;
+  let hasEnded = false;
   let next = source.events.next();
   try {
     for (;;) {
@@ -52,7 +57,10 @@ export async function* chatChunks(source: ChatSource, part: ChatPart): AsyncGene
         continue;
       }
       looks.again();
-      if (come.done === true) return yield endedElsewhere(message);
+      if (come.done === true) {
+        if (!hasEnded && !source.events.isClosed) yield await source.ended();
+        return;
+      }
       next = source.events.next();
       const { event } = come.value;
       if (part.isPast?.(event) === true) continue;
@@ -63,7 +71,9 @@ export async function* chatChunks(source: ChatSource, part: ChatPart): AsyncGene
         goesOn = undefined;
         yield [message.continued()];
       }
-      if (goesOn === undefined && isLast(event, part.sinceMs)) return;
+      if (goesOn !== undefined) continue;
+      hasEnded = event.type === "AgentEnd";
+      if (hasEnded && ((await source.settled(message.loopId)) || isLast(event, part.sinceMs))) return;
     }
   } finally {
     looks.stop();
@@ -73,15 +83,6 @@ export async function* chatChunks(source: ChatSource, part: ChatPart): AsyncGene
 
 function isLast(event: AgentEvent, sinceMs = 0): boolean {
   return event.type === "AgentEnd" && Date.parse(event.timestamp) >= sinceMs;
-}
-
-/** The run is over and its loop never was: it was ended from outside. */
-function endedElsewhere({ loopId }: UiMessage): readonly UiChunk[] {
-  const words = loopId === "" ? "The run ended before it began to answer" : "The run was ended from outside";
-  return [
-    { type: "error", errorText: `${words}. Look at the session's status.` },
-    { type: "finish", finishReason: "error" },
-  ];
 }
 
 /** When to look: soon after something happened, then less and less often. */

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { type Holdfast, HoldfastError, type Session, type WaitingCall } from "../client/index.ts";
 import { type Agents, chosen } from "./agents.ts";
 import { type ChatPart, chatChunks, type Waiting } from "./chat-events.ts";
@@ -7,7 +8,10 @@ import { isOurFault, problemOf, ServerProblem } from "./problem.ts";
 import { Source } from "./source.ts";
 import type { Streams } from "./streams.ts";
 import { UI_STREAM_DONE, UI_STREAM_HEADER, type UiChunk } from "./ui-chunk.ts";
-import { type Asked as AskedCall, approvalId } from "./ui-message.ts";
+import { type Asked as AskedCall, approvalId, endingOf } from "./ui-message.ts";
+
+/** The longest of several waits for a loop that closes. */
+const MAX_SETTLE_MS = 2_000;
 
 export type Chat = {
   readonly holdfast: Holdfast;
@@ -114,7 +118,12 @@ function tellChat({ streams }: Chat, session: Session, part: ChatPart, { tried, 
     const events = new Source(session, "loop");
     events.closeWith(outlet.gone);
     try {
-      const source = { events, waiting: () => waitingOf(session) };
+      const source = {
+        events,
+        waiting: () => waitingOf(session),
+        ended: () => endingOfRun(session),
+        settled: (loopId: string) => settled(session, loopId),
+      };
       for await (const chunks of chatChunks(source, part)) await write(outlet, chunks);
     } catch (error) {
       if (isOurFault(error)) throw error;
@@ -148,4 +157,28 @@ async function waitingOf(session: Session): Promise<Waiting | undefined> {
 
 function shown({ session, path, toolCallId, tool, summary, reason, sinceMs }: WaitingCall): AskedCall {
   return { session, path, toolCallId, tool, summary, reason, sinceMs };
+}
+
+/** The run has an outcome also where its loop has recorded none. */
+async function endingOfRun(session: Session): Promise<readonly UiChunk[]> {
+  try {
+    return endingOf((await session.result()).outcome);
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    return [
+      { type: "error", errorText: error.message },
+      { type: "finish", finishReason: "error" },
+    ];
+  }
+}
+
+/** A loop is closed a moment after its last event; a page that hears of its end may send the next prompt at once. */
+async function settled(session: Session, loopId: string): Promise<boolean> {
+  for (let waitMs = 20; waitMs < MAX_SETTLE_MS; waitMs *= 2) {
+    const now = await session.status().catch(() => undefined);
+    if (now === undefined || !now.open || now.status === "waiting") return true;
+    if (now.loopId !== loopId) return false;
+    await setTimeout(waitMs);
+  }
+  return true;
 }

@@ -52,7 +52,6 @@ const STATUS_OF_ERROR = {
   "input-too-large": 413,
   "session-busy": 409,
   "session-unknown": 404,
-  "session-locked": 409,
   "approval-unknown": 409,
   "update-refused": 409,
   "session-ended": 409,
@@ -63,8 +62,9 @@ const STATUS_OF_ERROR = {
   "output-invalid": 500,
   "output-unreadable": 409,
   "store-failed": 503,
-  "key-missing": 500,
-  "keys-differ": 500,
+  "key-missing": 503,
+  "keys-differ": 503,
+  "session-locked": 409,
 } as const satisfies Record<HoldfastErrorCode, ProblemStatus>;
 
 /** A request that the server refuses before anybody else is asked. */

@@ -47,6 +47,7 @@ export type WaitingShown = {
   readonly reason: string;
 };
 
+// What is transient is told to the page's `onData`, and is no part of the message.
 export type UiChunk =
   | { readonly type: "start"; readonly messageId: string; readonly messageMetadata?: MessageMetadata }
   | { readonly type: "start-step" }
@@ -85,8 +86,14 @@ export type UiChunk =
       readonly type: "data-holdfast-progress";
       readonly id: string;
       readonly data: { readonly toolCallId: string; readonly toolName: string; readonly text: string };
+      readonly transient: true;
     }
-  | { readonly type: "data-holdfast-waiting"; readonly id: string; readonly data: readonly WaitingShown[] }
+  | {
+      readonly type: "data-holdfast-waiting";
+      readonly id: string;
+      readonly data: readonly WaitingShown[];
+      readonly transient: true;
+    }
   /** All else that happened, as the session's events have it. */
   | { readonly type: "data-holdfast-event"; readonly id: string; readonly data: AgentEvent }
   | { readonly type: "error"; readonly errorText: string }

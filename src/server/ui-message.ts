@@ -80,7 +80,7 @@ export class UiMessage {
   /** Who waits for a person, in the session and below it. */
   waiting(calls: readonly Asked[]): readonly UiChunk[] {
     const data = calls.map(({ sinceMs: _, ...call }) => call);
-    return [{ type: "data-holdfast-waiting", id: `${this.#loopId}.waiting`, data }];
+    return [{ type: "data-holdfast-waiting", id: `${this.#loopId}.waiting`, data, transient: true }];
   }
 
   #begin({ loopId }: Of<"AgentStart">): void {
@@ -123,7 +123,8 @@ export class UiMessage {
       case "ProgressMessage": {
         const { toolCallId, toolName, text } = event;
         const id = `${this.#turn}.${toolCallId}.progress`;
-        return [{ type: "data-holdfast-progress", id, data: { toolCallId, toolName, text } }];
+        const data = { toolCallId, toolName, text };
+        return [{ type: "data-holdfast-progress", id, data, transient: true }];
       }
       case "TurnEnd":
         return [{ type: "finish-step" }];
@@ -198,7 +199,7 @@ export class UiMessage {
     const last = this.#answer?.end([]) ?? [];
     const how = outcome === undefined ? {} : { outcome };
     const messageMetadata = { holdfast: { seen: this.#seen, usage, ...how } };
-    return [...last, { type: "message-metadata", messageMetadata }, ...endOf(outcome)];
+    return [...last, { type: "message-metadata", messageMetadata }, ...endingOf(outcome)];
   }
 }
 
@@ -218,7 +219,8 @@ function resultOf({ toolCallId, result, isError }: Of<"ToolExecutionEnd">): UiCh
   return { type: "tool-output-error", toolCallId, errorText, dynamic: true };
 }
 
-function endOf(outcome: Outcome | undefined): readonly UiChunk[] {
+/** How a message ends. */
+export function endingOf(outcome: Outcome | undefined): readonly UiChunk[] {
   switch (outcome?.type) {
     case "stopped":
       return [{ type: "abort", reason: outcome.reason }];

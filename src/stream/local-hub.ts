@@ -1,70 +1,99 @@
-import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { FolderWatch } from "./folder-watch.ts";
-import { type Identity, wholeLines } from "./lines.ts";
-import { Outgoing } from "./outgoing.ts";
-import { sessionFile, sessionFileName } from "./session-file.ts";
+import { type LineCodec, PLAIN_LINES } from "./line-codec.ts";
+import { type Batch, Outgoing } from "./outgoing.ts";
+import { Kept } from "./over.ts";
+import { deltasBehind } from "./segment-reader.ts";
+import { segmentsIn } from "./segments.ts";
+import { sessionFolder } from "./session-folder.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { Delta, OffsetDelta, Snapshot, StreamHub, WatchOptions } from "./stream.ts";
+import { removeFolder, sweep, tidy } from "./tidy.ts";
+import { Watchers } from "./watchers.ts";
+import { Writers } from "./writers.ts";
 
-/** How long a delta waits for company, and how many bytes go out at once without waiting. */
+/** How long a delta waits for company where others came just before it, and how many bytes go out without waiting. */
 const BATCH_MS = 10;
 const BATCH_BYTES = 64 * 1024;
 /** Bytes that may wait for the files. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** Files that are written at the same time: the thread pool has four threads for everything. */
-const WRITERS = 2;
+const AT_ONCE = 2;
+/** How long what is over stays, so that who watches reads the word of it, and removing costs a fast run little. */
+const TIDY_MS = 250;
+const SWEEP_MS = 24 * 60 * 60 * 1000;
+
+export type LocalHubOptions = {
+  /** Bound of what waits for the files; beyond it deltas are dropped. */
+  readonly maxWaitingBytes?: number;
+  /** How a delta lies in the files. */
+  readonly codec?: LineCodec;
+};
 
 /**
- * Live output on one machine: a file of JSON lines per session under `{dir}/live`, appended to by any process.
- *
- * An offset is the place in bytes behind a delta's line. A batch is one write of whole lines; it begins with an
- * empty one, so that a line that a dying process has cut off spoils no other.
+ * Live output on one machine: files of lines for each session under `{dir}/live`, appended to by any process (see
+ * `segments.ts`). An offset is the place in bytes behind a delta's line.
  */
 export class LocalHub implements StreamHub {
-  readonly #folder: string;
+  readonly #live: string;
+  readonly #codec: LineCodec;
   readonly #outgoing: Outgoing;
-  readonly #watch: FolderWatch;
-  readonly #closing = new AbortController();
-  readonly #writing = new Map<string, Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #writers = new Writers((session) => sessionFolder(this.#live, session));
+  readonly #watchers: Watchers;
+  /** Sessions whose files are being written, tidied up or removed. */
+  readonly #busy = new Map<string, Promise<void>>();
+  /** Sessions of which something is over. */
+  readonly #untidy = new Set<string>();
+  #tidying = false;
+  #closed = false;
+  #sweptAtMs = Number.NEGATIVE_INFINITY;
+  #batchTimer: NodeJS.Timeout | undefined;
+  #tidyTimer: NodeJS.Timeout | undefined;
 
-  /** @param options.maxWaitingBytes - Bound of what waits for the files; beyond it deltas are dropped. */
-  constructor(dir: string, options: { readonly maxWaitingBytes?: number } = {}) {
-    this.#folder = join(dir, "live");
-    this.#outgoing = new Outgoing(options.maxWaitingBytes ?? MAX_WAITING_BYTES);
-    this.#watch = new FolderWatch(this.#folder);
+  constructor(
+    dir: string,
+    { maxWaitingBytes = MAX_WAITING_BYTES, codec = PLAIN_LINES }: LocalHubOptions = {},
+  ) {
+    this.#live = join(dir, "live");
+    this.#codec = codec;
+    this.#outgoing = new Outgoing(maxWaitingBytes, codec);
+    this.#watchers = new Watchers(codec);
   }
 
   publish(delta: Delta): void {
-    if (this.#closing.signal.aborted) return;
+    if (this.#closed) return;
+    const { session, body } = delta;
     this.#outgoing.put(delta);
+    if (body.type === "recorded") this.#tidySoon(session);
     if (this.#outgoing.bytes >= BATCH_BYTES) this.#writeOut();
-    else this.#timer ??= setTimeout(() => this.#writeOut(), BATCH_MS);
+    else if ("text" in body && this.#isQuiet(session)) this.#writeOut(session);
+    else this.#batchTimer ??= setTimeout(() => this.#writeOut(), BATCH_MS);
   }
 
   async flush(): Promise<void> {
     this.#writeOut();
-    while (this.#writing.size > 0) {
-      await Promise.all(this.#writing.values());
+    while (this.#busy.size > 0) {
+      await Promise.all(this.#busy.values());
       this.#writeOut();
     }
-  }
-
-  watch(options: WatchOptions): AsyncIterable<OffsetDelta> {
-    const path = sessionFile(this.#folder, options.session);
-    return this.#follow(options, path, options.from ?? 0);
   }
 
   async snapshot(
     session: string,
     { to = Number.POSITIVE_INFINITY }: { readonly to?: number } = {},
   ): Promise<Snapshot> {
-    const kept: OffsetDelta[] = [];
-    for await (const { offset, delta } of wholeLines(sessionFile(this.#folder, session), { offset: 0 })) {
-      if (offset <= to) kept.push({ offset, delta });
+    const folder = sessionFolder(this.#live, session);
+    let offset = (await segmentsIn(folder)).at(-1) ?? 0;
+    const kept = new Kept();
+    for await (const one of deltasBehind(folder, this.#codec)) {
+      if (one.offset > to) break;
+      kept.take(one);
+      offset = Math.max(offset, one.offset);
     }
-    return { deltas: snapshotOf(kept), offset: kept.at(-1)?.offset ?? 0 };
+    return { deltas: snapshotOf(kept.deltas), offset: Math.min(offset, to) };
+  }
+
+  watch({ session, from = 0, signal }: WatchOptions): AsyncIterable<OffsetDelta> {
+    return this.#watchers.watch(sessionFolder(this.#live, session), from, signal);
   }
 
   async published(call: {
@@ -75,7 +104,7 @@ export class LocalHub implements StreamHub {
   }): Promise<readonly Delta[]> {
     await this.flush();
     const deltas: Delta[] = [];
-    for await (const { delta } of wholeLines(sessionFile(this.#folder, call.session), { offset: 0 })) {
+    for await (const { delta } of deltasBehind(sessionFolder(this.#live, call.session), this.#codec)) {
       if (delta.run === call.run && delta.command === call.command && delta.call === call.call) {
         deltas.push(delta);
       }
@@ -85,82 +114,92 @@ export class LocalHub implements StreamHub {
 
   async forget(session: string): Promise<void> {
     this.#outgoing.forget(session);
-    await this.#writing.get(session);
-    await rm(sessionFile(this.#folder, session), { force: true });
+    while (this.#busy.has(session)) await this.#busy.get(session);
+    await this.#occupy(session, async () => {
+      await this.#writers.close(session);
+      await removeFolder(sessionFolder(this.#live, session));
+    });
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#tidyTimer);
+    this.#tidying = true;
     await this.flush();
-    this.#closing.abort();
-    clearTimeout(this.#timer);
+    this.#closed = true;
+    clearTimeout(this.#batchTimer);
+    clearTimeout(this.#tidyTimer);
+    await this.#watchers.close();
+    await this.#writers.closeAll();
   }
 
-  async *#follow(options: WatchOptions, path: string, from: number): AsyncGenerator<OffsetDelta> {
-    const ended = AbortSignal.any([options.signal, this.#closing.signal]);
-    let changed = true;
-    let wake = (): void => undefined;
-    const change = (): void => {
-      changed = true;
-      wake();
-    };
-    const stopWatching = this.#watch.on(sessionFileName(options.session), change);
-    ended.addEventListener("abort", change);
+  /** Nothing of it was written just now, nor is: nobody would come to keep it company. */
+  #isQuiet(session: string): boolean {
+    if (this.#busy.has(session) || this.#busy.size >= AT_ONCE) return false;
+    return performance.now() - this.#writers.usedAtMs(session) > BATCH_MS;
+  }
+
+  #tidySoon(session: string): void {
+    this.#untidy.add(session);
+    this.#tidyTimer ??= setTimeout(() => {
+      this.#tidyTimer = undefined;
+      this.#tidying = true;
+      this.#writeOut();
+    }, TIDY_MS);
+  }
+
+  /** Begins with what waits, of one session or of all, and with what is to be tidied up. */
+  #writeOut(only?: string): void {
+    if (only === undefined) {
+      clearTimeout(this.#batchTimer);
+      this.#batchTimer = undefined;
+    }
+    while (this.#busy.size < AT_ONCE) {
+      const isFree = (session: string) => !this.#busy.has(session);
+      const batch = only === undefined ? this.#outgoing.take(isFree) : this.#outgoing.takeOf(only);
+      if (batch !== undefined) void this.#occupy(batch.session, () => this.#write(batch));
+      else if (!this.#tidyOne(isFree)) return;
+      if (only !== undefined) return;
+    }
+  }
+
+  #tidyOne(isFree: (session: string) => boolean): boolean {
+    if (!this.#tidying) return false;
+    for (const session of this.#untidy) {
+      if (!isFree(session)) continue;
+      this.#untidy.delete(session);
+      void this.#occupy(session, () => this.#tidy(session));
+      return true;
+    }
+    if (this.#untidy.size === 0) this.#tidying = false;
+    return false;
+  }
+
+  #occupy(session: string, work: () => Promise<void>): Promise<void> {
+    const done = work()
+      .catch(() => undefined)
+      .then(() => {
+        this.#busy.delete(session);
+        this.#writeOut();
+      });
+    this.#busy.set(session, done);
+    return done;
+  }
+
+  async #write(batch: Batch): Promise<void> {
     try {
-      let offset = from;
-      let identity: Identity | undefined;
-      while (!ended.aborted) {
-        changed = false;
-        for await (const line of wholeLines(path, { offset, identity })) {
-          ({ offset, identity } = line);
-          yield { offset, delta: line.delta };
-          if (ended.aborted) return;
-        }
-        if (changed) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          if (changed) resolve();
-        });
-      }
-    } finally {
-      ended.removeEventListener("abort", change);
-      stopWatching();
+      await (await this.#writers.of(batch.session)).append(batch.text);
+      this.#outgoing.written(batch.bytes);
+    } catch {
+      this.#outgoing.lost(batch);
     }
+    if (performance.now() - this.#sweptAtMs < SWEEP_MS) return;
+    this.#sweptAtMs = performance.now();
+    void sweep(this.#live).catch(() => undefined);
   }
 
-  #writeOut(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    while (this.#writing.size < WRITERS) {
-      const batch = this.#outgoing.take((session) => !this.#writing.has(session));
-      if (batch === undefined) return;
-      const writing = this.#append(batch.session, batch.text).then(
-        () => this.#outgoing.written(batch.bytes),
-        () => this.#outgoing.lost(batch),
-      );
-      this.#writing.set(
-        batch.session,
-        writing.then(() => {
-          this.#writing.delete(batch.session);
-          this.#writeOut();
-        }),
-      );
-    }
-  }
-
-  async #append(session: string, text: string): Promise<void> {
-    const path = sessionFile(this.#folder, session);
-    const file = await open(path, "a", 0o600).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      return open(path, "a", 0o600);
-    });
-    try {
-      const bytes = Buffer.from(`\n${text}`, "utf8");
-      const { bytesWritten } = await file.write(bytes);
-      if (bytesWritten < bytes.length)
-        throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were taken`);
-    } finally {
-      await file.close();
-    }
+  async #tidy(session: string): Promise<void> {
+    const folder = sessionFolder(this.#live, session);
+    const isEmpty = await tidy(folder, this.#codec, await this.#writers.of(session));
+    if (isEmpty) await this.#writers.close(session);
   }
 }

@@ -1,23 +1,39 @@
+import { type LineCodec, PLAIN_LINES } from "./line-codec.ts";
 import type { Delta } from "./stream.ts";
 
 type Waiting = {
   lines: string[];
   bytes: number;
+  /** Deltas that the lines stand for, and the first of them. */
+  count: number;
+  first: Delta | undefined;
   /** The first of those that were left out, and how many there were. */
   dropped: { readonly first: Delta; count: number } | undefined;
   /** The file refused the last batch: nothing is tried before the next delta. */
   refused: boolean;
 };
 
+const NOTHING = { bytes: 0, count: 0, first: undefined, dropped: undefined, refused: false };
+
+export type Batch = {
+  readonly session: string;
+  readonly text: string;
+  readonly bytes: number;
+  readonly count: number;
+  readonly first: Delta | undefined;
+};
+
 /** Deltas on their way to the files, within a bound. What is over it is counted, and told once there is room. */
 export class Outgoing {
   readonly #maxBytes: number;
+  readonly #codec: LineCodec;
   readonly #waiting = new Map<string, Waiting>();
   /** Bytes that wait or are being written. */
   #bytes = 0;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, codec: LineCodec = PLAIN_LINES) {
     this.#maxBytes = maxBytes;
+    this.#codec = codec;
   }
 
   get bytes(): number {
@@ -31,25 +47,23 @@ export class Outgoing {
   }
 
   /** Takes what waits for one of the sessions that may be written now; give it back with `written` or `lost`. */
-  take(
-    mayWrite: (session: string) => boolean,
-  ): { session: string; text: string; bytes: number; count: number } | undefined {
-    for (const [session, waiting] of this.#waiting) {
-      if (waiting.refused || !mayWrite(session)) continue;
-      this.#tellDropped(waiting);
-      if (waiting.lines.length === 0) continue;
-      const batch = {
-        session,
-        text: waiting.lines.join(""),
-        bytes: waiting.bytes,
-        count: waiting.lines.length,
-      };
-      waiting.lines = [];
-      waiting.bytes = 0;
-      if (waiting.dropped === undefined) this.#waiting.delete(session);
-      return batch;
+  take(mayWrite: (session: string) => boolean): Batch | undefined {
+    for (const session of this.#waiting.keys()) {
+      const batch = mayWrite(session) ? this.takeOf(session) : undefined;
+      if (batch !== undefined) return batch;
     }
     return undefined;
+  }
+
+  takeOf(session: string): Batch | undefined {
+    const waiting = this.#waiting.get(session);
+    if (waiting === undefined || waiting.refused) return undefined;
+    this.#tellDropped(waiting);
+    const { lines, bytes, count, first, dropped } = waiting;
+    if (lines.length === 0) return undefined;
+    if (dropped === undefined) this.#waiting.delete(session);
+    else this.#waiting.set(session, { ...NOTHING, lines: [], dropped });
+    return { session, text: lines.join(""), bytes, count, first };
   }
 
   written(bytes: number): void {
@@ -57,13 +71,14 @@ export class Outgoing {
   }
 
   /** The file did not take a batch: its deltas are dropped. Told when a later delta of the session goes out. */
-  lost(batch: { session: string; bytes: number; count: number; text: string }): void {
-    this.#bytes -= batch.bytes;
-    const first = JSON.parse(batch.text.slice(0, batch.text.indexOf("\n"))) as Delta;
-    const untold = first.body.type === "dropped" ? first.body.count - 1 : 0;
-    const waiting = this.#of(batch.session);
+  lost({ session, bytes, count, first }: Batch): void {
+    this.#bytes -= bytes;
+    if (first === undefined) return;
+    const waiting = this.#of(session);
     waiting.refused = waiting.lines.length === 0;
-    this.#drop(waiting, first, batch.count + untold);
+    if (waiting.refused) this.#drop(waiting, first, count);
+    // It is missing before what waits by now.
+    else this.#put(waiting, this.#line({ ...first, body: { type: "dropped", count } }), first, count, true);
   }
 
   forget(session: string): void {
@@ -75,7 +90,7 @@ export class Outgoing {
   #of(session: string): Waiting {
     const known = this.#waiting.get(session);
     if (known !== undefined) return known;
-    const fresh: Waiting = { lines: [], bytes: 0, dropped: undefined, refused: false };
+    const fresh = { ...NOTHING, lines: [] };
     this.#waiting.set(session, fresh);
     return fresh;
   }
@@ -95,12 +110,23 @@ export class Outgoing {
   }
 
   #add(waiting: Waiting, delta: Delta): boolean {
-    const line = `${JSON.stringify(delta)}\n`;
-    const bytes = Buffer.byteLength(line);
-    if (this.#bytes + bytes > this.#maxBytes) return false;
-    waiting.lines.push(line);
-    waiting.bytes += bytes;
-    this.#bytes += bytes;
+    const line = this.#line(delta);
+    if (this.#bytes + Buffer.byteLength(line) > this.#maxBytes) return false;
+    this.#put(waiting, line, delta, delta.body.type === "dropped" ? delta.body.count : 1, false);
     return true;
+  }
+
+  #put(waiting: Waiting, line: string, delta: Delta, count: number, isFirst: boolean): void {
+    const bytes = Buffer.byteLength(line);
+    if (isFirst) waiting.lines.unshift(line);
+    else waiting.lines.push(line);
+    if (isFirst || waiting.first === undefined) waiting.first = delta;
+    waiting.bytes += bytes;
+    waiting.count += count;
+    this.#bytes += bytes;
+  }
+
+  #line(delta: Delta): string {
+    return `${this.#codec.encode(JSON.stringify(delta))}\n`;
   }
 }

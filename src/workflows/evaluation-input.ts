@@ -10,7 +10,20 @@ import type { RunResult } from "./result.ts";
 export type EvaluationRequest = EvaluationPlan & {
   /** Absent: every branch goes on with the session's conversation as it is. */
   readonly prompt?: Words;
+  /** Of single branches, in place of that; `null`: what all are asked. */
+  readonly prompts?: readonly (Words | null)[];
+  /** Where all branches begin; the session's head when absent. */
+  readonly at?: { readonly branch: string; readonly position?: number };
   readonly settings?: Partial<RunSettings>;
+};
+
+/** What branches come to that are all kept: nobody's answer is the session's. */
+export type ExplorationResult = RunResult & {
+  readonly decision: Decision;
+  /** In the order of their configurations. */
+  readonly branches: readonly EvaluatedBranch[];
+  readonly usage: Usage;
+  readonly costUsd: number;
 };
 
 /** What an evaluation gives back: the chosen branch's result, as a run of the session would have it, and the others. */

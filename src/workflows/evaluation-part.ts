@@ -8,6 +8,7 @@ import type { Allowance } from "../core/budget/amounts.ts";
 import type { EvaluationOpenedDigest, OpenedAgent, PartEnd } from "../core/evaluation/digest.ts";
 import { partStatus, shortStatus } from "../core/evaluation/progress.ts";
 import type { TaskReport } from "../core/task.ts";
+import type { Continuation } from "../schema/definition.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "./activity-options.ts";
 import type { RunSettings, StartRequest } from "./input.ts";
 import { AGENT_WORKFLOW } from "./messages.ts";
@@ -22,6 +23,7 @@ export type Part = {
   /** The stored text that it is asked; absent: it goes on with what is there. */
   readonly prompt: string | undefined;
   readonly share: Allowance;
+  readonly explores?: true;
 };
 
 export type EndedPart = { readonly end: PartEnd; readonly report: TaskReport | undefined };
@@ -35,7 +37,7 @@ export function partWorkflow(session: string, name: string): string {
 export function performPart(
   workflow: string,
   session: string,
-  { name, agent, at, prompt, share }: Part,
+  { name, agent, at, prompt, share, explores }: Part,
   { evaluation, parentLoopId }: EvaluationOpenedDigest,
   settings: RunSettings,
 ): Promise<EndedPart> {
@@ -46,10 +48,9 @@ export function performPart(
     settings,
     share,
     within: { session, evaluation, number, at, ...parent },
-    ...(prompt === undefined
-      ? { continuation: { kind: { type: "default" }, at } }
-      : // Every loop has a message of its own: ids are unique in a session.
-        { prompt: { id: `${evaluation}.${number}`, ref: prompt } }),
+    ...(prompt === undefined || explores === true ? { continuation: { kind: kindOf(explores), at } } : {}),
+    // Every loop has a message of its own: ids are unique in a session.
+    ...(prompt === undefined ? {} : { prompt: { id: `${evaluation}.${number}`, ref: prompt } }),
   };
   return startChild(AGENT_WORKFLOW, {
     workflowId: workflow,
@@ -65,6 +66,10 @@ export function performPart(
       (result) => ended(loopId, result),
       (error) => failed(loopId, error),
     );
+}
+
+function kindOf(explores: true | undefined): Continuation["kind"] {
+  return explores === true ? { type: "branch", tag: new Date().toISOString() } : { type: "default" };
 }
 
 function ended(loopId: string, { outcome, report }: RunResult): EndedPart {

@@ -27,6 +27,8 @@ type World = {
   readonly steps: Steps;
   readonly tell: (news: Partial<EvaluationProgress>) => void;
   readonly read: () => EvaluationProgress;
+  /** All branches are kept: each is one of the conversation's. */
+  readonly explores: boolean;
 };
 
 const JUDGE = "judge";
@@ -77,7 +79,8 @@ export class Comparison {
   }
 
   async #branch(index: number, agent: OpenedAgent, reservation: Reservation | undefined): Promise<void> {
-    const { at, prompt } = this.#opened;
+    const { at } = this.#opened;
+    const prompt = agent.prompt ?? this.#opened.prompt;
     const show = (part: PartProgress): void => {
       const parts = this.#world.read().branches;
       this.#world.tell({ branches: parts.map((one, place) => (place === index ? part : one)) });
@@ -85,7 +88,7 @@ export class Comparison {
     const begun = this.#world.read().branches[index] as PartProgress;
     const name = branchName(index);
     const { end, report, wasRefused } = await this.#perform(
-      { name, agent, at, prompt },
+      { name, agent, at, prompt, ...(this.#world.explores ? { explores: true as const } : {}) },
       reservation,
       begun,
       show,

@@ -9,10 +9,11 @@ import {
 import { EMPTY_OUTBOX } from "../core/outbox.ts";
 import { shownBriefly } from "../core/redact.ts";
 import type { PersonMessage } from "../core/state.ts";
-import type { EvaluationRequest, EvaluationResult } from "./evaluation-input.ts";
+import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
 import { listenToEvaluation } from "./evaluation-listen.ts";
 import { Comparison } from "./evaluation-parts.ts";
 import { StepFailed, Steps } from "./evaluation-steps.ts";
+import { keptResult, placed } from "./exploration.ts";
 import { messageFrom, settingsFrom } from "./input.ts";
 import { UNREADABLE } from "./payload-converter.ts";
 import { orFailed, type RunResult, runFailed } from "./result.ts";
@@ -22,14 +23,14 @@ import { showcaseOf } from "./shown.ts";
 const SHOWN_BYTES = 200;
 
 /** Runs several agents side by side from where a session stands, and goes on with one of them (PAR-01). */
-export async function evaluation(request: EvaluationRequest): Promise<EvaluationResult> {
+export async function evaluation(request: EvaluationRequest): Promise<EvaluationResult | ExplorationResult> {
   return await CancellationScope.nonCancellable(() => evaluate(request, CancellationScope.current().parent));
 }
 
 async function evaluate(
   request: EvaluationRequest,
   outside: CancellationScope | undefined,
-): Promise<EvaluationResult> {
+): Promise<EvaluationResult | ExplorationResult> {
   // Fails the task, not the run: a worker that can read it may come.
   if (request === (UNREADABLE as unknown as EvaluationRequest))
     throw new TypeError("What this evaluation was started with cannot be read");
@@ -85,14 +86,21 @@ async function evaluate(
     throw runFailed({ session, branch: "", outcome } satisfies RunResult, outcome);
   }
 
-  async function compared(): Promise<EvaluationResult> {
+  async function compared(): Promise<EvaluationResult | ExplorationResult> {
     const asked = prompt === undefined ? {} : { prompt };
     const opened = await steps.perform(
       "open-evaluation",
-      { agents, strategy, ...asked, ...(limits === undefined ? {} : { limits }) },
+      { agents, strategy, ...asked, ...placed(request), ...(limits === undefined ? {} : { limits }) },
       `${agents?.length ?? 0} branches`,
     );
-    const comparison = new Comparison(opened, { session, settings, steps, tell, read: () => progress });
+    const comparison = new Comparison(opened, {
+      session,
+      settings,
+      steps,
+      tell,
+      read: () => progress,
+      explores: strategy.type === "keep",
+    });
     await comparison.run(work);
     const name = strategy.type === "custom" ? { name: strategy.name } : {};
     tell({ phase: "deciding" });
@@ -107,7 +115,9 @@ async function evaluate(
       progress.strategy,
     );
     tell({ phase: "ended", decision: decided.decision, outcome: decided.outcome });
-    return resultOf(decided, opened.at.branch);
+    return strategy.type === "keep"
+      ? keptResult(session, decided, opened.at.branch)
+      : resultOf(decided, opened.at.branch);
   }
 
   /** Words that came for the session wait in its inbox, until an activation has brought none. */

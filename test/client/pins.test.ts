@@ -25,6 +25,7 @@ test("pin: the search attributes that are set at the start are all of those that
 test("pin: the values that the package exports [PAR-14]", () => {
   expect(Object.keys(client).sort()).toEqual([
     "Evaluation",
+    "Exploration",
     "FileSessionStore",
     "Holdfast",
     "HoldfastError",

@@ -1,70 +1,11 @@
 import { expect, test } from "vitest";
 import { type News, Recorded } from "../../src/client/recorded.ts";
-import type { AgentMessage } from "../../src/schema/message.ts";
-import type { EventBody, LoopEvent } from "../../src/schema/record.ts";
-import type { Delta, DeltaBody } from "../../src/stream/stream.ts";
 import type { EvaluationRecord } from "../../src/transcript/evaluation.ts";
 import type { LoopRecord } from "../../src/transcript/loop.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { answer, Book, delta, NO_USAGE } from "./book.ts";
 
-const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
-
-function answer(turnIndex: number, loopId: string): AgentMessage {
-  return {
-    role: "assistant",
-    content: [{ type: "text", text: `answer ${turnIndex}` }],
-    stopReason: "stop",
-    model: "m",
-    provider: "p",
-    usage: NO_USAGE,
-    timestamp: 0,
-    turnId: { loopId, turnIndex },
-  };
-}
-
-/** A transcript that is written to by the test. */
-class Book {
-  readonly records: LoopRecord[] = [];
-  readonly written = new Map<string, LoopEvent[]>();
-  readonly messages: AgentMessage[] = [];
-  evaluations: EvaluationRecord[] = [];
-
-  loop(loopId: string, facts: Partial<LoopRecord> = {}): void {
-    this.records.push({
-      loopId,
-      session: "s",
-      kind: { type: "initial" },
-      definitionHash: "h",
-      model: "m",
-      branch: "main",
-      from: 0,
-      status: "running",
-      startedAtMs: 0,
-      ...facts,
-    });
-    this.written.set(loopId, []);
-  }
-
-  event(loopId: string, body: EventBody): void {
-    const events = this.written.get(loopId)!;
-    events.push({ loopId, sequence: events.length, atMs: 0, body });
-  }
-
-  get transcript(): Transcript {
-    return {
-      loops: async () => this.records,
-      evaluations: async () => this.evaluations,
-      events: async (loopId: string, from: number) => this.written.get(loopId)!.slice(from),
-      entries: async (_session: string, _branch: string, from: number, to: number) =>
-        this.messages
-          .map((message, position) => ({ position, message, origin: "model" as const, tokens: 0 }))
-          .slice(from, to),
-    } as unknown as Transcript;
-  }
-
-  recorded(): Recorded {
-    return new Recorded(async () => this.transcript, "s");
-  }
+function follow(book: Book): Recorded {
+  return new Recorded(async () => book.transcript, "s");
 }
 
 async function begin(recorded: Recorded, from: "loop" | "session" | "now", since?: Date): Promise<void> {
@@ -112,25 +53,9 @@ function closed(id: string): Partial<EvaluationRecord> {
   };
 }
 
-function delta(loopId: string, turn: number, body: DeltaBody): Delta {
-  return {
-    session: "s",
-    run: "r",
-    loopId,
-    turn,
-    command: 1,
-    call: 0,
-    generation: 1,
-    attempt: 1,
-    sequence: 0,
-    atMs: 0,
-    body,
-  };
-}
-
 test("every event comes once, across loops, with the message that it names", async () => {
   const book = new Book();
-  const recorded = book.recorded();
+  const recorded = follow(book);
   await begin(recorded, "session", undefined);
   expect(await news(recorded)).toEqual([]);
   book.loop("one");
@@ -157,7 +82,7 @@ test("a loop that ended before the open run began is not shown to who follows th
   const book = new Book();
   book.loop("old", { status: "completed", endedAtMs: 1_000 });
   book.event("old", { type: "AgentStart", kind: { type: "initial" } });
-  const recorded = book.recorded();
+  const recorded = follow(book);
   await begin(recorded, "loop", new Date(2_000));
   book.loop("new");
   book.event("new", { type: "AgentStart", kind: { type: "default" } });
@@ -170,7 +95,7 @@ test("with no run open, the newest loop is shown whole", async () => {
   book.loop("first", { status: "completed", endedAtMs: 1_000 });
   book.loop("last", { status: "completed", endedAtMs: 2_000 });
   book.event("last", { type: "AgentStart", kind: { type: "default" } });
-  const recorded = book.recorded();
+  const recorded = follow(book);
   await begin(recorded, "loop", undefined);
   expect(await news(recorded)).toEqual(["last:0:AgentStart"]);
 });
@@ -179,7 +104,7 @@ test("from now on: the loop that runs goes on behind what is recorded", async ()
   const book = new Book();
   book.loop("one");
   book.event("one", { type: "AgentStart", kind: { type: "initial" } });
-  const recorded = book.recorded();
+  const recorded = follow(book);
   await begin(recorded, "now", new Date(0));
   book.event("one", { type: "TurnStart", turn: 0, trigger: "user" });
   expect(await news(recorded)).toEqual(["one:1:TurnStart"]);
@@ -187,7 +112,7 @@ test("from now on: the loop that runs goes on behind what is recorded", async ()
 
 test("live output is shown until what it is a part of is recorded", async () => {
   const book = new Book();
-  const recorded = book.recorded();
+  const recorded = follow(book);
   await begin(recorded, "session", undefined);
   const text = async (turn: number) => recorded.isOpen(delta("one", turn, { type: "text", text: "x" }));
   const output = async (toolCallId: string) =>
@@ -223,7 +148,7 @@ test("the loops of an evaluation are watched together, between its brackets, and
   book.evaluations = [evaluation("e")];
   open("e.1", { evaluation: "e", startedAtMs: 2_100 });
   open("e.2", { evaluation: "e", startedAtMs: 2_100 });
-  const recorded = book.recorded();
+  const recorded = follow(book);
   await begin(recorded, "loop", new Date(1_900));
   expect(await news(recorded)).toEqual(["ParallelLoopStart", "e.1:0:AgentStart", "e.2:0:AgentStart"]);
   book.evaluations = [evaluation("e", { warning: "too large" })];
@@ -243,7 +168,7 @@ test("who watches the newest loop is told nothing of an evaluation before it, ho
   book.loop("cut-off.1", { evaluation: "cut-off", startedAtMs: 2_600, status: "aborted", endedAtMs: 4_000 });
   book.loop("new", { startedAtMs: 5_000 });
   book.event("new", { type: "AgentStart", kind: { type: "initial" } });
-  const recorded = book.recorded();
+  const recorded = follow(book);
   await begin(recorded, "loop", new Date(4_900));
   expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
 });
@@ -255,7 +180,7 @@ test("who begins with what comes now is told of branches that are at work, not o
     book.loop(loopId, { evaluation: "e", startedAtMs: 2_100 });
     book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
   }
-  const recorded = book.recorded();
+  const recorded = follow(book);
   await begin(recorded, "now", new Date(1_900));
   expect(await news(recorded)).toEqual([]);
   book.event("e.1", { type: "TurnStart", turn: 0, trigger: "user" });

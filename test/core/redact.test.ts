@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { redact, shownBriefly } from "../../src/core/redact.ts";
+import { redact, redactWhole, redactWords, shownBriefly } from "../../src/core/redact.ts";
+import { CORPUS, HARMLESS } from "./secret-shapes.ts";
 
 const TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3.SflKxwRJSMeKKF2QT4";
 
@@ -24,6 +25,53 @@ describe("what looks like a key is not shown [DBG-03]", () => {
   });
 });
 
+describe("a corpus of keys [DBG-03]", () => {
+  test("is large enough to mean something", () => {
+    expect(CORPUS.length).toBeGreaterThan(100);
+    for (const [, text, secret] of CORPUS) expect(text).toContain(secret);
+  });
+
+  test.each(CORPUS)("%s", (_, text, secret) => {
+    for (const said of [text, `"${text}"`, `x\n${text}\ny`, `(${text})`, `${text}, ${text}`]) {
+      expect(redact(said)).not.toContain(secret);
+      expect(redactWhole(said)).not.toContain(secret);
+      expect(shownBriefly(said, 4000)).not.toContain(secret);
+    }
+    expect(redact(text)).toContain("***");
+  });
+
+  test.each(HARMLESS)("%s is no key", (text) => {
+    expect(redact(text)).toBe(text);
+  });
+
+  test("of an address, what is no secret stays readable", () => {
+    const [, url = ""] = CORPUS.find(([name]) => name === "PostgreSQL URL") ?? [];
+    expect(redact(url)).toBe("postgres://me:***@db.example:5432/x");
+  });
+
+  test("in the words of a command the secret stands behind its flag", () => {
+    expect(redactWords(["deploy", "--password", "hunter22", "--api-key", "-v", "ok"])).toEqual([
+      "deploy",
+      "--password",
+      "***",
+      "--api-key",
+      "-v",
+      "ok",
+    ]);
+  });
+
+  test("a long output is gone through whole, and no key is cut in two by its length", () => {
+    const [, , key = ""] = CORPUS[0] ?? [];
+    const filler = "some words of an output\n".repeat(2_700);
+    for (let shift = 0; shift < 40; shift += 3) {
+      const text = `${filler}${"y".repeat(shift * 20)}\n${key}\n${filler}${key}`;
+      const cleaned = redactWhole(text);
+      expect(cleaned).not.toContain(key.slice(0, 30));
+      expect(cleaned).toBe(text.replaceAll(key, "***"));
+    }
+  });
+});
+
 /** Hundreds of thousands of characters; what is looked at once takes some milliseconds, what is looked at again and again takes minutes. */
 const LENGTH = 300_000;
 
@@ -38,6 +86,23 @@ test.each([
   "eyJaaaaaaaaaaa.",
   "eyJ.",
   "-----BEGIN A",
+  "://a:",
+  "://",
+  "a@",
+  "?key=",
+  " --token ",
+  "M",
+  "MMMMMMMMMMMMMMMMMMMMMMMMM.",
+  "login a password ",
+  "cookie: ",
+  "authorization: a ",
+  'secret="',
+  "secret='a",
+  "hv" + "s.aaaaaaaaaaaaaaaa.",
+  "sk-a ",
+  "0Q~",
+  "AA:AA",
+  "1234567890",
 ])("a long text of %j does not hold up who looks through it [DBG-03]", (part) => {
   const text = part.repeat(LENGTH / part.length);
   const begunAt = performance.now();

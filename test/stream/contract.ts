@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Delta, StreamHub } from "../../src/stream/stream.ts";
+import { eventually } from "../../src/testing/eventually.ts";
 
 /** A hub for one test. `second` opens the same place again, as another process would. */
 export type HubBench = {
   readonly hub: StreamHub;
   second(): Promise<StreamHub>;
+  /** Whether nothing that was shown is left where the hub keeps it; announcements may be. */
+  isEmpty(): Promise<boolean>;
   dispose(): Promise<void>;
 };
 
@@ -171,6 +174,161 @@ export function hubContract(name: string, make: () => Promise<HubBench>): void {
       }
       expect(seen).toEqual([0, 1, 2, 10, 11]);
       await hub.forget("nobody");
+    });
+
+    const recorded = (sequence: number, over: "all" | readonly string[], of: Partial<Delta> = {}) =>
+      hub.publish(delta(sequence, { body: { type: "recorded", sequence: 1, over }, ...of }));
+    const shown = async (session = "s") =>
+      (await hub.snapshot(session)).deltas.map(({ delta: { body } }) =>
+        "text" in body ? body.text : body.type,
+      );
+
+    test("a snapshot is what was shown so far, pieces joined, and the rest comes behind its offset", async () => {
+      expect(await hub.snapshot("s")).toEqual({ deltas: [], offset: 0 });
+      const body = (text: string, type: "text" | "thinking" = "text") => ({ body: { type, text } as const });
+      hub.publish(delta(0, { body: { type: "attempt" } }));
+      hub.publish(delta(1, body("hm", "thinking")));
+      hub.publish(delta(2, body("m", "thinking")));
+      hub.publish(delta(3, body("One ")));
+      hub.publish(delta(4, body("two ")));
+      hub.publish(delta(5, body("three ")));
+      await hub.flush();
+      expect(await shown()).toEqual(["attempt", "hmm", "One two three "]);
+      const { deltas, offset } = await hub.snapshot("s");
+      expect(deltas.at(-1)).toMatchObject({ offset, delta: { sequence: 5 } });
+      hub.publish(delta(6, body("four")));
+      expect(await next(hub, 1, offset)).toMatchObject({ sequences: [6] });
+    });
+
+    test("a snapshot up to an offset, and what comes behind that offset, are together all of it", async () => {
+      publish(0, 30);
+      await hub.flush();
+      const { offsets } = await next(hub, 30);
+      const whole = Array.from({ length: 30 }, (_, index) => `word ${index}`).join("");
+      for (const [index, to] of offsets.entries()) {
+        const { deltas, offset } = await hub.snapshot("s", { to });
+        expect(offset).toBe(to);
+        const [only] = deltas;
+        const text = only?.delta.body.type === "text" ? only.delta.body.text : "";
+        expect(whole.startsWith(text) && text.endsWith(`word ${index}`)).toBe(true);
+      }
+    });
+
+    test("a snapshot leaves out what a newer attempt has made void", async () => {
+      const attempt = (number: number, generation = 1) => ({ attempt: number, generation });
+      publish(0, 3);
+      hub.publish(delta(0, { ...attempt(2), body: { type: "attempt" } }));
+      publish(3, 4);
+      publish(1, 3, attempt(2));
+      await hub.flush();
+      expect(await shown()).toEqual(["attempt", "word 1word 2"]);
+      hub.publish(delta(0, { ...attempt(1, 2), body: { type: "attempt" } }));
+      await hub.flush();
+      expect(await shown()).toEqual(["attempt"]);
+    });
+
+    test("what is recorded is not kept: an answer, a call's output, all of a turn", async () => {
+      const output = (toolCallId: string) =>
+        ({ body: { type: "tool-output", toolCallId, toolName: "bash", text: toolCallId } }) as const;
+      publish(0, 2);
+      hub.publish(delta(2, output("a")));
+      hub.publish(delta(3, output("b")));
+      publish(4, 5, { loopId: "another" });
+      recorded(5, []);
+      const expectKept = async (...texts: string[]) => {
+        await hub.flush();
+        await eventually(async () => (await shown()).join() === texts.join(), {
+          what: `only ${texts.join()}`,
+        });
+      };
+      await expectKept("a", "b", "word 4");
+      recorded(6, ["a"]);
+      await expectKept("b", "word 4");
+      recorded(7, "all");
+      publish(8, 9);
+      await expectKept("word 4", "word 8");
+      recorded(9, "all");
+      recorded(10, "all", { loopId: "another" });
+      await expectKept();
+      await eventually(bench.isEmpty, { what: "the removal of what is recorded" });
+    });
+
+    test("offsets go on where they were when all that was kept is gone, for every process", async () => {
+      let last = 0;
+      for (let round = 0; round < 5; round++) {
+        const writer = round % 2 === 0 ? hub : await bench.second();
+        writer.publish(delta(round));
+        await writer.flush();
+        const { offsets } = await next(hub, 1, last);
+        expect(offsets[0]).toBeGreaterThan(last);
+        last = offsets[0] ?? 0;
+        writer.publish(delta(0, { body: { type: "recorded", sequence: 1, over: "all" } }));
+        await writer.flush();
+        await eventually(bench.isEmpty, { what: "the removal of what is recorded" });
+        expect((await hub.snapshot("s")).offset).toBeGreaterThanOrEqual(last);
+        if (writer !== hub) await writer.close();
+      }
+    });
+
+    test("while several processes publish and remove what is recorded, nobody loses what is not", async () => {
+      const other = await bench.second();
+      const end = new AbortController();
+      const seen = new Map<string, number[]>([
+        ["one", []],
+        ["two", []],
+      ]);
+      let offset = 0;
+      const total = 1200;
+      const watching = (async () => {
+        for await (const { offset: at, delta: one } of hub.watch({ session: "s", signal: end.signal })) {
+          expect(at).toBeGreaterThan(offset);
+          offset = at;
+          if (one.body.type !== "recorded") seen.get(one.loopId)?.push(one.sequence);
+          const [first = [], second = []] = seen.values();
+          if (first.at(-1) === total - 1 && second.at(-1) === total - 1) end.abort();
+        }
+      })();
+      for (let sequence = 0; sequence < total; sequence++) {
+        // The first says often that what it has shown is recorded; the second only in the end.
+        hub.publish(delta(sequence, { loopId: "one" }));
+        other.publish(delta(sequence, { loopId: "two" }));
+        if (sequence % 100 === 99) recorded(sequence, "all", { loopId: "one" });
+        if (sequence % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await watching;
+      expect(seen.get("two")).toEqual(Array.from({ length: total }, (_, index) => index));
+      // Of what is over something may be missing for who is behind; it comes in order.
+      expect(seen.get("one")).toEqual([...(seen.get("one") ?? [])].sort((a, b) => a - b));
+      await eventually(
+        async () => (await hub.snapshot("s")).deltas.every(({ delta: { loopId } }) => loopId === "two"),
+        { what: "the removal of what is recorded" },
+      );
+      await other.close();
+    });
+
+    test("a slow watcher is given what it can take, and holds up nobody", async () => {
+      const slow = hub.watch({ session: "s", signal: new AbortController().signal })[Symbol.asyncIterator]();
+      publish(0, 10);
+      await hub.flush();
+      expect((await slow.next()).value.delta.sequence).toBe(0);
+      publish(10, 5000);
+      await hub.flush();
+      const quick = await next(hub, 5000);
+      expect(quick.sequences).toHaveLength(5000);
+      for (let sequence = 1; sequence < 5000; sequence++)
+        expect((await slow.next()).value.delta.sequence).toBe(sequence);
+      await slow.return?.(undefined);
+    });
+
+    test("a hundred watchers of one session see the same", async () => {
+      const watching = Array.from({ length: 100 }, () => next(hub, 500));
+      for (let sequence = 0; sequence < 500; sequence += 50) {
+        publish(sequence, sequence + 50);
+        await hub.flush();
+      }
+      const [first, ...others] = await Promise.all(watching);
+      expect(first?.sequences).toEqual(Array.from({ length: 500 }, (_, index) => index));
+      for (const one of others) expect(one).toEqual(first);
     });
 
     test("watching ends with its signal and with the hub", async () => {

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { PLAIN_LINES } from "../../src/stream/line-codec.ts";
 import { LocalHub } from "../../src/stream/local-hub.ts";
 import { NullHub } from "../../src/stream/null-hub.ts";
+import { deltasBehind } from "../../src/stream/segment-reader.ts";
+import { firstBase, segmentPath, segmentsIn } from "../../src/stream/segments.ts";
 import { delta, hubContract, next } from "./contract.ts";
 
 hubContract("LocalHub", async () => {
@@ -14,6 +17,7 @@ hubContract("LocalHub", async () => {
   return {
     hub,
     second: async () => new LocalHub(dir),
+    isEmpty: async () => (await bytesIn(dir)) === 0,
     dispose: async () => {
       await hub.close();
       await rm(dir, { recursive: true, force: true });
@@ -32,27 +36,28 @@ describe("the files of LocalHub", () => {
     await hub.close();
     await rm(dir, { recursive: true, force: true });
   });
-  const file = () => join(dir, "live", "s.jsonl");
+  const folder = () => join(dir, "live", "s");
+  const newest = async () => segmentPath(folder(), (await segmentsIn(folder())).at(-1) ?? 0);
 
   test("a line that a dying writer has cut off spoils no other", async () => {
     hub.publish(delta(0));
     await hub.flush();
-    await appendFile(file(), JSON.stringify(delta(1)).slice(0, 40));
+    await appendFile(await newest(), JSON.stringify(delta(1)).slice(0, 40));
     const watching = next(hub, 2);
     hub.publish(delta(2));
     expect((await watching).sequences).toEqual([0, 2]);
   });
 
   test("a line that is not whole yet is seen once it is", async () => {
-    await mkdir(join(dir, "live"));
+    const file = segmentPath(folder(), await firstBase(folder()));
     const line = `${JSON.stringify(delta(0, { body: { type: "text", text: "ä€😀" } }))}\n`;
     const bytes = Buffer.from(line);
-    await writeFile(file(), bytes.subarray(0, bytes.length - 6));
+    await writeFile(file, bytes.subarray(0, bytes.length - 6));
     const end = new AbortController();
     const watching = (async () => {
       for await (const { delta: seen } of hub.watch({ session: "s", signal: end.signal })) return seen.body;
     })();
-    await appendFile(file(), bytes.subarray(bytes.length - 6));
+    await appendFile(file, bytes.subarray(bytes.length - 6));
     expect(await watching).toEqual({ type: "text", text: "ä€😀" });
     end.abort();
   });
@@ -72,7 +77,7 @@ describe("the files of LocalHub", () => {
     await small.flush();
     small.publish(delta(50));
     await small.flush();
-    const lines = await linesOf(file());
+    const lines = await linesIn(folder());
     const kept = lines.filter(({ body }) => body.type === "text").map(({ sequence }) => sequence);
     const at = lines.findIndex(({ body }) => body.type === "dropped");
     expect(kept).toEqual([...Array.from({ length: at }, (_, index) => index), 50]);
@@ -82,14 +87,14 @@ describe("the files of LocalHub", () => {
 
   test("a file that cannot be written fails nobody; what is missing is announced when it can be", async () => {
     await mkdir(join(dir, "live"));
-    await mkdir(file());
+    await writeFile(folder(), "");
     hub.publish(delta(0));
     hub.publish(delta(1));
     await hub.flush();
-    await rm(file(), { recursive: true });
+    await rm(folder());
     hub.publish(delta(2));
     await hub.flush();
-    expect(await linesOf(file())).toMatchObject([
+    expect(await linesIn(folder())).toMatchObject([
       { sequence: 0, body: { type: "dropped", count: 2 } },
       { sequence: 2, body: { type: "text" } },
     ]);
@@ -128,7 +133,7 @@ describe("the files of LocalHub", () => {
     await once(child, "exit");
     hub.publish(delta(1_000_000));
     await hub.flush();
-    const { length } = await linesOf(file());
+    const { length } = await linesIn(folder());
     expect(length).toBeGreaterThan(200);
     const { sequences } = await next(hub, length);
     expect(sequences).toEqual([...Array.from({ length: length - 1 }, (_, index) => index), 1_000_000]);
@@ -143,14 +148,17 @@ test("NullHub keeps nothing and ends its watchers", async () => {
   for await (const _ of hub.watch({ session: "s", signal: AbortSignal.abort() })) expect.unreachable();
 });
 
-async function linesOf(path: string) {
+/** Of all files of live output. */
+async function bytesIn(dir: string): Promise<number> {
+  const files = await readdir(join(dir, "live"), { recursive: true, withFileTypes: true });
+  const sizes = await Promise.all(
+    files.filter((one) => one.isFile()).map(async (one) => (await stat(join(one.parentPath, one.name))).size),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function linesIn(folder: string) {
   const whole: ReturnType<typeof delta>[] = [];
-  for (const line of (await readFile(path, "utf8")).split("\n")) {
-    try {
-      whole.push(JSON.parse(line));
-    } catch {
-      // Empty, or cut off.
-    }
-  }
+  for await (const one of deltasBehind(folder, PLAIN_LINES)) whole.push(one.delta);
   return whole;
 }

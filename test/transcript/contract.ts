@@ -16,6 +16,8 @@ import { answer, entry, event, NOTHING, opening, step, texts, USAGE, write } fro
 /** A store for one test. `second` opens what `transcript` holds once more, as another process would. */
 export type Bench = {
   readonly transcript: Transcript;
+  /** What is said is sealed, so that nobody finds it by its words. */
+  readonly isSealed?: boolean;
   second(): Promise<Transcript>;
   dispose(): Promise<void>;
 };

@@ -77,7 +77,9 @@ export function evaluationContract(make: () => Promise<Bench>): void {
         loops: 0,
         headBranch: "main",
       });
-      const again = evaluating({ step: step({ run: "e", number: 0, generation: 2, process: "p2" }) });
+      const again = evaluating({
+        step: step({ run: "e", number: 0, kind: "open-evaluation", generation: 2, process: "p2" }),
+      });
       expect(await transcript.openEvaluation(again)).toEqual(opened);
       expect(await transcript.evaluations("s")).toHaveLength(1);
     });

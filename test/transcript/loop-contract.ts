@@ -57,7 +57,7 @@ export function loopContract(make: () => Promise<Bench>): void {
     test("the same opening asked again gives the same answer and writes nothing", async () => {
       const first = await transcript.openLoop(opening());
       const again = await transcript.openLoop(
-        opening({ step: step({ number: 0, generation: 2, process: "p2" }) }),
+        opening({ step: step({ number: 0, kind: "open-loop", generation: 2, process: "p2" }) }),
       );
       expect(again).toEqual(first);
       expect(await transcript.loops("s")).toHaveLength(1);

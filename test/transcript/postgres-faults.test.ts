@@ -111,7 +111,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"]);
   });
 
-  test.each(["INSERT INTO steps", "SELECT generation"])(
+  test.each(["INSERT INTO steps", "SELECT kind"])(
     "a connection that is cut at %s: the write is made again, and a read too",
     async (word) => {
       const transcript = await opened({}, throughProxy());

@@ -10,11 +10,16 @@ import { entry, message, NOTHING, opening, step, texts, write } from "./story.ts
 describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", () => {
   const bench = PostgresBench.forEachTest();
 
-  transcriptContract("PostgresTranscript", async () => ({
-    transcript: await bench.opened(),
-    second: () => PostgresTranscript.open({ url: bench.url }),
-    dispose: async () => undefined,
-  }));
+  let made = 0;
+
+  transcriptContract("PostgresTranscript", async () => {
+    const url = bench.withParameters({ schema: `${bench.schema}_${made++}` });
+    return {
+      transcript: await bench.opened({ url }),
+      second: () => PostgresTranscript.open({ url }),
+      dispose: async () => undefined,
+    };
+  });
 
   describe("several processes on one database", () => {
     test("three processes write at once: every step is claimed once, every entry is there", async () => {
@@ -26,7 +31,7 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
         await Promise.all(Array.from({ length: 60 }, async (_, number) => {
           const step = { session: "s", run: "r1", number: number + 1, call: 0, kind: "t", generation: 1,
             process: "${name}", activityId: "1" };
-          const place = { loopId: "${loopId}", branch: "main", base: number + 1 };
+          const place = { loopId: "${loopId}", branch: "main", base: 1 };
           const claimed = await transcript.claim(step, place, { entries: [], events: [] }, 1);
           if (claimed.type === "stored" || claimed.executions > 1) return;
           mine += 1;
@@ -51,7 +56,7 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
       const sleeper = postgresChild(
         bench.url,
         `const transcript = await PostgresTranscript.open({ url });
-         const step = { session: "s", run: "r1", number: 1, call: 0, kind: "t", generation: 1, process: "asleep" };
+         const step = { session: "s", run: "r1", number: 1, call: 0, kind: "model", generation: 1, process: "asleep" };
          const place = { loopId: "${loopId}", branch: "main", base: 1 };
          const outbox = { entries: [], events: [] };
          await transcript.claim(step, place, outbox, 1);

@@ -7,7 +7,7 @@ import {
   updateDefinitionUpdate,
 } from "../../src/workflows/messages.ts";
 import { childOf, family, task } from "./support/family.ts";
-import { shownLive } from "./support/shown-live.ts";
+import { watchLive } from "./support/shown-live.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 import { textsIn } from "./support/texts-in.ts";
 
@@ -218,8 +218,9 @@ describe("a sub-agent [SUB-01]", () => {
         { text: "All is well" },
       ],
     });
+    const live = watchLive(stage, parent);
     await parent.run("Go");
-    const shown = await shownLive(stage, parent);
+    const shown = await live.all();
     const told = shown.flatMap(({ body }) =>
       body.type === "tool-output" && body.toolName === "talker" ? [body.text] : [],
     );

@@ -7,7 +7,7 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
 import type { Session } from "./support/session.ts";
-import { shownLive } from "./support/shown-live.ts";
+import { watchLive } from "./support/shown-live.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 import { keepWarnings } from "./support/warnings.ts";
 
@@ -106,8 +106,9 @@ describe("what a tool says while it runs", () => {
       replies: [{ toolCalls: [{ name: "talk", arguments: {} }] }, { text: "Done." }],
       agent: { tools: ["talk"] },
     });
+    const shown = watchLive(stage, session);
     await session.run("Go");
-    const deltas = await shownLive(stage, session);
+    const deltas = await shown.all();
     const calls = (await session.events()).flatMap(({ sequence, body }) =>
       body.type === "ToolExecutionEnd" ? [{ sequence, toolCallId: body.toolCallId }] : [],
     );

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { backup } from "../../client/backup.ts";
 import { restore } from "../../client/restore.ts";
+import { databaseUrl } from "../../config/database.ts";
 import { homeAt } from "../../config/home.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -50,6 +51,7 @@ End everything that used the original first: two servers would carry on the same
 
 async function make(context: Context, folder: string): Promise<number> {
   const home = homeAt(context.options.home);
+  mustBeEmbedded(context.options.database);
   const manifest = await backup({ home, folder, version: packageVersion() });
   if (context.json) context.printJson({ type: "backup", folder: resolve(folder), ...manifest });
   else {
@@ -80,6 +82,14 @@ async function putBack(context: Context, folder: string, only: "transcript" | "s
     context.print(`next        holdfast dev --home ${home.folder}`);
   }
   return EXIT.ok;
+}
+
+/** A database has its own ways to be backed up, and they are better. */
+function mustBeEmbedded(named: string | undefined): void {
+  if (databaseUrl(named) === undefined) return;
+  throw new UsageError(
+    "The transcript lies in a database (HOLDFAST_DATABASE_URL): back it up with the database's own means, Temporal's store first (docs/operations.md)",
+  );
 }
 
 function onlyFrom(text: string | undefined): "transcript" | "server" | undefined {

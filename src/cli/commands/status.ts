@@ -1,11 +1,12 @@
 import type { Command } from "commander";
-import type { PartProgress, PendingActivity, Session, SessionStatus } from "../../client/index.ts";
+import type { PartProgress, Session, SessionStatus } from "../../client/index.ts";
 import { budgetLine } from "../../core/budget-shown.ts";
 import { childLine, inNumbers } from "../../core/dashboard.ts";
 import { waitingRows } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, GlobalOptions } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { pendingLines } from "../pending-view.ts";
 import { count, describeCost, describeOutcome, shortened } from "../words.ts";
 
 type Row = readonly [string, string];
@@ -86,7 +87,7 @@ function rowsOf(status: SessionStatus): readonly Row[] {
     ["started", status.startedAt?.toISOString()],
     ["closed", status.closedAt?.toISOString()],
     ...partsOf(status),
-    ...status.pending.map((activity) => ["pending", describePending(activity)] as const),
+    ...pendingLines(status, Date.now()).map((line) => ["pending", line] as const),
   ];
   return rows.filter((row): row is Row => row[1] !== undefined && row[1] !== "");
 }
@@ -100,13 +101,4 @@ function partsOf({ branches = [], judge }: SessionStatus): readonly Row[] {
 function describePart({ agent, model, status, turns, costUsd, workflow }: PartProgress): string {
   const parts = [shortened(agent, 60), model, status, count(turns, "turn"), describeCost(costUsd)];
   return [...parts, ...(workflow === undefined ? [] : [workflow])].join(" · ");
-}
-
-function describePending(activity: PendingActivity): string {
-  const { type, state, attempt, maxAttempts, lastFailure, nextAttemptAt } = activity;
-  const of = maxAttempts === undefined ? "" : ` of ${maxAttempts}`;
-  const again =
-    nextAttemptAt === undefined || attempt === 1 ? "" : `, next at ${nextAttemptAt.toISOString()}`;
-  const failure = lastFailure === undefined ? "" : `; last failure: ${shortened(lastFailure, 300)}`;
-  return `${type}: ${state}, attempt ${attempt}${of}${again}${failure}`;
 }

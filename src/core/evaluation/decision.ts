@@ -2,10 +2,10 @@ import { type BranchOutcome, isUsable } from "./branch-outcome.ts";
 
 /** Which branch an evaluation goes on with, and why. */
 export type Decision = {
-  /** The branch's index, from 0. */
+  /** The branch's index, from 0; -1 where none was to be chosen. */
   readonly selected: number;
-  /** `fallback`: the strategy gave no usable choice. */
-  readonly by: "strategy" | "fallback";
+  /** `fallback`: the strategy gave no usable choice. `nobody`: all branches are kept. */
+  readonly by: "strategy" | "fallback" | "nobody";
   /** Whole sentences for people; branches are counted from 1. */
   readonly reason: string;
 };
@@ -34,6 +34,12 @@ export function fallback(outcomes: readonly BranchOutcome[], why: string): Decis
         : "the first of all, which left no text either";
   const reason = [why, `Branch ${selected + 1} is taken, ${rank}.`, ...passedOver(outcomes)].join(" ");
   return { selected, by: "fallback", reason };
+}
+
+/** HITL-03. */
+export function allKept(outcomes: readonly BranchOutcome[]): Decision {
+  const why = outcomes.length === 1 ? "The one branch is kept." : `All ${outcomes.length} branches are kept.`;
+  return { selected: -1, by: "nobody", reason: [why, ...passedOver(outcomes)].join(" ") };
 }
 
 export function byIndex(outcomes: readonly BranchOutcome[]): readonly BranchOutcome[] {

@@ -16,7 +16,14 @@ export type OpenEvaluation = Numbered &
   EvaluationPlan & {
     /** Absent: every branch goes on with what is there (PAR-02). */
     readonly prompt?: PersonMessage;
+    /** Of single branches, in place of that; `null`: what all are asked. */
+    readonly prompts?: readonly (PersonMessage | null)[];
+    /** Where all branches begin; the session's head when absent. */
+    readonly at?: LoopPlace;
   };
+
+/** Behind so many entries of a branch; at its end when that is not said. */
+export type LoopPlace = { readonly branch: string; readonly position?: number };
 
 /** A configuration, and the loop that is reserved for it. */
 export type OpenedAgent = {
@@ -27,6 +34,8 @@ export type OpenedAgent = {
   readonly number: number;
   readonly limits: Limits;
   readonly delegation?: Delegation;
+  /** The stored text of its own prompt. */
+  readonly prompt?: string;
 };
 
 export type EvaluationOpenedDigest = Pick<LoopPart, "evaluation" | "at" | "parentLoopId"> & {

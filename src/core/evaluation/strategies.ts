@@ -9,7 +9,7 @@ import { type Decision, decided, fallback, usableOf } from "./decision.ts";
 /** PAR-05: strategies that ask no model. */
 export type PlainStrategy = "transparent" | "pick-first" | "token-efficient" | "elaborate";
 
-export type StrategyType = PlainStrategy | "judge" | "custom";
+export type StrategyType = PlainStrategy | "judge" | "custom" | "keep";
 
 /** Why an evaluation cannot begin, or nothing. To be asked before a branch is started. */
 export function strategyProblem(strategy: StrategyType, branches: number): string | undefined {

@@ -9,10 +9,14 @@ const LENGTHS = [32, 8, 1] as const;
 const COLUMNS = "session, loop_id, run, command, call, tool_call_id, announces, at_ms, delta";
 const ROW = "(nextval('delta_places'), ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
+/** More places than can have been given out between a crash and what the disk had of them before it: ten seconds at most. */
+const TAKEN_BACK = 1_000_000;
+
 /** @param json - Of the same deltas, as it is kept. */
 export function* insert(deltas: readonly Delta[], json: readonly string[], nowMs: number): Work<void> {
   // A commit need not wait for the disk: what is written is not kept over a crash.
   yield nothing("SET LOCAL synchronous_commit = off");
+  if (!(yield* hasEpoch())) yield* beginEpoch(nowMs);
   for (let at = 0; at < deltas.length; ) {
     const length = LENGTHS.find((one) => one <= deltas.length - at)!;
     const rows = Array.from({ length }, () => ROW).join(", ");
@@ -22,6 +26,20 @@ export function* insert(deltas: readonly Delta[], json: readonly string[], nowMs
     yield nothing(`INSERT INTO deltas (place, ${COLUMNS}) VALUES ${rows}`, ...values);
     at += length;
   }
+}
+
+function* hasEpoch(): Work<boolean> {
+  const text = "SELECT 1 AS there FROM delta_epoch LIMIT 1";
+  return ((yield { text, values: [], gives: "row" }) as readonly unknown[]).length > 0;
+}
+
+function* beginEpoch(nowMs: number): Work<void> {
+  yield nothing("LOCK TABLE delta_epoch IN SHARE ROW EXCLUSIVE MODE");
+  if (yield* hasEpoch()) return;
+  // The step up itself must not be taken back by the next crash.
+  yield nothing("SET LOCAL synchronous_commit = on");
+  yield nothing("SELECT setval('delta_places', nextval('delta_places') + ?)", TAKEN_BACK);
+  yield nothing("INSERT INTO delta_epoch VALUES (?)", nowMs);
 }
 
 function valuesOf(delta: Delta, json: string, nowMs: number): Value[] {

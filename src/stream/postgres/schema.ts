@@ -1,9 +1,14 @@
 /**
- * What is shown and not recorded yet. Nothing of it is needed after a crash, so that it is not logged; the row of
- * places is, because none may be given out twice.
+ * What is shown and not recorded yet. Nothing of it is needed after a crash of the server, so that it is not logged, and
+ * its commits do not wait for the disk. No place may be given out twice all the same: a crash takes back the last few,
+ * and empties the epoch, by which the next writer sees that it has to go on from further up.
  */
 export const SCHEMA_1 = `
 CREATE SEQUENCE delta_places AS BIGINT;
+
+CREATE UNLOGGED TABLE delta_epoch (
+  begun_at_ms DOUBLE PRECISION NOT NULL
+);
 
 CREATE UNLOGGED TABLE deltas (
   place BIGINT PRIMARY KEY,

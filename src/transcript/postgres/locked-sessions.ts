@@ -42,6 +42,8 @@ const SESSIONS: Sessions = {
   nameText: () => [],
   sweepTexts: () => "everything",
   fillSearch: () => [],
+  // Each row is compared before it is set.
+  rekey: () => [],
   signIn: () => [],
   signOut: () => [],
 };

@@ -9,6 +9,7 @@ import {
   operation,
 } from "../sql/operations.ts";
 import type { Work } from "../sql/statement.ts";
+import type { Vault } from "../sql/vault.ts";
 import { StoreError } from "../store-error.ts";
 import { lockedSessions } from "./locked-sessions.ts";
 
@@ -18,22 +19,24 @@ const SLICE_MS = 8;
 /** One schema of a database that any number of hosts may use at once. */
 export class PostgresEngine implements Engine {
   readonly #database: Database;
+  readonly #vault: Vault;
   #sliceEndMs = 0;
 
-  constructor(database: Database) {
+  constructor(database: Database, vault: Vault) {
     this.#database = database;
+    this.#vault = vault;
   }
 
   async write<Name extends OperationName>(
     name: Name,
     ...values: OperationArguments<Name>
   ): Promise<OperationResult<Name>> {
-    const work = () => inPostgres(operation(name, values) as Work<OperationResult<Name>>);
+    const work = () => this.#vault.through(operation(name, values) as Work<OperationResult<Name>>);
     return await told(this.#database.write(lockedSessions(name, values), work));
   }
 
   read<T>(work: () => Work<T>): Promise<T> {
-    return told(this.#database.read(() => inPostgres(work())));
+    return told(this.#database.read(() => this.#vault.through(work())));
   }
 
   async breath(): Promise<void> {
@@ -45,17 +48,6 @@ export class PostgresEngine implements Engine {
   close(): Promise<void> {
     return this.#database.close();
   }
-}
-
-/** The same work, in PostgreSQL's words where these are others. */
-function* inPostgres<T>(work: Work<T>): Work<T> {
-  let asked = work.next();
-  while (asked.done !== true) {
-    const { postgres, valuesForPostgres, ...statement } = asked.value;
-    const { text, values } = statement;
-    asked = work.next(yield { ...statement, text: postgres ?? text, values: valuesForPostgres ?? values });
-  }
-  return asked.value;
 }
 
 /** Faults of the database are faults of the store. */

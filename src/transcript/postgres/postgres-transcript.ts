@@ -1,7 +1,9 @@
+import type { EncryptionOptions } from "../../codec/encryption.ts";
 import type { Limits } from "../../postgres/connections.ts";
 import { Database } from "../../postgres/database.ts";
 import { databaseTarget } from "../../postgres/target.ts";
 import { SqlTranscript } from "../sql/sql-transcript.ts";
+import { tryKeys, vaultFor } from "../sql/vault.ts";
 import { PostgresEngine, told } from "./postgres-engine.ts";
 import { MIGRATIONS } from "./schema.ts";
 
@@ -10,6 +12,8 @@ export type PostgresOptions = {
   readonly url: string;
   /** How long a lost server, a deadlock and the like are met with another try; 10 s unless said. */
   readonly patienceMs?: number | undefined;
+  /** With what it is sealed. Else `HOLDFAST_ENCRYPTION_KEYS`. */
+  readonly encryption?: EncryptionOptions | undefined;
   readonly limits?: Partial<Limits> | undefined;
 };
 
@@ -18,13 +22,13 @@ export class PostgresTranscript extends SqlTranscript {
   /** The address without its password. */
   readonly name: string;
 
-  private constructor(database: Database) {
-    super(new PostgresEngine(database));
-    this.name = database.name;
+  private constructor(name: string, engine: PostgresEngine) {
+    super(engine);
+    this.name = name;
   }
 
   /** Makes schema and tables where there are none. Throws `StoreError` for what must not or cannot be used. */
-  static async open({ url, patienceMs, limits }: PostgresOptions): Promise<PostgresTranscript> {
+  static async open({ url, patienceMs, limits, encryption }: PostgresOptions): Promise<PostgresTranscript> {
     const opening = async () =>
       Database.open({
         target: databaseTarget(url),
@@ -32,6 +36,15 @@ export class PostgresTranscript extends SqlTranscript {
         patienceMs,
         limits,
       });
-    return new PostgresTranscript(await told(opening()));
+    const vault = vaultFor("The transcript in PostgreSQL", encryption);
+    const database = await told(opening());
+    const engine = new PostgresEngine(database, vault);
+    try {
+      await engine.read(tryKeys);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    return new PostgresTranscript(database.name, engine);
   }
 }

@@ -251,13 +251,18 @@ CREATE TABLE text_names (
 );
 CREATE INDEX text_names_by_owner ON text_names (owner);
 INSERT INTO text_names (hash, owner)
-  SELECT DISTINCT trim(both '"' from note), session FROM steps WHERE kind = 'open-loop' AND note IS NOT NULL;
+  SELECT DISTINCT note::jsonb #>> '{}', session FROM steps WHERE kind = 'open-loop' AND note IS NOT NULL;
+CREATE INDEX IF NOT EXISTS entries_by_content ON entries (content) WHERE content IS NOT NULL;
 CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
 CREATE INDEX loops_by_evaluation ON loops (evaluation) WHERE evaluation IS NOT NULL;
-CREATE TABLE search_words (rowid BIGINT PRIMARY KEY, words TSVECTOR NOT NULL);
+CREATE TABLE search_words (
+  rowid BIGINT PRIMARY KEY,
+  words TSVECTOR NOT NULL
+);
 CREATE INDEX search_words_by_word ON search_words USING gin (words);
 CREATE TABLE search_fill (branch BIGINT NOT NULL, position BIGINT NOT NULL, last BIGINT NOT NULL);
-INSERT INTO search_fill (branch, position, last) SELECT 0, -1, ref FROM branches ORDER BY ref DESC LIMIT 1;
+INSERT INTO search_fill (branch, position, last)
+  SELECT 0, -1, ref FROM branches ORDER BY ref DESC LIMIT 1;
 `;
 
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */

@@ -3,6 +3,7 @@ import { type Branch, branchAt, findBranch, stretches } from "./branches.ts";
 import { advance } from "./entries.ts";
 import { COPY } from "./forks.ts";
 import { viewBefore } from "./loop-views.ts";
+import { secret } from "./private.ts";
 import { all, exec, json, type Work } from "./statement.ts";
 
 // What becomes of sessions that have begun with a part of one that is to be deleted.
@@ -30,7 +31,7 @@ function* standAlone(heir: Branch, left: string): Work<void> {
   }
   yield* exec(
     "UPDATE branches SET parent = NULL, length = 0, tokens = 0, inherited_view = ? WHERE ref = ?",
-    view === undefined ? null : json(view),
+    secret(view === undefined ? null : json(view), "branches.inherited_view", heir.session, heir.id),
     heir.ref,
   );
   yield* advance({ ...heir, parent: null, length: 0, tokens: 0 });

@@ -1,5 +1,7 @@
 import { hashOf } from "./canonical.ts";
+import { placeOf, secret } from "./private.ts";
 import { exec, get, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** How long a text that no entry names is kept. */
 const LEASE_MS = 24 * 60 * 60 * 1000;
@@ -27,12 +29,14 @@ function* put(text: string, leasedUntilMs: number, named: 0 | 1): Work<string> {
     body.length,
     leasedUntilMs,
     named,
-    body,
+    secret(body, "contents.body", hash),
   );
   return hash;
 }
 
 export function* textOf(hash: string): Work<string | undefined> {
   const row = yield* get<{ body: Buffer }>("SELECT body FROM contents WHERE hash = ?", hash);
-  return row?.body.toString("utf8");
+  return row === undefined
+    ? undefined
+    : wordsIn(row, "body", placeOf("contents.body", [hash])).toString("utf8");
 }

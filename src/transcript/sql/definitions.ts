@@ -1,18 +1,25 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { SessionDefinition } from "../write.ts";
 import { canonicalJson, hashOf } from "./canonical.ts";
+import { placeOf, secret } from "./private.ts";
 import { exec, get, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 export function* saveDefinition(definition: AgentDefinition): Work<string> {
   const body = canonicalJson(definition);
   const hash = hashOf(body);
-  yield* exec("INSERT INTO definitions (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, body);
+  yield* exec(
+    "INSERT INTO definitions (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
+    hash,
+    secret(body, "definitions.body", hash),
+  );
   return hash;
 }
 
 export function* definitionOf(hash: string): Work<AgentDefinition | undefined> {
   const row = yield* get<{ body: string }>("SELECT body FROM definitions WHERE hash = ?", hash);
-  return row === undefined ? undefined : (JSON.parse(row.body) as AgentDefinition);
+  if (row === undefined) return undefined;
+  return JSON.parse(wordsIn(row, "body", placeOf("definitions.body", [hash]))) as AgentDefinition;
 }
 
 /** What the next run of a session goes on with. */

@@ -8,6 +8,7 @@ import { putEntries } from "./entries.ts";
 import { lastNumber } from "./evaluations.ts";
 import { appear, putEvents } from "./events.ts";
 import { mustBeSeen } from "./hidden.ts";
+import { secret } from "./private.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 
@@ -56,14 +57,14 @@ export function* edit(change: Edit): Work<Edited> {
     SEGMENT,
     number,
     parent ?? null,
-    json(change.kind),
+    secret(json(change.kind), "loops.kind", loopId),
     row.definition_hash,
     row.model,
     start.id,
     from,
     atMs,
     atMs,
-    json({ type: "delivered", messages: messages.length }),
+    secret(json({ type: "delivered", messages: messages.length }), "loops.outcome", loopId),
     json(NO_USAGE),
   );
   const entries = messages.map((message, index) => ({

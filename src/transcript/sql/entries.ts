@@ -4,8 +4,10 @@ import type { NewEntry } from "../write.ts";
 import type { Branch, Stretch } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
 import { ahead } from "./out-of-step.ts";
+import { placeOf, secret } from "./private.ts";
 import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
 const INLINE_BYTES = 2048;
@@ -48,7 +50,7 @@ function* insert(session: string, branch: Branch, run: string, entry: NewEntry):
     entry.messageId ?? null,
     tokens,
     next ? branch.tokens : null,
-    large ? null : message,
+    secret(large ? null : message, "entries.message", run, entry.position),
     large ? yield* putContent(message) : null,
   );
   yield* indexEntry(branch.ref, entry.position, entry.message);
@@ -88,6 +90,7 @@ export function* advance(branch: Branch, written: Branch = branch): Work<Branch>
 }
 
 type EntryRow = {
+  run: string;
   position: number;
   origin: EntryOrigin;
   message_id: string | null;
@@ -99,7 +102,7 @@ type EntryRow = {
 /** The rows of one stretch from `from` on, at most `limit`. */
 export function* entryRows(stretch: Stretch, from: number, limit: number): Work<readonly EntryRow[]> {
   return yield* all<EntryRow>(
-    `SELECT position, origin, message_id, tokens, message, content FROM entries
+    `SELECT run, position, origin, message_id, tokens, message, content FROM entries
      WHERE branch = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`,
     stretch.branch,
     from,
@@ -109,7 +112,8 @@ export function* entryRows(stretch: Stretch, from: number, limit: number): Work<
 }
 
 export function* entryOf(row: EntryRow): Work<Entry> {
-  const message = row.message ?? (yield* textOf(row.content!))!;
+  const place = placeOf("entries.message", [row.run, row.position]);
+  const message = wordsIn(row, "message", place) ?? (yield* textOf(row.content!))!;
   return {
     position: row.position,
     origin: row.origin,

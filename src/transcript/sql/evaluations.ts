@@ -12,9 +12,11 @@ import { StoreError } from "../store-error.ts";
 import { type Branch, findBranch, lengthOf } from "./branches.ts";
 import { mustBeSeen } from "./hidden.ts";
 import { loopBefore } from "./loop-before.ts";
+import { placeOf, secret } from "./private.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 import { resultOf, takeAndFinish } from "./steps.ts";
+import { wordsIn } from "./vault.ts";
 
 /** What `opened` of the table holds. */
 type Opened = EvaluationOpened & {
@@ -44,7 +46,7 @@ export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpen
     atMs,
     step.session,
   );
-  const { branch, position } = yield* placeOf(opening, row?.head_branch ?? MAIN);
+  const { branch, position } = yield* startOf(opening, row?.head_branch ?? MAIN);
   const there = opening.at === undefined ? undefined : yield* loopBefore(branch, position);
   const parentLoopId = there ?? row?.last_loop_id ?? undefined;
   const loops = [...branches, ...(judge === undefined ? [] : [judge])];
@@ -68,14 +70,18 @@ export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpen
     "INSERT INTO evaluations (id, session, opened, started_at_ms) VALUES (?, ?, ?, ?)",
     step.run,
     step.session,
-    json(kept),
+    secret(json(kept), "evaluations.opened", step.run),
     atMs,
   );
   yield* takeAndFinish(step, { loopId: "", branch: branch.id }, opened, atMs);
   return opened;
 }
 
-function* placeOf({ step, at }: EvaluationOpening, head: string): Work<{ branch: Branch; position: number }> {
+function openedIn(row: { readonly id: string; readonly opened: string }): Opened {
+  return JSON.parse(wordsIn(row, "opened", placeOf("evaluations.opened", [row.id]))) as Opened;
+}
+
+function* startOf({ step, at }: EvaluationOpening, head: string): Work<{ branch: Branch; position: number }> {
   const id = at?.branch ?? head;
   const branch = yield* findBranch(step.session, id);
   if (branch === undefined) throw new StoreError("other", `Session ${step.session} has no branch ${id}.`);
@@ -93,9 +99,12 @@ export function* lastNumber(session: string, segment: string): Work<number> {
     session,
     segment,
   );
-  const rows = yield* all<{ opened: string }>("SELECT opened FROM evaluations WHERE session = ?", session);
+  const rows = yield* all<{ id: string; opened: string }>(
+    "SELECT id, opened FROM evaluations WHERE session = ?",
+    session,
+  );
   return rows.reduce((highest, row) => {
-    const { planned, plannedJudge, branches, judge } = JSON.parse(row.opened) as Opened;
+    const { planned, plannedJudge, branches, judge } = openedIn(row);
     const segments = [...planned, ...(plannedJudge === undefined ? [] : [plannedJudge])];
     const taken = [...branches, ...(judge === undefined ? [] : [judge])];
     const own = taken.filter((_, index) => segments[index]?.segment === segment).map(({ number }) => number);
@@ -107,7 +116,7 @@ export function* lastNumber(session: string, segment: string): Work<number> {
 export function* warnOfEvaluation(evaluation: string, warning: string): Work<void> {
   yield* exec(
     "UPDATE evaluations SET warning = coalesce(warning, ?) WHERE id = ?",
-    json(warning),
+    secret(json(warning), "evaluations.warning", evaluation),
     evaluation,
   );
 }
@@ -125,7 +134,7 @@ export function* closeEvaluation(closing: EvaluationClosing): Work<unknown> {
   };
   yield* exec(
     "UPDATE evaluations SET closed = ?, ended_at_ms = ? WHERE id = ?",
-    json(closed),
+    secret(json(closed), "evaluations.closed", evaluation),
     atMs,
     evaluation,
   );
@@ -154,17 +163,18 @@ type Chosen = {
   definition_hash: string;
   model: string;
   grants: string | null;
+  id: string;
   opened: string;
 };
 
 function* takeHead(session: string, loopId: string, index: number): Work<string | undefined> {
   const chosen = yield* get<Chosen>(
-    `SELECT loops.branch, loops.definition_hash, loops.model, loops.grants, evaluations.opened
+    `SELECT loops.branch, loops.definition_hash, loops.model, loops.grants, evaluations.id, evaluations.opened
      FROM loops JOIN evaluations ON evaluations.id = loops.evaluation WHERE loop_id = ?`,
     loopId,
   );
   if (chosen === undefined) return undefined;
-  const agentName = (JSON.parse(chosen.opened) as Opened).planned[index]?.agentName;
+  const agentName = openedIn(chosen).planned[index]?.agentName;
   yield* exec(
     `UPDATE sessions SET head_branch = ?, last_loop_id = ?, agent_name = coalesce(?, agent_name), definition_hash = ?,
        model = ?, grants = coalesce(?, grants) WHERE id = ?`,
@@ -173,7 +183,7 @@ function* takeHead(session: string, loopId: string, index: number): Work<string 
     agentName ?? null,
     chosen.definition_hash,
     chosen.model,
-    chosen.grants,
+    secret(wordsIn(chosen, "grants", placeOf("loops.grants", [loopId])), "sessions.grants", session),
     session,
   );
   return chosen.branch;
@@ -196,8 +206,10 @@ export function* evaluationsOf(session: string): Work<EvaluationRecord[]> {
     session,
   );
   return rows.map((row) => {
-    const { planned, branches, judge, strategy, at } = JSON.parse(row.opened) as Opened;
-    const closed = row.closed === null ? undefined : (JSON.parse(row.closed) as EvaluationClosed);
+    const { planned, branches, judge, strategy, at } = openedIn(row);
+    const said = wordsIn(row, "closed", placeOf("evaluations.closed", [row.id]));
+    const closed = said === null ? undefined : (JSON.parse(said) as EvaluationClosed);
+    const warning = wordsIn(row, "warning", placeOf("evaluations.warning", [row.id]));
     return {
       id: row.id,
       session: row.session,
@@ -209,7 +221,7 @@ export function* evaluationsOf(session: string): Work<EvaluationRecord[]> {
         return { ...plan, loopId: closed?.loopIds[index] ?? reserved.loopId };
       }),
       ...(judge === undefined ? {} : { judgeLoopId: judge.loopId }),
-      ...(row.warning === null ? {} : { warning: JSON.parse(row.warning) as string }),
+      ...(warning === null ? {} : { warning: JSON.parse(warning) as string }),
       ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
       ...(closed === undefined ? {} : { closed }),
     };

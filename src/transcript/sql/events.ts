@@ -1,6 +1,8 @@
 import type { LoopEvent } from "../../schema/record.ts";
 import type { NewEvent } from "../write.ts";
+import { placeOf, secret } from "./private.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** A run that has written to a loop. The highest ordinal is the newest: the one that the record follows. */
 export type LoopRun = {
@@ -38,7 +40,7 @@ export function* putEvents(loop: number, writer: LoopRun, events: readonly NewEv
       writer.ordinal,
       event.sequence,
       event.atMs,
-      json(event.body),
+      secret(json(event.body), "events.body", loop, writer.ordinal, event.sequence),
     );
   }
   const low = Math.min(writer.low ?? Number.POSITIVE_INFINITY, ...events.map((event) => event.sequence));
@@ -112,6 +114,6 @@ export function* eventRows(
     loopId: loop.loopId,
     sequence: row.sequence,
     atMs: row.at_ms,
-    body: JSON.parse(row.body),
+    body: JSON.parse(wordsIn(row, "body", placeOf("events.body", [loop.ref, stretch.ordinal, row.sequence]))),
   }));
 }

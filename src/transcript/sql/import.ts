@@ -15,6 +15,7 @@ import { saveDefinition } from "./definitions.ts";
 import { appear, putEvents } from "./events.ts";
 import { hiddenMark, importing } from "./hidden.ts";
 import { putInbox } from "./inbox.ts";
+import { secret } from "./private.ts";
 import { indexEntry } from "./search-index.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { nameText } from "./texts.ts";
@@ -46,10 +47,10 @@ export function* importLines(token: string, lines: readonly BodyLine[], atMs: nu
            VALUES (?, ?, ?, ?, ?, ?, ?)`,
           line.id,
           line.session,
-          json(line.opened),
+          secret(json(line.opened), "evaluations.opened", line.id),
           line.startedAtMs,
-          line.warning === undefined ? null : json(line.warning),
-          line.closed === undefined ? null : json(line.closed),
+          secret(line.warning === undefined ? null : json(line.warning), "evaluations.warning", line.id),
+          secret(line.closed === undefined ? null : json(line.closed), "evaluations.closed", line.id),
           line.endedAtMs ?? null,
         );
         break;
@@ -101,9 +102,9 @@ function* session(token: string, line: SessionLine): Work<void> {
     line.lastLoopId ?? null,
     // No run of it is open here.
     line.status === "running" ? "aborted" : line.status,
-    line.spawn === undefined ? null : json(line.spawn),
+    secret(line.spawn === undefined ? null : json(line.spawn), "sessions.spawn", line.id),
     line.spawn?.session ?? null,
-    line.grants === undefined ? null : json(line.grants),
+    secret(line.grants === undefined ? null : json(line.grants), "sessions.grants", line.id),
     line.scope ?? null,
     line.agentId ?? null,
     line.formation === undefined ? null : json(line.formation),
@@ -124,7 +125,7 @@ function* branch({ session, id, parent, run, askedAtMs, inheritedView }: BranchL
   if (inheritedView === undefined) return;
   yield* exec(
     "UPDATE branches SET inherited_view = ? WHERE session = ? AND id = ?",
-    json(inheritedView),
+    secret(json(inheritedView), "branches.inherited_view", session, id),
     session,
     id,
   );
@@ -154,7 +155,7 @@ function* loop(line: LoopLine): Work<void> {
     line.segment,
     line.number,
     line.parentLoopId ?? null,
-    json(line.kind),
+    secret(json(line.kind), "loops.kind", line.loopId),
     line.definitionHash,
     line.model,
     line.branch,
@@ -162,14 +163,14 @@ function* loop(line: LoopLine): Work<void> {
     running ? "aborted" : line.status,
     line.startedAtMs,
     line.endedAtMs ?? (running ? (row?.at ?? line.startedAtMs) : null),
-    line.outcome === undefined ? null : json(line.outcome),
+    secret(line.outcome === undefined ? null : json(line.outcome), "loops.outcome", line.loopId),
     line.usage === undefined ? null : json(line.usage),
     line.costUsd ?? null,
     line.turns ?? null,
     line.end?.branch ?? null,
     line.end?.position ?? null,
-    line.end?.view === undefined ? null : json(line.end.view),
-    line.grants === undefined ? null : json(line.grants),
+    secret(line.end?.view === undefined ? null : json(line.end.view), "loops.view", line.loopId),
+    secret(line.grants === undefined ? null : json(line.grants), "loops.grants", line.loopId),
     line.evaluation ?? null,
   );
 }
@@ -190,7 +191,12 @@ function* entry(line: EntryLine, branches: Map<string, Branch>): Work<void> {
     line.messageId ?? null,
     line.tokens,
     at.tokens,
-    line.content === undefined ? json(line.message) : null,
+    secret(
+      line.content === undefined ? json(line.message) : null,
+      "entries.message",
+      line.run,
+      line.position,
+    ),
     line.content ?? null,
   );
   yield* indexEntry(at.ref, line.position, (yield* messageOf(line)) as AgentMessage);
@@ -242,10 +248,10 @@ function* step(line: StepLine): Work<void> {
     line.executions,
     ELSEWHERE,
     line.startedAtMs,
-    line.note === undefined ? null : json(line.note),
+    secret(line.note === undefined ? null : json(line.note), "steps.note", line.run, line.number, line.call),
     line.branch ?? null,
     line.storedAtMs,
-    json(line.result),
+    secret(json(line.result), "steps.result", line.run, line.number, line.call),
   );
   if (line.kind === "open-loop" && line.note !== undefined) yield* keep(line.session, line.note);
 }

@@ -1,5 +1,7 @@
 import type { NewMessage } from "../session.ts";
+import { placeOf, secret } from "./private.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** Adds messages in order; one whose id waits already, or is in the conversation, is not added again. */
 export function* putInbox(session: string, messages: readonly NewMessage[]): Work<void> {
@@ -10,7 +12,7 @@ export function* putInbox(session: string, messages: readonly NewMessage[]): Wor
       session,
       message.id,
       message.atMs,
-      json(message.text),
+      secret(json(message.text), "inbox.text", session, message.id),
     );
   }
 }
@@ -20,7 +22,10 @@ export function* inboxOf(session: string): Work<NewMessage[]> {
     "SELECT id, at_ms, text FROM inbox WHERE session = ? ORDER BY sequence",
     session,
   );
-  return rows.map((row) => ({ id: row.id, text: JSON.parse(row.text) as string, atMs: row.at_ms }));
+  return rows.map((row) => {
+    const text = wordsIn(row, "text", placeOf("inbox.text", [session, row.id]));
+    return { id: row.id, text: JSON.parse(text) as string, atMs: row.at_ms };
+  });
 }
 
 export function* takeFromInbox(session: string, messages: readonly NewMessage[]): Work<void> {

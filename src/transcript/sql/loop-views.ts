@@ -1,6 +1,8 @@
 import type { LeftView } from "../../core/view.ts";
 import { type Branch, branchAt, tokensBefore } from "./branches.ts";
+import { placeOf, secret } from "./private.ts";
 import { exec, get, json, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** What a loop that was closed leaves of its branch up to `to`; without a view, all of it. */
 export type LoopView = {
@@ -9,13 +11,13 @@ export type LoopView = {
   readonly view?: LeftView | undefined;
 };
 
-export function* keepView(loop: number, { branch, to, view }: LoopView): Work<void> {
+export function* keepView(loopId: string, { branch, to, view }: LoopView): Work<void> {
   yield* exec(
-    "UPDATE loops SET end_branch = ?, end_position = ?, view = ? WHERE ref = ?",
+    "UPDATE loops SET end_branch = ?, end_position = ?, view = ? WHERE loop_id = ?",
     branch,
     to,
-    view === undefined ? null : json(view),
-    loop,
+    secret(view === undefined ? null : json(view), "loops.view", loopId),
+    loopId,
   );
 }
 
@@ -33,31 +35,37 @@ export function* viewBefore(branch: Branch, from: number): Work<LeftView | undef
   return { ...view, spans: [...view.spans, { from: left.end_position, to: from, turns: 1, tokens }] };
 }
 
-type Left = { readonly session: string; readonly end_position: number; readonly view: string | null };
+type Left = {
+  readonly session: string;
+  readonly end_position: number;
+  readonly view: string | null;
+};
 
 function* leftBefore(branch: Branch, from: number): Work<Left | undefined> {
-  const left = yield* get<Left>(
-    `SELECT session, end_position, view FROM loops WHERE session = ? AND end_branch = ? AND end_position <= ?
+  const left = yield* get<Left & { readonly loop_id: string }>(
+    `SELECT loop_id, session, end_position, view FROM loops WHERE session = ? AND end_branch = ? AND end_position <= ?
      ORDER BY end_position DESC, ref DESC LIMIT 1`,
     branch.session,
     branch.id,
     from,
   );
-  if (left !== undefined) return left;
+  if (left !== undefined) {
+    return { ...left, view: wordsIn(left, "view", placeOf("loops.view", [left.loop_id])) };
+  }
   if (branch.parent === null) return yield* inherited(branch, from);
   return yield* leftBefore(yield* branchAt(branch.parent), Math.min(from, branch.position));
 }
 
 /** Of a branch that has begun in a session which is there no more. */
-function* inherited({ ref, session, position }: Branch, from: number): Work<Left | undefined> {
+function* inherited({ ref, id, session, position }: Branch, from: number): Work<Left | undefined> {
   if (position === 0 || position > from) return undefined;
   const row = yield* get<{ view: string | null }>(
     "SELECT inherited_view AS view FROM branches WHERE ref = ?",
     ref,
   );
-  return row === undefined || row.view === null
-    ? undefined
-    : { session, end_position: position, view: row.view };
+  if (row === undefined) return undefined;
+  const view = wordsIn(row, "view", placeOf("branches.inherited_view", [session, id]));
+  return view === null ? undefined : { session, end_position: position, view };
 }
 
 /** Texts that a model has left lie on branches of the session that the view was made in. */

@@ -16,11 +16,13 @@ import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { loopBefore } from "./loop-before.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
 import { ahead, behind } from "./out-of-step.ts";
+import { placeOf, secret } from "./private.ts";
 import { openedBeforeReset } from "./reset.ts";
 import { abortRunning, createSession, MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
 import { nameText } from "./texts.ts";
+import { wordsIn } from "./vault.ts";
 
 type SessionRow = {
   readonly head_branch: string;
@@ -71,6 +73,8 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
   yield* takeFromInbox(step.session, rejected === undefined ? words : refused);
   yield* noteInSession(opening, branch, loopId);
   const view = yield* viewBefore(branch, from);
+  const grants =
+    session === undefined ? null : wordsIn(session, "grants", placeOf("sessions.grants", [step.session]));
   return {
     loopId,
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -79,7 +83,7 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
     from,
     tokensBefore: yield* tokensBefore(branch, from),
     ...(view === undefined ? {} : { view }),
-    ...(session === undefined || session.grants === null ? {} : { grants: JSON.parse(session.grants) }),
+    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,
@@ -192,7 +196,7 @@ function* createLoop(
     segment,
     number,
     parentLoopId ?? null,
-    json(opening.kind),
+    secret(json(opening.kind), "loops.kind", loopId),
     opening.definitionHash,
     opening.model,
     branch.id,
@@ -267,6 +271,7 @@ function spoken(message: NewMessage, loopId: string): UserMessage {
 export function* closeLoop(closing: LoopClosing): Work<Stored> {
   return yield* store(closing, function* (branch) {
     const { loopId, status, atMs, step } = closing;
+    const grants = closing.grants === undefined ? null : json(closing.grants);
     const loop = yield* get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
     if (loop === undefined) throw behind(`it has no loop ${loopId}, which is to be closed`);
     if ((yield* appear(loop.ref, step.run)).ordinal !== (yield* newestOrdinal(loop.ref))) return;
@@ -275,20 +280,20 @@ export function* closeLoop(closing: LoopClosing): Work<Stored> {
        WHERE ref = ?`,
       status,
       atMs,
-      json(closing.outcome),
+      secret(json(closing.outcome), "loops.outcome", loopId),
       json(closing.usage),
       closing.costUsd,
       closing.turns,
-      closing.grants === undefined ? null : json(closing.grants),
+      secret(grants, "loops.grants", loopId),
       loop.ref,
     );
-    yield* keepView(loop.ref, { branch, to: closing.to, view: closing.view });
+    yield* keepView(loopId, { branch, to: closing.to, view: closing.view });
     yield* exec(
       `UPDATE sessions SET status = ?, last_active_at_ms = ?, grants = coalesce(?, grants)
        WHERE id = ? AND last_loop_id = ?`,
       status,
       atMs,
-      closing.grants === undefined ? null : json(closing.grants),
+      secret(grants, "sessions.grants", step.session),
       step.session,
       loopId,
     );

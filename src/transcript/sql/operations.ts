@@ -22,6 +22,7 @@ import { finishImport, importLines } from "./import.ts";
 import { putInbox } from "./inbox.ts";
 import { closeLoop, openLoop } from "./loops.ts";
 import { signIn, signOut } from "./processes.ts";
+import { type RekeyCursor, rekey } from "./rekey.ts";
 import { fillSearch } from "./search.ts";
 import { keepSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
@@ -50,6 +51,13 @@ export const OPERATIONS = {
   openEvaluation: (opening: EvaluationOpening) => openEvaluation(opening),
   warnOfEvaluation: (evaluation: string, warning: string) => warnOfEvaluation(evaluation, warning),
   closeEvaluation: (closing: EvaluationClosing) => closeEvaluation(closing),
+  rekey: (to: string | null, cursor?: RekeyCursor) => rekey(to, cursor),
+  fork: (asked: ForkAsked) => fork(asked),
+  rewind: (asked: RewindAsked) => rewind(asked),
+  followSession: (following: SessionFollowing) => followSession(following),
+  rotateSession: (rotation: SessionRotation) => rotateSession(rotation),
+  keepSnapshot: (snapshot: NewSnapshot) => keepSnapshot(snapshot),
+  bequeath: (session: string) => bequeath(session),
   importLines: (token: string, lines: readonly BodyLine[], atMs: number) => importLines(token, lines, atMs),
   finishImport: (token: string, sessions: readonly string[], digest: string) =>
     finishImport(token, sessions, digest),
@@ -60,12 +68,6 @@ export const OPERATIONS = {
   nameText: (owner: string, hash: string) => nameText(owner, hash),
   sweepTexts: (atMs: number, limit: number) => sweepTexts(atMs, limit),
   fillSearch: (limit: number) => fillSearch(limit),
-  fork: (asked: ForkAsked) => fork(asked),
-  rewind: (asked: RewindAsked) => rewind(asked),
-  followSession: (following: SessionFollowing) => followSession(following),
-  rotateSession: (rotation: SessionRotation) => rotateSession(rotation),
-  keepSnapshot: (snapshot: NewSnapshot) => keepSnapshot(snapshot),
-  bequeath: (session: string) => bequeath(session),
   signIn: (process: WorkerProcess) => signIn(process),
   signOut: (processId: string) => signOut(processId),
 };

@@ -3,7 +3,9 @@ import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
 import type { StepRecord } from "../step.ts";
 import { groupOf } from "./evaluations.ts";
+import { placeOf } from "./private.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 export type SessionRow = {
   id: string;
@@ -16,9 +18,9 @@ export type SessionRow = {
   loops: number;
   status: LoopStatus;
   spawn: string | null;
-  scope: string | null;
   agent_id: string | null;
   formation: string | null;
+  scope: string | null;
 };
 
 export function* sessionOf(id: string): Work<SessionRecord | undefined> {
@@ -51,6 +53,7 @@ export function* sessionsOf(filter: {
 }
 
 export function sessionRecord(row: SessionRow): SessionRecord {
+  const spawn = wordsIn(row, "spawn", placeOf("sessions.spawn", [row.id]));
   return {
     id: row.id,
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
@@ -63,7 +66,7 @@ export function sessionRecord(row: SessionRow): SessionRecord {
     headBranch: row.head_branch,
     loops: row.loops,
     status: row.status,
-    ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) as SpawnRef }),
+    ...(spawn === null ? {} : { spawn: JSON.parse(spawn) as SpawnRef }),
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
   };
 }
@@ -104,12 +107,14 @@ export function* loopPage(
 }
 
 function loopRecord(row: LoopRow): LoopRecord {
-  const parallel = row.closed === null ? undefined : groupOf(row.loop_id, row.closed);
+  const closed = wordsIn(row, "closed", placeOf("evaluations.closed", [row.evaluation ?? ""]));
+  const parallel = closed === null ? undefined : groupOf(row.loop_id, closed);
+  const outcome = wordsIn(row, "outcome", placeOf("loops.outcome", [row.loop_id]));
   return {
     loopId: row.loop_id,
     session: row.session,
     ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
-    kind: JSON.parse(row.kind),
+    kind: JSON.parse(wordsIn(row, "kind", placeOf("loops.kind", [row.loop_id]))),
     definitionHash: row.definition_hash,
     model: row.model,
     branch: row.branch,
@@ -117,7 +122,7 @@ function loopRecord(row: LoopRow): LoopRecord {
     status: row.status,
     startedAtMs: row.started_at_ms,
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-    ...(row.outcome === null ? {} : { outcome: JSON.parse(row.outcome) }),
+    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
     ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),

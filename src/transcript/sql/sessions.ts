@@ -1,5 +1,6 @@
 import type { LoopOpening } from "../loop.ts";
 import { createBranch } from "./branches.ts";
+import { secret } from "./private.ts";
 import { exec, json, type Work } from "./statement.ts";
 
 /** The branch of a new session. */
@@ -22,7 +23,7 @@ export function* createSession(
     opening.atMs,
     opening.atMs,
     MAIN,
-    opening.spawn === undefined ? null : json(opening.spawn),
+    secret(opening.spawn === undefined ? null : json(opening.spawn), "sessions.spawn", opening.step.session),
     opening.spawn?.session ?? null,
     opening.agentId ?? null,
   );

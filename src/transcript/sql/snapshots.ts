@@ -2,7 +2,9 @@ import type { Spot } from "../fork.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
 import { StoreError } from "../store-error.ts";
 import { branchAt, findBranch } from "./branches.ts";
+import { placeOf, secret } from "./private.ts";
 import { all, exec, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 export function* keepSnapshot(snapshot: NewSnapshot): Work<void> {
   const { session, at, atMs, workspace, commit, ref, problem } = snapshot;
@@ -14,10 +16,10 @@ export function* keepSnapshot(snapshot: NewSnapshot): Work<void> {
     branch.ref,
     at.position,
     atMs,
-    workspace,
+    secret(workspace, "snapshots.workspace", branch.ref, at.position),
     commit ?? null,
     ref ?? null,
-    problem ?? null,
+    secret(problem ?? null, "snapshots.problem", branch.ref, at.position),
   );
 }
 
@@ -34,14 +36,25 @@ export function* snapshotsOf(session: string, { branch: id, position }: Spot): W
   const found: WorkspaceSnapshot[] = [];
   let branch = yield* findBranch(session, id);
   for (let until = position; branch !== undefined; ) {
-    const { id: of, parent } = branch;
+    const { id: of, ref: on, parent } = branch;
     const rows = yield* all<Row>(
       `SELECT position, at_ms AS "atMs", workspace, commit_id AS "commit", git_ref AS "ref", problem FROM snapshots
        WHERE branch = ? AND position <= ? ORDER BY position DESC`,
       branch.ref,
       until,
     );
-    found.push(...rows.map((row) => snapshotOf(of, row)));
+    found.push(
+      ...rows.map((row) => {
+        const place = (column: "snapshots.workspace" | "snapshots.problem") =>
+          placeOf(column, [on, row.position]);
+        const workspace = wordsIn(row, "workspace", place("snapshots.workspace"));
+        return snapshotOf(of, {
+          ...row,
+          workspace,
+          problem: wordsIn(row, "problem", place("snapshots.problem")),
+        });
+      }),
+    );
     until = Math.min(until, branch.position);
     branch = parent === null ? undefined : yield* branchAt(parent);
   }

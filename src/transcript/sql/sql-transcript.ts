@@ -25,6 +25,7 @@ import { inboxOf } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
 import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
+import type { RekeyCursor, RekeyPage } from "./rekey.ts";
 import { snapshotsOf } from "./snapshots.ts";
 import { SqlArchive } from "./sql-archive.ts";
 import { noteOf } from "./steps.ts";
@@ -204,6 +205,13 @@ export class SqlTranscript implements Transcript {
 
   remains(processId: string): Promise<Remains> {
     return this.#engine.read(() => remainsOf(processId));
+  }
+
+  /** Seals one page of what is stored anew; `to` is the key that this transcript writes with. */
+  rekeyPage(to: string | undefined, cursor?: RekeyCursor): Promise<RekeyPage> {
+    return cursor === undefined
+      ? this.#engine.write("rekey", to ?? null)
+      : this.#engine.write("rekey", to ?? null, cursor);
   }
 
   close(): Promise<void> {

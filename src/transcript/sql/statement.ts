@@ -1,10 +1,14 @@
-/** What a column holds, and what a statement may be given. */
+import type { Private } from "./private.ts";
+
+/** What a column holds, and what an engine is given for it. */
 export type Value = string | number | null | Buffer;
+/** What work gives to a statement. */
+export type Given = Value | Private;
 
 /** One statement; a `?` for each value, in order. */
-export type Statement = {
+export type Statement<Holds = Value> = {
   readonly text: string;
-  readonly values: readonly Value[];
+  readonly values: readonly Holds[];
   /** What it gives: its first row, if there is one, all rows, or nothing. */
   readonly gives: "row" | "rows" | "nothing";
   /** The same for PostgreSQL, where its words differ; and its values, where these do. */
@@ -18,17 +22,19 @@ export type Statement = {
  * Work on a database, in SQL that every engine of ours understands: it asks for one statement after the other and is
  * given the rows of each. Whether that takes time is the engine's affair, so that there is one way of thinking for all.
  */
-export type Work<Result> = Generator<Statement, Result, readonly unknown[]>;
+export type Work<Result> = Generator<Statement<Given>, Result, readonly unknown[]>;
+/** The same as engines carry it out: a `Vault` has made sure that nothing private is in it. */
+export type SealedWork<Result> = Generator<Statement, Result, readonly unknown[]>;
 
-export function* get<Row>(text: string, ...values: Value[]): Work<Row | undefined> {
+export function* get<Row>(text: string, ...values: Given[]): Work<Row | undefined> {
   return (yield { text, values, gives: "row" })[0] as Row | undefined;
 }
 
-export function* all<Row>(text: string, ...values: Value[]): Work<readonly Row[]> {
+export function* all<Row>(text: string, ...values: Given[]): Work<readonly Row[]> {
   return (yield { text, values, gives: "rows" }) as readonly Row[];
 }
 
-export function* exec(text: string, ...values: Value[]): Work<void> {
+export function* exec(text: string, ...values: Given[]): Work<void> {
   yield { text, values, gives: "nothing" };
 }
 

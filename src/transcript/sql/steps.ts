@@ -3,8 +3,10 @@ import { FencedError } from "../store-error.ts";
 import type { Outbox, Place, Stored, StoreWrite } from "../write.ts";
 import { append } from "./append.ts";
 import { ahead } from "./out-of-step.ts";
+import { placeOf, secret } from "./private.ts";
 import { noteRun } from "./processes.ts";
 import { exec, get, json, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 export type StepRow = {
   readonly kind: string;
@@ -37,6 +39,10 @@ function* find(key: StepKey & Partial<Pick<Step, "kind">>): Work<StepRow | undef
   return row;
 }
 
+function resultIn(row: StepRow, { run, number, call }: StepKey): unknown {
+  return JSON.parse(wordsIn(row, "result", placeOf("steps.result", [run, number, call]))!);
+}
+
 /**
  * Writes the outbox and takes the step.
  *
@@ -48,7 +54,7 @@ export function* claim(step: Step, place: Place, outbox: Outbox, atMs: number): 
   const row = yield* find(step);
   if (row !== undefined && row.stored_at_ms !== null) {
     yield* takeOutbox(step, place, outbox, row);
-    return { type: "stored", branch: row.branch ?? place.branch, result: JSON.parse(row.result!) };
+    return { type: "stored", branch: row.branch ?? place.branch, result: resultIn(row, step) };
   }
   if (row !== undefined && row.generation > step.generation) throw fenced(step, row);
   const branch = yield* append({ session: step.session, run: step.run, place, ...outbox });
@@ -90,7 +96,7 @@ function* storedBefore(write: StoreWrite): Work<Stored | undefined> {
   if (row === undefined) return undefined;
   if (row.stored_at_ms !== null) {
     yield* takeOutbox(write.step, write, write.outbox, row);
-    return { branch: row.branch ?? write.branch, result: JSON.parse(row.result!) };
+    return { branch: row.branch ?? write.branch, result: resultIn(row, write.step) };
   }
   if (!mayStore(write.step, row)) throw fenced(write.step, row);
   return undefined;
@@ -100,7 +106,7 @@ function* storedBefore(write: StoreWrite): Work<Stored | undefined> {
 export function* resultOf(step: Step): Work<{ readonly result: unknown } | undefined> {
   const row = yield* find(step);
   if (row === undefined) return undefined;
-  if (row.stored_at_ms !== null) return { result: JSON.parse(row.result!) };
+  if (row.stored_at_ms !== null) return { result: resultIn(row, step) };
   if (!mayStore(step, row)) throw fenced(step, row);
   return undefined;
 }
@@ -163,7 +169,7 @@ function* finish(step: StepKey, branch: string, result: unknown, atMs: number): 
     `UPDATE steps SET branch = ?, stored_at_ms = ?, result = ? WHERE ${KEY}`,
     branch,
     atMs,
-    json(result),
+    secret(json(result), "steps.result", step.run, step.number, step.call),
     step.run,
     step.number,
     step.call,
@@ -212,7 +218,8 @@ export function* noteGroup(step: Step, group: { pgid: number; startTime: string 
 
 export function* setNote(step: Step, text: string): Work<void> {
   yield* mustHold(step);
-  yield* exec(`UPDATE steps SET note = ? WHERE ${KEY}`, json(text), step.run, step.number, step.call);
+  const note = secret(json(text), "steps.note", step.run, step.number, step.call);
+  yield* exec(`UPDATE steps SET note = ? WHERE ${KEY}`, note, step.run, step.number, step.call);
 }
 
 export function* noteOf(key: StepKey): Work<string | undefined> {
@@ -222,5 +229,7 @@ export function* noteOf(key: StepKey): Work<string | undefined> {
     key.number,
     key.call,
   );
-  return row === undefined || row.note === null ? undefined : (JSON.parse(row.note) as string);
+  if (row === undefined) return undefined;
+  const note = wordsIn(row, "note", placeOf("steps.note", [key.run, key.number, key.call]));
+  return note === null ? undefined : (JSON.parse(note) as string);
 }

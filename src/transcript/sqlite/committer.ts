@@ -1,5 +1,5 @@
 import { at } from "../../kill-point.ts";
-import { StoreError } from "../store-error.ts";
+import { StoreError, type StoreFault } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { LATEST, migrate, newer, versionFound, versionOf } from "./migrations.ts";
 import { Sql } from "./sql.ts";
@@ -10,6 +10,9 @@ export type Work = (sql: Sql) => unknown;
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: Error };
+
+/** Faults that say nothing of the file. */
+const OF_ONE_WRITE: ReadonlySet<StoreFault> = new Set(["other", "behind", "ahead"]);
 
 /** Time between two looks at a lock that another process holds. */
 const LOCK_PAUSE_MS = { first: 0.5, longest: 10 };
@@ -96,7 +99,7 @@ export class Committer {
     } catch (thrown) {
       const error = translated(thrown, this.#path);
       // A fault of the file is everybody's: SQLite may have given up the transaction already.
-      if (!sql.inTransaction || (error instanceof StoreError && error.fault !== "other")) throw error;
+      if (!sql.inTransaction || (error instanceof StoreError && !OF_ONE_WRITE.has(error.fault))) throw error;
       sql.run("ROLLBACK TO work");
       sql.run("RELEASE work");
       return { ok: false, error };

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { Work } from "../sql/statement.ts";
+import type { Vault } from "../sql/vault.ts";
 import { StoreError } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { readOnlyLocation } from "./inspect.ts";
@@ -19,14 +20,16 @@ export class Reader {
   readonly #path: string;
   readonly #busyMs: number;
   readonly #readOnly: boolean;
+  readonly #vault: Vault;
   #sql: Sql | undefined;
   #closed = false;
   #sliceEndMs = 0;
 
-  constructor(path: string, busyMs: number, readOnly: boolean) {
+  constructor(path: string, busyMs: number, readOnly: boolean, vault: Vault) {
     this.#path = path;
     this.#busyMs = busyMs;
     this.#readOnly = readOnly;
+    this.#vault = vault;
   }
 
   /** @param work - Runs again from its beginning when the file is locked. */
@@ -35,7 +38,7 @@ export class Reader {
     const deadline = performance.now() + this.#busyMs;
     for (;;) {
       try {
-        return carryOut(this.#connected(), work());
+        return carryOut(this.#connected(), this.#vault.through(work()));
       } catch (thrown) {
         const error = translated(thrown, this.#path);
         if (!(error instanceof StoreError)) throw error;

@@ -1,3 +1,4 @@
+import { constants, copyFileSync, existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { StoreError } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
@@ -50,8 +51,44 @@ async function locked(sql: Sql, path: string, waitMs: number): Promise<void> {
   }
 }
 
-/** Writes what a database holds now into a new file, whoever is at work on it. Any SQLite database will do. */
-export function copyDatabase(from: string, to: string): void {
+/**
+ * Copies the files of a database of any program that is at work on it.
+ *
+ * A reader that stays where it is keeps the log from being begun anew, and nobody writes pages into the file that are not
+ * in the log as well: the copy of the file and, behind it, of the log are together what was committed last. `fold` makes
+ * one file of them. Statements do not do: the schema may be one that this SQLite reads and would not write.
+ */
+export function copyFiles(from: string, to: string): void {
+  const sql = new Sql(from);
+  try {
+    sql.exec("BEGIN");
+    sql.get("SELECT count(*) AS n FROM sqlite_master");
+    for (const end of ["", "-wal"]) {
+      if (existsSync(from + end)) copyFileSync(from + end, to + end, constants.COPYFILE_FICLONE);
+    }
+  } catch (error) {
+    throw translated(error, from);
+  } finally {
+    if (sql.inTransaction) sql.exec("ROLLBACK");
+    sql.close();
+  }
+}
+
+/** Brings the log of a copy into its file. */
+export function fold(path: string): void {
+  const sql = new Sql(path);
+  try {
+    sql.get("PRAGMA wal_checkpoint(TRUNCATE)");
+    sql.get("PRAGMA journal_mode = DELETE");
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    sql.close();
+  }
+}
+
+/** Writes what a transcript holds now into a new file, whoever is at work on it. */
+export function copyTranscript(from: string, to: string): void {
   const sql = new Sql(from);
   try {
     sql.exec(`VACUUM INTO '${to.replaceAll("'", "''")}'`);

@@ -1,5 +1,5 @@
 import Database from "libsql";
-import type { Statement, Value, Work } from "../sql/statement.ts";
+import type { SealedWork, Statement, Value } from "../sql/statement.ts";
 
 const NO_ROWS: readonly unknown[] = [];
 
@@ -65,7 +65,7 @@ export class Sql {
 }
 
 /** Carries work out on one connection, at once. */
-export function carryOut<T>(sql: Sql, work: Work<T>): T {
+export function carryOut<T>(sql: Sql, work: SealedWork<T>): T {
   let asked = work.next();
   while (asked.done !== true) asked = work.next(sql.rows(asked.value));
   return asked.value;

@@ -1,7 +1,9 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { EncryptionOptions } from "../../codec/encryption.ts";
 import { SqlTranscript } from "../sql/sql-transcript.ts";
 import { all, type Work } from "../sql/statement.ts";
+import { tryKeys, vaultFor } from "../sql/vault.ts";
 import { storeError, translated } from "./fault.ts";
 import { inspect } from "./inspect.ts";
 import { Reader } from "./reader.ts";
@@ -14,6 +16,8 @@ export type SqliteOptions = {
   readonly readOnly?: boolean | undefined;
   /** How long to wait for a lock that another process holds. */
   readonly busyMs?: number | undefined;
+  /** With what it is sealed. Else `HOLDFAST_ENCRYPTION_KEYS`. */
+  readonly encryption?: EncryptionOptions | undefined;
 };
 
 const BUSY_MS = 10_000;
@@ -32,13 +36,15 @@ export class SqliteTranscript extends SqlTranscript {
     const path = resolve(options.path);
     const busyMs = options.busyMs ?? BUSY_MS;
     const readOnly = options.readOnly ?? false;
-    const writer = readOnly ? undefined : await openWriter(path, busyMs);
+    const vault = vaultFor(`Transcript ${path}`, options.encryption);
+    const writer = readOnly ? undefined : await openWriter(path, busyMs, vault.asked);
     if (readOnly && inspect(path, "read") === "new") {
       throw storeError("unreachable", path, "there is no such file to read");
     }
-    const reader = new Reader(path, busyMs, readOnly);
+    const reader = new Reader(path, busyMs, readOnly, vault);
     try {
       await reader.read(checkTables);
+      await reader.read(tryKeys);
     } catch (error) {
       await writer?.close();
       throw error;
@@ -48,14 +54,14 @@ export class SqliteTranscript extends SqlTranscript {
 }
 
 /** A new file and its folder are for their owner alone: conversations are private. */
-async function openWriter(path: string, busyMs: number): Promise<Writer> {
+async function openWriter(path: string, busyMs: number, encryption: EncryptionOptions): Promise<Writer> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (inspect(path, "write") === "new") closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw translated(error, path);
   }
-  return Writer.open({ path, busyMs });
+  return Writer.open({ path, busyMs, encryption });
 }
 
 /** Touches the root of every table, so that a damaged file is found at the door and not in the middle of a run. */

@@ -1,7 +1,8 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type EncryptionOptions, encryptionOf } from "../../codec/encryption.ts";
 import { type OperationName, operation } from "../sql/operations.ts";
+import { Vault } from "../sql/vault.ts";
 import { type Answer, Committer, type Work } from "./committer.ts";
-
 import { carryOut } from "./sql.ts";
 import { type Failure, failureOf } from "./thread-error.ts";
 
@@ -17,12 +18,22 @@ export type Reply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: Failure };
 export type Opened = { readonly opened: true } | { readonly failure: Failure };
-export type ThreadData = { readonly path: string; readonly busyMs: number };
+export type ThreadData = {
+  readonly path: string;
+  readonly busyMs: number;
+  /** References to keys: the keys themselves are read here. */
+  readonly encryption: EncryptionOptions;
+};
 
 /** How many requests share a commit at most: some 20 ms of work. */
 const BATCH = 256;
 
-function serve(port: MessagePort, { path, busyMs }: ThreadData): void {
+function serve(port: MessagePort, { path, busyMs, encryption }: ThreadData): void {
+  const vault = new Vault(encryptionOf(encryption));
+  const toWork =
+    ({ name, values }: Request): Work =>
+    (sql) =>
+      carryOut(sql, vault.through(operation(name, values)));
   const committer = new Committer(path, busyMs);
   try {
     committer.open();
@@ -47,10 +58,10 @@ function serve(port: MessagePort, { path, busyMs }: ThreadData): void {
         if (received === undefined) break;
         take(received.message);
       }
-      return requests.slice(begin).map(work);
+      return requests.slice(begin).map(toWork);
     };
     take(first);
-    const known = [...requests.map(work), ...takeAll()];
+    const known = [...requests.map(toWork), ...takeAll()];
     if (known.length > 0) {
       const answers = committer.commit(known, takeAll);
       port.postMessage(requests.map((request, index) => reply(request, answers[index]!)));
@@ -60,10 +71,6 @@ function serve(port: MessagePort, { path, busyMs }: ThreadData): void {
       port.close();
     }
   });
-}
-
-function work({ name, values }: Request): Work {
-  return (sql) => carryOut(sql, operation(name, values));
 }
 
 function reply({ id }: Request, answer: Answer): Reply {

@@ -1,11 +1,11 @@
 // Loaded into a worker process of the campaign, and into its writer's thread: counts the kill points that are passed,
-// and ends the process at the one that it is told, the n-th time.
+// and sends the process a signal at the one that it is told, the n-th time: SIGKILL unless said.
 import { appendFileSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { isMainThread } from "node:worker_threads";
 import { arm } from "../../../dist/kill-point.js";
 
-const { HOLDFAST_KILL_AT = "", HOLDFAST_KILL_LOG } = process.env;
+const { HOLDFAST_KILL_AT = "", HOLDFAST_KILL_SIGNAL: signal = "SIGKILL", HOLDFAST_KILL_LOG } = process.env;
 if (HOLDFAST_KILL_LOG === undefined) throw new Error("arm.mjs wants HOLDFAST_KILL_LOG, a file to write to");
 
 const split = HOLDFAST_KILL_AT.lastIndexOf(":");
@@ -18,8 +18,8 @@ const passed = {};
 function pass(point) {
   passed[point] = (passed[point] ?? 0) + 1;
   if (point !== wanted.point || passed[point] !== wanted.nth) return;
-  write({ type: "killed", point, nth: wanted.nth, passed });
-  process.kill(process.pid, "SIGKILL");
+  write({ type: signal === "SIGKILL" ? "killed" : "stopped", point, nth: wanted.nth, passed });
+  process.kill(process.pid, signal);
 }
 
 function write(line) {

@@ -29,7 +29,7 @@ export async function campaign({ waves, enough, atLeastWaves = 0, minutes, state
       if (result.violations.length === 0) await forget(result);
       else {
         hasObjections = true;
-        summary.evidence = join(result.home, "evidence.json");
+        summary.evidence = join(result.folder, "evidence.json");
         await writeFile(
           summary.evidence,
           JSON.stringify({ wave, violations: result.violations, runs: result.evidence }, null, 1),

@@ -38,10 +38,13 @@ export async function evidenceOf(run, { client, vendorLog, transcript }) {
 async function branchesOf(transcript, session) {
   const branches = await transcript.branches(session);
   return await Promise.all(
-    branches.map(async ({ id, parent }) => {
+    branches.map(async ({ id, parent, from }) => {
+      // A session that was begun at a place of another one has what stands before it from there.
+      const begun = parent ?? from;
       const length = await transcript.length(session, id);
-      const entries = await transcript.entries(session, id, parent?.position ?? 0, length);
-      return { id, ...(parent === undefined ? {} : { parent }), length, entries: entries.map(shownEntry) };
+      const entries = await transcript.entries(session, id, begun?.position ?? 0, length);
+      const place = begun === undefined ? {} : { parent: begun };
+      return { id, ...place, length, entries: entries.map(shownEntry) };
     }),
   );
 }

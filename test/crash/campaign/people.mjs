@@ -10,7 +10,7 @@ const NOT_FOUND = 5;
  * Those who write to an agent while it works. What the server has accepted stands in `run.sent`; a message of which nobody
  * knows is sent again under its id.
  */
-export function peopleOf(run, { client, vendorLog }, ended) {
+export function peopleOf(run, { client, vendorLog, transcript, branchOff }, ended) {
   const handle = () => client.workflow.getHandle(run.session);
   async function until(look) {
     while (!ended.aborted) {
@@ -42,6 +42,19 @@ export function peopleOf(run, { client, vendorLog }, ended) {
       const message = { id, text: `<message ${id}> and this` };
       await accepted(() => handle().signal(name, message));
       run.sent.push({ id, kind: name });
+    },
+    /** Begins another session behind so many entries of this one, and plays it. */
+    async fork(position) {
+      const into = run.session.replace(`_${run.scenario}_`, "_forked_");
+      const forked = await transcript.fork({
+        session: run.session,
+        atMs: Date.now(),
+        at: { branch: "main", position },
+        into,
+      });
+      if (forked.type !== "forked")
+        throw new Error(`the session could not be forked: ${JSON.stringify(forked)}`);
+      await branchOff();
     },
     /** Says yes to what waits, once something does. */
     approve: () =>

@@ -1,5 +1,5 @@
 import { OF_RECOVERY, POINTS } from "./points.mjs";
-import { SCENARIOS } from "./scenarios.mjs";
+import { PLAYED } from "./scenarios.mjs";
 
 /** How often a run passes a point, about; what is not named is passed ten times. */
 const A_RUN = {
@@ -67,8 +67,7 @@ export function* wavesOf({ seed, runs }) {
 
 /** One of each, and the first ones again; others are the first ones in the next wave. */
 export function scenariosOf(number, runs) {
-  const names = Object.keys(SCENARIOS);
-  return Array.from({ length: runs }, (_, nth) => names[(number * 3 + nth) % names.length]);
+  return Array.from({ length: runs }, (_, nth) => PLAYED[(number * 3 + nth) % PLAYED.length]);
 }
 
 function spell(point, which, runs, dice) {

@@ -4,9 +4,9 @@ import { OverError, peopleOf } from "./people.mjs";
 import { SCENARIOS, sessionName } from "./scenarios.mjs";
 
 /** A session of a wave, with all that is known of it from outside. */
-export async function prepare(wave, scenario, nth, { home, vendorUrl }) {
+export async function prepare(wave, scenario, nth, { folder, vendorUrl }) {
   const session = sessionName(wave, scenario, nth);
-  const workspace = join(home, "work", session);
+  const workspace = join(folder, "work", session);
   await mkdir(workspace, { recursive: true });
   const { steps, agent = {}, settings = {} } = SCENARIOS[scenario];
   const tools = new Set(["bash", "effect_unsafe", "effect_idempotent", "effect_pure", "effect_quick"]);
@@ -88,7 +88,7 @@ async function finished(run, handle, timeoutMs) {
   const late = new Promise((resolve) => {
     timer = setTimeout(() => resolve({ status: "running" }), timeoutMs);
   });
-  const result = handle.result().then(
+  const result = patientResult(handle).then(
     (value) => ({ status: "completed", outcome: value.outcome }),
     (error) => ({ status: "failed", message: String(error?.cause?.message ?? error) }),
   );
@@ -97,4 +97,16 @@ async function finished(run, handle, timeoutMs) {
   if (run.results.at(-1).status === "running")
     await handle.terminate("the campaign has lost its patience").catch(() => {});
   run.closedAtMs = Date.now();
+}
+
+/** A server that is away for a while says nothing about the run. */
+async function patientResult(handle) {
+  for (;;) {
+    try {
+      return await handle.result();
+    } catch (error) {
+      if (error?.name !== "ServiceError") throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
 }

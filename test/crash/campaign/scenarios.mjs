@@ -97,26 +97,49 @@ export const SCENARIOS = {
       }
     },
   },
+  /** Not in the campaign: who asks a second time gets an answer that takes long. */
+  asleep: {
+    steps: ["slow-again"],
+    isApart: true,
+  },
+  /** Another session begins behind the first turn of this one, while it goes on. */
+  fork: {
+    steps: [[bash], [unsafe], [pure], []],
+    people: async ({ seen, fork, send }) => {
+      await seen(2);
+      await fork(3);
+      await send("steer");
+    },
+  },
+  /** What begins so. */
+  forked: {
+    steps: [[], [idempotent], [bash], []],
+    isApart: true,
+  },
   rerun: {
     steps: [[bash], [unsafe], []],
     again: true,
   },
 };
 
+/** Those that a campaign plays. */
+export const PLAYED = Object.keys(SCENARIOS).filter((name) => SCENARIOS[name].isApart !== true);
+
 /** The session's name says what it plays. */
 export const sessionName = (wave, scenario, nth) => `${wave}_${scenario}_${nth}`;
 export const scenarioOf = (session) => session.split("_")[1];
 
 /** What the model says at a step: every answer says which one it is, and is like no other by its number. */
-export function replyAt(scenario, step, nonce, suffix) {
+export function replyAt(scenario, step, nonce, { suffix, isRepeated }) {
   const calls = SCENARIOS[scenario]?.steps[step - 1] ?? [];
   const words = "The work goes on as it should, and there is nothing to be said against it. ";
-  const slow = calls === "slow";
+  const isScript = typeof calls === "string";
+  const slow = calls === "slow" || (calls === "slow-again" && isRepeated);
   return {
-    text: `[step ${step}] [answer ${nonce}] ${words.repeat(slow ? 30 : 2)}`,
+    text: `[step ${step}] [answer ${nonce}] ${words.repeat(slow ? 45 : 2)}`,
     chunkSize: 16,
     chunkDelayMs: slow ? 40 : 15,
-    ...(slow || calls.length === 0
+    ...(isScript || calls.length === 0
       ? {}
       : { toolCalls: calls.map((make, nth) => make(`${step}.${nth}${suffix}`)) }),
   };

@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
 import { startDevServer } from "../../../dist/devserver/start-server.js";
@@ -10,31 +12,48 @@ import { VendorLog } from "./vendor-log.mjs";
 const VENDOR = fileURLToPath(new URL("vendor.mjs", import.meta.url));
 
 /** What all waves of a campaign share: a Temporal server, the vendor, a folder. */
-export async function openStage({ folder } = {}) {
-  const home = folder ?? (await mkdtemp(join(tmpdir(), "holdfast-crash-")));
+export async function openStage() {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-crash-"));
   // The campaign talks to its own server, whatever Temporal's configuration on this machine says.
   for (const name of Object.keys(process.env)) if (name.startsWith("TEMPORAL_")) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = "";
-  const server = await startDevServer({ ephemeral: true });
-  const path = join(home, "vendor.jsonl");
-  const vendor = startProgram(VENDOR, { args: [path], log: join(home, "vendor.log") });
+  const dataDir = join(folder, "server");
+  let server = await startDevServer({ dataDir, port: 0, uiPort: 0 });
+  const path = join(folder, "vendor.jsonl");
+  const vendor = startProgram(VENDOR, { args: [path], log: join(folder, "vendor.log") });
   const { url } = await vendor.ready;
   const connection = await Connection.connect({ address: server.address });
   const vendorLog = new VendorLog(path);
   const reading = setInterval(() => void vendorLog.read().catch(() => {}), 25);
   return {
-    folder: home,
+    folder,
     address: server.address,
     namespace: server.namespace,
     vendorUrl: url,
     vendorLog,
     client: new Client({ connection, namespace: server.namespace }),
+    /** SIGKILL for the Temporal server; then another one on the same file and port. */
+    async killServer(awayMs) {
+      const { pid } = JSON.parse(await readFile(join(dataDir, "server.json"), "utf8"));
+      process.kill(serverOf(pid), "SIGKILL");
+      await sleep(awayMs);
+      const port = Number(server.address.split(":")[1]);
+      server = await startDevServer({ dataDir, port, uiPort: 0 });
+    },
     async close({ keep = false } = {}) {
       clearInterval(reading);
       await connection.close();
       await vendor.end("SIGKILL");
       await server.stop();
-      if (!keep) await rm(home, { recursive: true, force: true });
+      if (!keep) await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The server itself, below the shell that keeps it. */
+function serverOf(keeper) {
+  const children = readFileSync(`/proc/${keeper}/task/${keeper}/children`, "utf8").trim().split(" ");
+  const found = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("start-dev"));
+  if (found === undefined) throw new Error(`process ${keeper} keeps no Temporal server`);
+  return Number(found);
 }

@@ -11,6 +11,7 @@ const write = (line) => writeSync(log, `${JSON.stringify({ ...line, atMs: Date.n
 let asked = 0;
 const nonces = new WeakMap();
 const used = new Map();
+const questions = new Set();
 
 const server = await startModelServer({
   toolCallIds: "fresh",
@@ -24,20 +25,23 @@ const server = await startModelServer({
     const done = Math.max(0, ...[...text.matchAll(/\[step (\d+)\]/g)].map(([, step]) => Number(step)));
     const isAgain = JSON.stringify(body.system ?? "").includes("once more");
     const fault = isNotes ? undefined : faultAt(conversation, SCENARIOS[scenario]?.faults, done + 1);
+    const question = hash([body.system, body.messages, body.tools]);
     write({
       type: "asked",
       nonce,
       conversation,
       step: isNotes ? 0 : done + 1,
       /** The same for the same question. */
-      question: hash([body.system, body.messages, body.tools]),
+      question,
       shown: [...text.matchAll(/<message ([\w-]+)>/g)].map(([, id]) => id),
       ...(isNotes ? { isNotes } : {}),
     });
+    const isRepeated = questions.has(question);
+    questions.add(question);
     if (fault !== undefined) return fault;
     if (isNotes)
       return { text: `[step ${done}] [notes ${nonce}] All went well.`, chunkSize: 8, chunkDelayMs: 15 };
-    return replyAt(scenario, done + 1, nonce, isAgain ? "r" : "");
+    return replyAt(scenario, done + 1, nonce, { suffix: isAgain ? "r" : "", isRepeated });
   },
   onClosed: ({ body, conversation, outcome, fault, objection, bytesSent }) =>
     write({ type: "closed", nonce: nonces.get(body), conversation, outcome, fault, objection, bytesSent }),

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SqliteTranscript } from "../../../dist/transcript/sqlite/sqlite-transcript.js";
+import { openTranscript } from "../../../dist/transcript/open-transcript.js";
 import { evidenceOf } from "./evidence.mjs";
 import { judge } from "./judge.mjs";
 import { Keeper } from "./keeper.mjs";
@@ -8,25 +8,28 @@ import { hitBy, recoveriesOf } from "./kills.mjs";
 import { play, prepare } from "./run.mjs";
 
 /** A run that has not ended by then will not. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 150_000;
 
 /**
  * Many runs at once over workers that die at the places that they are told. When all is over, each run is judged.
  *
  * @param wave.workers - For each worker that is kept alive, where its lives end: `[["claim:after:3", "store:before:1"]]`.
+ * @param wave.during - What else happens, once the runs have begun.
+ * @param wave.home - Of the workers, where it is not to be in the stage's folder.
  * @param wave.scenarios - One run for each name; a name may be there more than once.
  */
-export async function playWave(
-  stage,
-  { name, workers, scenarios, patienceMs = PATIENCE_MS, env, flags, during },
-) {
-  const home = join(stage.folder, name);
+export async function playWave(stage, wave) {
+  const { name, workers, scenarios, patienceMs = PATIENCE_MS, env, during } = wave;
+  const folder = join(stage.folder, name);
+  const home = wave.home ?? join(folder, "home");
+  await mkdir(folder, { recursive: true });
   await mkdir(home, { recursive: true });
-  const killLog = join(home, "kills.jsonl");
+  const killLog = join(folder, "kills.jsonl");
   await writeFile(killLog, "");
-  const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+  const database = env?.HOLDFAST_DATABASE_URL;
+  const transcript = await openTranscript({ path: join(home, "transcript.db"), database });
   const runs = await Promise.all(
-    scenarios.map((scenario, nth) => prepare(name, scenario, nth, { home, vendorUrl: stage.vendorUrl })),
+    scenarios.map((scenario, nth) => prepare(name, scenario, nth, { folder, vendorUrl: stage.vendorUrl })),
   );
   const looks = [];
   const look = async (death) => {
@@ -39,15 +42,33 @@ export async function playWave(
     looking = looking.then(() => look(death));
   };
   const { address, namespace } = stage;
-  const common = { address, namespace, home, taskQueue: name, killLog, onDeath, flags, env };
-  const keepers = workers.map(
-    (kills, nth) => new Keeper({ ...common, kills, log: join(home, `worker-${nth}.log`) }),
-  );
+  const common = { address, namespace, home, taskQueue: name, killLog, onDeath };
+  const keepers = [];
+  /** Keeps one more worker. */
+  const keep = async (kills, more = {}) => {
+    const log = join(folder, `worker-${keepers.length}.log`);
+    const keeper = new Keeper({ ...common, kills, log, env: { ...env, ...more } });
+    keepers.push(keeper);
+    await keeper.start();
+    return { keeper, log };
+  };
   try {
-    await Promise.all(keepers.map((keeper) => keeper.start()));
-    const playing = runs.map((run) => play(run, stage, { taskQueue: name, timeoutMs: patienceMs }));
-    await during?.({ keepers, runs, home, transcript });
+    await Promise.all(workers.map((kills) => keep(kills)));
+    const forks = [];
+    const begin = (run) => {
+      const branchOff = async () => {
+        const nth = run.session.split("_").at(-1);
+        const forked = await prepare(name, "forked", nth, { folder, vendorUrl: stage.vendorUrl });
+        runs.push(forked);
+        forks.push(begin(forked));
+      };
+      const world = { ...stage, transcript, branchOff };
+      return play(run, world, { taskQueue: name, timeoutMs: patienceMs });
+    };
+    const playing = runs.map(begin);
+    await during?.({ keepers, keep, runs, home, killLog });
     await Promise.all(playing);
+    await Promise.all(forks);
     await looking;
     await look(undefined);
     const passed = await endAll(keepers, killLog);
@@ -66,7 +87,7 @@ export async function playWave(
       again: judged.map(({ again }) => again),
       passed,
       evidence,
-      home,
+      folder,
     };
   } finally {
     await Promise.all(keepers.map((keeper) => keeper.stop("SIGKILL")));
@@ -94,6 +115,6 @@ async function linesIn(file) {
 }
 
 /** What nobody needs any more. */
-export async function forget({ home }) {
-  await rm(home, { recursive: true, force: true });
+export async function forget({ folder }) {
+  await rm(folder, { recursive: true, force: true });
 }

@@ -62,7 +62,7 @@ export class Contest {
   }
 
   async result(): Promise<EvaluationResult> {
-    return await this.handle.result();
+    return (await this.handle.result()) as EvaluationResult;
   }
 
   async run(prompt?: string, of: Partial<EvaluationRequest> = {}): Promise<EvaluationResult> {

@@ -64,8 +64,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), "holdfast-test-"));
   const taskQueue = `queue-${process.pid}-${performance.now()}`;
   const model = await startModelServer();
-  const { database } = options;
-  const transcript = await openTranscript({ path: join(home, "transcript.db"), database });
+  const { database, encryption } = options;
+  const transcript = await openTranscript({ path: join(home, "transcript.db"), database, encryption });
   const connection = await Connection.connect({ address });
   const client = new Client({
     connection,

@@ -1,0 +1,21 @@
+// A scripted vendor in a process of its own. The first words of an answer say when they were asked for. What an agent is
+// told by its system prompt: how many pieces, how far apart, and the gate at which the answer waits before its end.
+import { startModelServer } from "../dist/testing/model-server/server.js";
+
+export const PIECE = "four plain words here ";
+
+const model = await startModelServer({
+  keepBodies: 0,
+  respond: ({ system }) => {
+    const { pieces, chunkDelayMs, firstByteDelayMs, gate } = JSON.parse(system);
+    const asked = (performance.timeOrigin + performance.now()).toFixed(2);
+    return {
+      text: `${asked.padEnd(PIECE.length)}${PIECE.repeat(pieces - 1)}`,
+      chunkSize: PIECE.length,
+      chunkDelayMs,
+      firstByteDelayMs,
+      ...(gate === undefined ? {} : { holdUntil: gate, holdAt: "end" }),
+    };
+  },
+});
+process.stdout.write(`${JSON.stringify({ type: "ready", url: model.url })}\n`);

@@ -1,0 +1,30 @@
+/** A line that has grown to this is shown although it has not ended. */
+const LONG_LINE_CHARS = 100;
+
+/** Text of one of several sources that share a terminal: whole lines, each with the source's name before it. */
+export class PrefixedLines {
+  readonly #prefix: string;
+  readonly #write: (text: string) => void;
+  #line = "";
+
+  constructor(prefix: string, write: (text: string) => void) {
+    this.#prefix = prefix;
+    this.#write = write;
+  }
+
+  write(text: string): void {
+    const lines = `${this.#line}${text}`.split("\n");
+    this.#line = lines.pop() ?? "";
+    for (const line of lines) this.#say(line);
+    while (this.#line.length > LONG_LINE_CHARS) {
+      const space = this.#line.lastIndexOf(" ", LONG_LINE_CHARS);
+      const end = space > 0 ? space : LONG_LINE_CHARS;
+      this.#say(this.#line.slice(0, end));
+      this.#line = this.#line.slice(end).trimStart();
+    }
+  }
+
+  #say(line: string): void {
+    this.#write(`${this.#prefix} ${line}\n`);
+  }
+}

@@ -1,0 +1,110 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { deltaIn, type LineCodec } from "./line-codec.ts";
+import { SEAL_LINE, segmentPath, segmentsIn, unlessGone } from "./segments.ts";
+import type { OffsetDelta } from "./stream.ts";
+
+const CHUNK_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/** Reads one file of a stream, as far as it has come. */
+export class SegmentReader {
+  readonly base: number;
+  readonly #file: FileHandle;
+  readonly #codec: LineCodec;
+  /** What is at or below this offset was read by whoever reads. */
+  readonly #from: number;
+  /** Where the next line begins. */
+  #at: number;
+  /** The offset at which the next file begins; known when the seal was read. */
+  next: number | undefined;
+
+  private constructor(base: number, file: FileHandle, codec: LineCodec, from: number, at: number) {
+    this.base = base;
+    this.#file = file;
+    this.#codec = codec;
+    this.#from = from;
+    this.#at = at;
+  }
+
+  /** @returns Nothing when the file is no longer there. */
+  static async open(
+    folder: string,
+    base: number,
+    codec: LineCodec,
+    from = base,
+  ): Promise<SegmentReader | undefined> {
+    const file = await unlessGone(open(segmentPath(folder, base), "r"));
+    if (file === undefined) return undefined;
+    const at = Math.max(0, from - base);
+    // An offset of a file that is gone by now lies behind the end of the one before it: only its seal is wanted.
+    const isBehind = at > 0 && (await file.stat()).size <= at;
+    return new SegmentReader(base, file, codec, from, isBehind ? 0 : at);
+  }
+
+  /** Some of what comes next; nothing at the end of what there is. Lines that are no delta are passed over. */
+  async read(): Promise<readonly OffsetDelta[]> {
+    const deltas: OffsetDelta[] = [];
+    for (let size = CHUNK_BYTES; deltas.length === 0 && this.next === undefined; ) {
+      const chunk = Buffer.allocUnsafe(size);
+      const { bytesRead } = await this.#file.read(chunk, 0, size, this.#at);
+      const bytes = chunk.subarray(0, bytesRead);
+      const end = bytes.lastIndexOf(NEWLINE);
+      if (end === -1 && bytesRead < size) return deltas;
+      // A line that is longer than the chunk.
+      if (end === -1) size *= 2;
+      else this.#lines(bytes.subarray(0, end + 1), deltas);
+    }
+    return deltas;
+  }
+
+  /** Whether the file was removed, and ends without a seal. */
+  async isGone(): Promise<boolean> {
+    return (await this.#file.stat()).nlink === 0;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #lines(bytes: Buffer, deltas: OffsetDelta[]): void {
+    let begin = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
+      const line = bytes.toString("utf8", begin, end);
+      begin = end + 1;
+      const offset = this.base + this.#at + begin;
+      if (line === SEAL_LINE) {
+        this.next = offset;
+        break;
+      }
+      const delta = line === "" ? undefined : deltaIn(line, this.#codec);
+      if (delta !== undefined && offset > this.#from) deltas.push({ offset, delta });
+    }
+    this.#at += begin;
+  }
+}
+
+/** All that a stream holds behind an offset, at the moment of reading. */
+export async function* deltasBehind(
+  folder: string,
+  codec: LineCodec,
+  from = 0,
+): AsyncGenerator<OffsetDelta, void, void> {
+  const bases = await segmentsIn(folder);
+  const first = Math.max(
+    0,
+    bases.findLastIndex((base) => base <= from),
+  );
+  for (const base of bases.slice(first)) {
+    const reader = await SegmentReader.open(folder, base, codec, from);
+    try {
+      for (
+        let read = await reader?.read();
+        read !== undefined && read.length > 0;
+        read = await reader?.read()
+      )
+        yield* read;
+    } finally {
+      await reader?.close();
+    }
+  }
+}

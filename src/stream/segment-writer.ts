@@ -1,0 +1,121 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { firstBase, SEAL, segmentPath, segmentsIn } from "./segments.ts";
+
+/** A file is ended when it has grown to this, so that what is over of a long stream can be removed. */
+const SEGMENT_BYTES = 256 * 1024;
+/** How often a folder may vanish in the middle of one write. */
+const MAX_TRIES = 20;
+
+type Segment = { readonly base: number; readonly file: FileHandle /** Known up to here. */; size: number };
+
+/** Appends to a session's stream, beside writers of other processes. One thing at a time. */
+export class SegmentWriter {
+  readonly #folder: string;
+  #segment: Segment | undefined;
+  /** When something was appended last, by `performance.now()`. */
+  usedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** @param text - Whole lines. An empty one comes first: a line that a dying process has cut off spoils no other. */
+  async append(text: string): Promise<void> {
+    const bytes = Buffer.from(`\n${text}`, "utf8");
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const segment = await this.#newest();
+      const { seal, isIn } = await this.#write(segment, bytes);
+      if (seal !== undefined) await this.#goOn(segment, seal);
+      else if (isIn && segment.size > SEGMENT_BYTES) await this.seal();
+      this.usedAtMs = performance.now();
+      if (isIn) return;
+    }
+    throw new Error(`The folder ${this.#folder} vanished ${MAX_TRIES} times while it was written to`);
+  }
+
+  /** Ends the newest file; the next one is there when this resolves. */
+  async seal(): Promise<void> {
+    const segment = await this.#newest();
+    const { seal } = await this.#write(segment, SEAL);
+    if (seal !== undefined) await this.#goOn(segment, seal);
+    await this.#newest();
+  }
+
+  async close(): Promise<void> {
+    const segment = this.#segment;
+    this.#segment = undefined;
+    await segment?.file.close();
+  }
+
+  /** @returns Where the file's seal ends, if it has one, and whether what was written lies before it. */
+  async #write(segment: Segment, bytes: Buffer): Promise<{ seal: number | undefined; isIn: boolean }> {
+    const { file, size: before } = segment;
+    const { bytesWritten } = await file.write(bytes);
+    if (bytesWritten < bytes.length) {
+      throw new Error(`Only ${bytesWritten} of ${bytes.length} bytes were taken by ${this.#folder}`);
+    }
+    const { size, nlink } = await file.stat();
+    segment.size = size;
+    if (size === before + bytes.length && bytes !== SEAL) {
+      if (nlink > 0) return { seal: undefined, isIn: true };
+      await this.close();
+      return { seal: undefined, isIn: false };
+    }
+    // Others have written meanwhile, and one of them may have ended the file.
+    const fresh = await bytesOf(file, before, size);
+    const at = fresh.indexOf(SEAL);
+    if (at === -1 && nlink === 0) {
+      await this.close();
+      return { seal: undefined, isIn: false };
+    }
+    const own = fresh.indexOf(bytes);
+    const isIn = own !== -1 && (at === -1 || own <= at);
+    return { seal: at === -1 ? undefined : before + at + SEAL.length, isIn };
+  }
+
+  async #newest(): Promise<Segment> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (this.#segment !== undefined) return this.#segment;
+      const base = (await segmentsIn(this.#folder)).at(-1) ?? (await firstBase(this.#folder));
+      await this.#open(base).catch((error: NodeJS.ErrnoException) => {
+        // The folder was forgotten just now.
+        if (error.code !== "ENOENT") throw error;
+      });
+    }
+    throw new Error(`The folder ${this.#folder} vanished ${MAX_TRIES} times while it was opened`);
+  }
+
+  async #goOn({ base, file }: Segment, seal: number): Promise<void> {
+    this.#segment = undefined;
+    await file.close();
+    await this.#open(base + seal).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+  }
+
+  async #open(base: number): Promise<void> {
+    const file = await open(segmentPath(this.#folder, base), "a+", 0o600);
+    const segment: Segment = { base, file, size: 0 };
+    try {
+      segment.size = (await file.stat()).size;
+      const at = (await bytesOf(file, 0, segment.size)).indexOf(SEAL);
+      this.#segment = segment;
+      if (at !== -1) await this.#goOn(segment, at + SEAL.length);
+    } catch (error) {
+      if (this.#segment === segment) this.#segment = undefined;
+      await file.close().catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+async function bytesOf(file: FileHandle, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(to - from);
+  let at = 0;
+  while (at < bytes.length) {
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, from + at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return bytes.subarray(0, at);
+}

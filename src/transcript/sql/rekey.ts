@@ -1,0 +1,73 @@
+import { PRIVATE_TABLES, type PrivateColumn, type PrivateTableName, secret } from "./private.ts";
+import { all, exec, type Value, type Work } from "./statement.ts";
+import { originOf } from "./vault.ts";
+
+/** How far it has come: a table, and the key of the last row that was looked at. */
+export type RekeyCursor = {
+  readonly table: PrivateTableName;
+  readonly behind?: readonly (string | number)[];
+};
+
+export type RekeyPage = {
+  readonly looked: number;
+  readonly changed: number;
+  /** Where to go on; absent at the end. */
+  readonly next?: RekeyCursor;
+};
+
+/** So that a page holds up nobody. */
+const PAGE = 100;
+
+/**
+ * Seals the rows of one page anew that are not sealed with the key `to`; without one, all that is sealed becomes plain.
+ *
+ * Can be broken off and begun again at any time: what is done already is passed over.
+ */
+export function* rekey(to: string | null, cursor?: RekeyCursor): Work<RekeyPage> {
+  const at = cursor === undefined ? 0 : PRIVATE_TABLES.findIndex(([name]) => name === cursor.table);
+  const [table, { key, columns, place = key }] = PRIVATE_TABLES[at]!;
+  const names = [...new Set([...key, ...place, ...columns])].join(", ");
+  const behind = cursor?.behind;
+  const where = behind === undefined ? "" : `WHERE (${key.join(", ")}) > (${key.map(() => "?").join(", ")})`;
+  const rows = yield* all<Record<string, Value>>(
+    `SELECT ${names} FROM ${table} ${where} ORDER BY ${key.join(", ")} LIMIT ${PAGE}`,
+    ...(behind ?? []),
+  );
+  let changed = 0;
+  for (const row of rows) {
+    for (const column of columns) {
+      const value = row[column];
+      if (value === null || value === undefined || typeof value === "number") continue;
+      const origin = originOf(row, column);
+      if ((origin?.keyId ?? null) === to) continue;
+      const own = (of: readonly string[]) => of.map((name) => row[name] as string | number);
+      const sealed = secret(asBuffer(value), `${table}.${column}` as PrivateColumn, ...own(place));
+      const same = key.map((name) => `${name} = ?`).join(" AND ");
+      yield* exec(
+        // Whoever has written in between has sealed it anew.
+        `UPDATE ${table} SET ${column} = ? WHERE ${same} AND ${column} = ?`,
+        sealed,
+        ...own(key),
+        asBuffer(origin?.stored ?? value),
+      );
+      changed += 1;
+    }
+  }
+  const last = rows.at(-1);
+  const more = rows.length === PAGE && last !== undefined;
+  const following = PRIVATE_TABLES[at + 1]?.[0];
+  return {
+    looked: rows.length,
+    changed,
+    ...(more
+      ? { next: { table, behind: key.map((name) => last[name] as string | number) } }
+      : following === undefined
+        ? {}
+        : { next: { table: following } }),
+  };
+}
+
+/** Blobs come as array buffers where several rows are asked for. */
+function asBuffer<Text extends string | Buffer | number | null>(value: Text): Exclude<Text, number | null> {
+  return (typeof value === "string" ? value : Buffer.from(value as Buffer)) as Exclude<Text, number | null>;
+}

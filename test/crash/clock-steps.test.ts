@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { campaignStage, MANY } from "./support/campaign.ts";
+
+const { play, stage } = campaignStage();
+
+const SHIFT = fileURLToPath(new URL("./support/shift-clock.mjs", import.meta.url));
+/** Of Debian's package `libfaketime`: moves the clock of the whole process, the SDK's native part included. */
+const LIBRARY = readdirSync("/usr/lib")
+  .map((folder) => join("/usr/lib", folder, "faketime", "libfaketimeMT.so.1"))
+  .find((file) => existsSync(file));
+if (LIBRARY === undefined)
+  process.stderr.write(
+    "!!! NO libfaketime: only JavaScript's clock is moved, not the one of the native part.\n",
+  );
+
+/** A worker whose clock stands off by what a file says, from `+0` on. */
+function movable(file: string): Record<string, string> {
+  if (LIBRARY === undefined) return { NODE_OPTIONS: `--import ${SHIFT}`, SHIFT_CLOCK: file };
+  return {
+    LD_PRELOAD: LIBRARY,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    // Otherwise a wait for a moment of the clock, in an event loop, would be an hour longer than meant.
+    FAKETIME_DONT_RESET: "1",
+  };
+}
+
+for (const [name, what, steps] of [
+  ["clock-on", "an hour on, and back", ["+3600", "+0"]],
+  ["clock-back", "an hour back, and two on", ["-3600", "+3600"]],
+] as const) {
+  test(`the clock of a worker steps ${what} while agents work, and the worker is killed: nothing is lost, nothing is done twice`, async () => {
+    const file = join(stage().folder, `${name}.txt`);
+    writeFileSync(file, "+0");
+    const { violations, kills } = await play({
+      name,
+      workers: [["store:before:40"]],
+      scenarios: [...MANY],
+      env: movable(file),
+      during: async () => {
+        for (const step of steps) {
+          await sleep(1500);
+          writeFileSync(file, step);
+        }
+      },
+    });
+    expect(violations).toEqual([]);
+    expect(kills).toHaveLength(1);
+  }, 120_000);
+}

@@ -1,0 +1,106 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SessionEvent } from "../../src/client/index.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { connectTo } from "../workflows/support/connected.ts";
+import type { Session } from "../workflows/support/session.ts";
+import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+
+let stage: CrashStage;
+beforeAll(async () => {
+  stage = await openCrashStage();
+});
+afterAll(() => stage.close());
+
+const PASSING = ["MessageUpdate", "ToolExecutionUpdate", "ProgressMessage"];
+
+/** Reads on from a place with a client of its own, to an event that is asked for or to the end. */
+async function read(
+  session: Session,
+  from: string,
+  until: (event: SessionEvent["event"]) => boolean = () => false,
+): Promise<SessionEvent[]> {
+  const client = await connectTo(stage);
+  const seen: SessionEvent[] = [];
+  try {
+    for await (const one of client.events(session.id, { from })) {
+      seen.push(one);
+      if (until(one.event)) break;
+    }
+  } finally {
+    await client.close();
+  }
+  return seen;
+}
+
+async function expectOnce(session: Session, seen: readonly SessionEvent[]): Promise<void> {
+  const durable = seen.map(({ event }) => event.type).filter((type) => !PASSING.includes(type));
+  expect(durable).toEqual(await session.eventTypes());
+  const recorded = (await session.entries()).map(({ message }) => message);
+  expect(seen.flatMap(({ event }) => (event.type === "MessageEnd" ? [event.message] : []))).toEqual(recorded);
+}
+
+/** Bytes of live output that are left of all sessions. */
+async function liveBytes(): Promise<number> {
+  const files = await readdir(join(stage.home, "live"), { recursive: true, withFileTypes: true });
+  const sizes = files
+    .filter((one) => one.isFile())
+    .map(async (one) => (await stat(join(one.parentPath, one.name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+test("a client that leaves in the middle of an answer goes on in another one, over the worker's SIGKILL: each event once, and nothing kept in the end [EVT-16, LOOP-23]", async () => {
+  const session = stage.session({
+    replies: [
+      { text: "one two three four five six", chunkSize: 4, holdUntil: "kill" },
+      { text: "Never seen." },
+    ],
+  });
+  const first = await stage.worker();
+  await session.start("Go");
+  await stage.model.waitForHold("kill");
+  const before = await read(session, "loop", ({ type }) => type === "MessageUpdate");
+  await first.kill("SIGKILL");
+  await stage.worker();
+  // The answer is asked for anew: it is told from its beginning, under the start that was told already.
+  const after = read(session, before.at(-1)?.cursor ?? "");
+  await eventually(() => session.requests().length > 1, { what: "the second request" });
+  stage.model.release("kill");
+  const whole = [...before, ...(await after)];
+  await expectOnce(session, whole);
+  const shown = whole.flatMap(({ event }) => (event.type === "MessageUpdate" ? [event] : []));
+  const texts = shown.map(({ message: { content } }) => (content[0]?.type === "text" ? content[0].text : ""));
+  expect(texts.at(-1)).toBe("one two three four five six");
+  for (const text of texts) expect("one two three four five six".startsWith(text)).toBe(true);
+  await eventually(async () => (await liveBytes()) === 0, { what: "the removal of what is recorded" });
+}, 60_000);
+
+test("one who left before a continuation as new, and comes back behind the end, is told the rest once", async () => {
+  await stage.worker();
+  const session = stage.session({
+    replies: [
+      ...Array.from({ length: 8 }, () => ({ toolCalls: [{ name: "list_files", arguments: {} }] })),
+      { text: "Done." },
+    ],
+    agent: { tools: ["list_files"] },
+  });
+  await session.start("Go", { settings: { rotateAfterEvents: 30 } });
+  const before = await read(session, "session", ({ type }) => type === "TurnStart");
+  await session.result();
+  const middle = await read(session, before.at(-1)?.cursor ?? "", ({ type }) => type === "TurnEnd");
+  const rest = await read(session, middle.at(-1)?.cursor ?? "");
+  await expectOnce(session, [...before, ...middle, ...rest]);
+}, 60_000);
+
+test("an answer that the vendor refused at first is told once, and what its first attempt had shown is replaced", async () => {
+  await stage.worker();
+  const session = stage.session({
+    replies: [{ text: "right from here", chunkSize: 4 }],
+    faults: [{ fault: "cut", afterChunks: 4, reply: { text: "wrong all along", chunkSize: 4 }, times: 1 }],
+  });
+  await session.start("Go");
+  const whole = await read(session, "loop");
+  await expectOnce(session, whole);
+  expect(whole.filter(({ event }) => event.type === "MessageStart")).toHaveLength(2);
+}, 60_000);

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type PostgresServer, postgresBinaries, startPostgres } from "../support/postgres.ts";
+import { campaignStage, MANY } from "./support/campaign.ts";
+
+describe.skipIf(postgresBinaries() === undefined)("with the transcript in PostgreSQL", () => {
+  const { play } = campaignStage();
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => postgres.stop());
+
+  test("PostgreSQL is killed while agents work, a worker dies too, and both come back: nothing is lost, nothing is done twice", async () => {
+    const { violations, kills } = await play({
+      name: "postgres",
+      workers: [["store:after:12"], []],
+      scenarios: [...MANY],
+      env: { HOLDFAST_DATABASE_URL: postgres.url(await postgres.database()) },
+      during: async () => {
+        await sleep(2000);
+        await postgres.kill();
+        await sleep(2000);
+        await postgres.start();
+      },
+    });
+    expect(violations).toEqual([]);
+    expect(kills).toHaveLength(1);
+  }, 150_000);
+});

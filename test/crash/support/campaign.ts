@@ -1,0 +1,73 @@
+import { afterAll, beforeAll } from "vitest";
+// @ts-expect-error: the campaign is plain JavaScript, as its programs are
+import { openStage } from "../campaign/stage.mjs";
+// @ts-expect-error: as above
+import { playWave } from "../campaign/wave.mjs";
+
+export type Keeper = {
+  readonly pid: number;
+  readonly ownEnds: readonly string[];
+  signal(signal: NodeJS.Signals): void;
+  ready(): Promise<void>;
+};
+type VendorLine = {
+  readonly type: "asked" | "closed";
+  readonly question?: string;
+  readonly outcome?: string;
+};
+export type CampaignStage = {
+  readonly folder: string;
+  readonly vendorLog: { of(session: string): readonly VendorLine[]; step(session: string): number };
+  killServer(awayMs: number): Promise<void>;
+  close(): Promise<void>;
+};
+export type During = {
+  readonly keepers: readonly Keeper[];
+  readonly keep: (
+    kills: readonly string[],
+    env?: Record<string, string>,
+  ) => Promise<{ keeper: Keeper; log: string }>;
+  readonly runs: readonly { readonly session: string; readonly closedAtMs?: number }[];
+  readonly home: string;
+  readonly killLog: string;
+};
+export type Wave = {
+  readonly name: string;
+  /** For each worker, where its lives end. */
+  readonly workers: readonly (readonly string[])[];
+  readonly scenarios: readonly string[];
+  readonly home?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly patienceMs?: number;
+  readonly during?: (wave: During) => Promise<void>;
+};
+export type Played = {
+  readonly kills: readonly { readonly point: string; readonly sessions: readonly string[] }[];
+  readonly violations: readonly object[];
+  readonly again: readonly Readonly<Record<string, number>>[];
+};
+
+/** A Temporal server and a vendor of the file's own, as processes; waves of agents are played and judged on it. */
+export function campaignStage(): { play(wave: Wave): Promise<Played>; stage(): CampaignStage } {
+  let stage: CampaignStage;
+  beforeAll(async () => {
+    stage = await (openStage as () => Promise<CampaignStage>)();
+  });
+  afterAll(() => stage.close());
+  return {
+    stage: () => stage,
+    play: (wave) => (playWave as (on: CampaignStage, wave: Wave) => Promise<Played>)(stage, wave),
+  };
+}
+
+/** One of each, but those that end at once. */
+export const MANY = [
+  "plain",
+  "parallel",
+  "batched-with-steering",
+  "compaction",
+  "overflow",
+  "rate-limited",
+  "continue-as-new",
+  "rerun",
+] as const;

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { MAX_BODY_BYTES } from "../../src/server/body.ts";
+import { DEFAULT_LIMITS } from "../../src/server/streams.ts";
+import { type Started, startServer, TOKEN } from "../server/support.ts";
+import { connectTo } from "../workflows/support/connected.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+const page = readFileSync(new URL("../../docs/serve.md", import.meta.url), "utf8");
+const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
+  block
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .filter((line) => line !== ""),
+);
+
+let stage: Stage;
+let holdfast: Holdfast;
+let server: Started;
+beforeAll(async () => {
+  stage = await openStage();
+  holdfast = await connectTo(stage);
+  const agent = stage.session({ replies: [{ text: "Two files." }, { text: "None." }] }).definition;
+  server = await startServer(holdfast, { agents: new Map([["coder", agent]]) });
+});
+afterAll(async () => {
+  await server.close();
+  await holdfast.close();
+  await stage.close();
+});
+
+test("the commands of docs/serve.md do what the page says, one after the other", async () => {
+  const env = { PATH: process.env["PATH"], URL: server.url, TOKEN };
+  const said: string[] = [];
+  for (const command of commands) {
+    const { stdout } = await promisify(execFile)("bash", ["-c", command], { env });
+    said.push(stdout);
+    if (command.includes("/send")) await holdfast.result("docs-1");
+  }
+  const [begun, events, status, messages, sent, stopped, list, approved] = said;
+  expect(JSON.parse(begun ?? "")).toMatchObject({ session: "docs-1" });
+  expect(events).toMatch(
+    /^retry: 1000\n\nid: \S+\ndata: \{"type":"AgentStart"[\s\S]*\nevent: end\ndata: \{"type":"end"/,
+  );
+  expect(JSON.parse(status ?? "")).toMatchObject({ session: "docs-1", status: "completed" });
+  expect(JSON.parse(messages ?? "").messages).toHaveLength(2);
+  expect(JSON.parse(sent ?? "")).toMatchObject({ session: "docs-1", as: "prompted" });
+  expect(JSON.parse(stopped ?? "")).toMatchObject({ open: false });
+  expect(JSON.parse(list ?? "")).toMatchObject({ sessions: expect.any(Array) });
+  expect(JSON.parse(approved ?? "")).toMatchObject({ code: "approval-unknown", status: 409 });
+});
+
+test("the bounds of docs/serve.md are those of the code", () => {
+  expect(page).toContain(`A body has ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
+  expect(page).toContain(`${DEFAULT_LIMITS.maxStreams} streams may be open`);
+  expect(page).toContain(`takes nothing for ${DEFAULT_LIMITS.stallMs / 1000} seconds`);
+  expect(page).toContain(`A comment every ${DEFAULT_LIMITS.heartbeatMs / 1000} seconds`);
+});

@@ -1,0 +1,158 @@
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import type { Holdfast, SessionEvent } from "../../src/client/index.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { bearer, type Started, sentEvents, startServer, TOKEN } from "./support.ts";
+import { answer, begin, done, loopId, over, said, text, turn, update } from "./told.ts";
+
+let server: Started;
+afterEach(() => server.close());
+
+/** A session that tells what a test gives it, to any number of readers. */
+function telling(
+  tell: (from: string | undefined, signal: AbortSignal) => AsyncIterable<SessionEvent>,
+): Holdfast {
+  const status = { open: true, status: "running", loopId };
+  const session = {
+    id: "s",
+    status: async () => status,
+    events: ({ from, signal }: { from?: string; signal: AbortSignal }) => tell(from, signal),
+  };
+  return { namespace: "default", session: () => session } as unknown as Holdfast;
+}
+
+const gone = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+const EVENTS = "/v1/sessions/s/events";
+const askFor = (path: string) =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`;
+
+test("200 readers at once are told all of it; one more than may be is refused, and let in when another leaves", async () => {
+  let letGo = () => {};
+  const wait = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const holdfast = telling(async function* () {
+    yield { cursor: "c1", event: begin };
+    await wait;
+    yield { cursor: "c2", event: over() };
+  });
+  server = await startServer(holdfast, { limits: { maxStreams: 200 } });
+  const leave = new AbortController();
+  const leaver = (async () => {
+    try {
+      for await (const _ of sentEvents(server, EVENTS, { signal: leave.signal }));
+    } catch {}
+  })();
+  const readers = Array.from({ length: 199 }, async () => {
+    const types = [];
+    for await (const { data } of sentEvents(server, EVENTS)) types.push(data["type"]);
+    return types.join(" ");
+  });
+  await eventually(() => server.streams === 200, { what: "all readers" });
+  const refused = await fetch(`${server.url}${EVENTS}`, { headers: bearer });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  leave.abort();
+  await leaver;
+  await eventually(() => server.streams === 199, { what: "room for another" });
+  const late = fetch(`${server.url}${EVENTS}`, { headers: bearer });
+  expect((await late).status).toBe(200);
+  letGo();
+  expect(new Set(await Promise.all(readers))).toEqual(new Set(["AgentStart AgentEnd end"]));
+  await (await late).text();
+  await eventually(() => server.streams === 0);
+});
+
+test("who never reads is cut off; what is held for it is bounded, and it comes back to where it was", async () => {
+  let pulled = 0;
+  const row = "x".repeat(100_000);
+  const holdfast = telling(async function* (from, signal) {
+    for (let n = from === undefined ? 0 : Number(from.slice(1)); n < 1_000 && !signal.aborted; n += 1) {
+      pulled = n;
+      yield { cursor: `c${n + 1}`, event: done(`t${n}`, row) };
+    }
+  });
+  server = await startServer(holdfast, { limits: { stallMs: 300 } });
+  const socket: Socket = connect({ port: server.port, host: "127.0.0.1" });
+  socket.on("error", () => {});
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.pause();
+  socket.write(askFor(EVENTS));
+  await eventually(() => server.streams === 1, { what: "the stream" });
+  await eventually(() => server.streams === 0, { what: "the end of the stream" });
+  // What a reader that does not read is sent lies with the system, some megabytes of it, and not with us.
+  const last = pulled;
+  expect(last).toBeLessThan(200);
+  socket.destroy();
+  const [next] = await firstOf(sentEvents(server, EVENTS, { headers: { "last-event-id": `c${last}` } }));
+  expect(next?.id).toBe(`c${last + 1}`);
+  expect(server.told).toEqual([]);
+});
+
+test("a reader that is slow is spared updates that a later one holds, and gets all else", async () => {
+  const words = "word ".repeat(20_000);
+  const holdfast = telling(async function* () {
+    yield { cursor: "c0", event: begin };
+    yield { cursor: "c1", event: turn(0) };
+    for (let at = 50; at <= words.length; at += 50) {
+      yield { cursor: "c2", event: update([text(words.slice(0, at))], "text", words.slice(at - 50, at)) };
+      yield { cursor: "c3", event: done(`t${at}`, "y".repeat(2_000)) };
+    }
+    yield { cursor: "c4", event: said(answer([text(words)])) };
+    yield { cursor: "c5", event: over() };
+  });
+  server = await startServer(holdfast);
+  const events: string[] = [];
+  let shown = "";
+  for await (const { data } of sentEvents(server, EVENTS)) {
+    events.push(String(data["type"]));
+    if (data["type"] !== "MessageUpdate") continue;
+    const { message, delta } = data as {
+      message?: { content: { text: string }[] };
+      delta: { delta: string };
+    };
+    shown = message?.content[0]?.text ?? shown + delta.delta;
+    // Reads, and takes its time.
+    if (events.length % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(events.filter((type) => type === "ToolExecutionEnd")).toHaveLength(2_000);
+  expect(words.startsWith(shown)).toBe(true);
+  expect(events.slice(-3)).toEqual(["MessageEnd", "AgentEnd", "end"]);
+});
+
+test("a silent stream says that it is there; when the server closes, readers are told and come back", async () => {
+  const holdfast = telling(async function* (_from, signal) {
+    yield { cursor: "c1", event: begin };
+    await gone(signal);
+  });
+  server = await startServer(holdfast, { limits: { heartbeatMs: 30 } });
+  const response = await fetch(`${server.url}${EVENTS}`, { headers: bearer });
+  const reader = (response.body as ReadableStream<Uint8Array>)
+    .pipeThrough(new TextDecoderStream())
+    .getReader();
+  let all = "";
+  while (!all.includes(": still here\n\n: still here")) all += (await reader.read()).value ?? "";
+  expect(all.startsWith("retry: 1000\n\nid: c1\ndata: ")).toBe(true);
+  const chat = await fetch(`${server.url}/v1/chat/s/stream`, { headers: bearer });
+  const page = chat.text().then(
+    () => "ended",
+    () => "cut off",
+  );
+  const closed = server.close();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) all += piece.value;
+  await closed;
+  expect(all).toContain(": the server is closing; come back");
+  expect(all).not.toContain("event: end");
+  // A page would take an end for the end of the answer.
+  expect(await page).toBe("cut off");
+  await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+});
+
+async function firstOf<T>(all: AsyncIterable<T>): Promise<T[]> {
+  for await (const one of all) return [one];
+  return [];
+}

@@ -1,0 +1,316 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { rekey } from "../../src/client/rekey.ts";
+import type { AgentDefinition } from "../../src/schema/definition.ts";
+import { PRIVATE_TABLES } from "../../src/transcript/sql/private.ts";
+import { Sql } from "../../src/transcript/sqlite/sql.ts";
+import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { environmentOf } from "../codec/keys.ts";
+import { transcriptContract } from "./contract.ts";
+import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
+import { event, opening, step, write } from "./story.ts";
+
+Object.assign(process.env, environmentOf("TEST_STORE_A", "TEST_STORE_B"));
+const A = { keys: "a=env:TEST_STORE_A" };
+const BA = { keys: "b=env:TEST_STORE_B,a=env:TEST_STORE_A" };
+const MARKER = "HOLLYHOCK";
+const PLAIN_FIRST = { keys: "plain,a=env:TEST_STORE_A" };
+
+const bench = SqliteBench.forEachTest();
+
+/** Values of private columns that are stored as they are. */
+function plainValues(path = bench.path): string[] {
+  const sql = new Sql(path);
+  expect(sql.get("SELECT count(*) AS words FROM search_words")).toEqual({ words: 0 });
+  const found = PRIVATE_TABLES.flatMap(([table, { columns }]) =>
+    columns.flatMap((column) =>
+      sql
+        .all<{ value: string | Buffer | ArrayBuffer }>(
+          `SELECT ${column} AS value FROM ${table} WHERE ${column} IS NOT NULL`,
+        )
+        .map(({ value }) =>
+          typeof value === "string" ? value : Buffer.from(value as Buffer).toString("latin1"),
+        )
+        .filter((value) => !value.startsWith("\u0001sealed:") && !value.startsWith("\u00f8\u0002"))
+        .map((value) => `${table}.${column}: ${value}`),
+    ),
+  );
+  sql.close();
+  return found;
+}
+
+function bytesOfFiles(): string {
+  const files = readdirSync(bench.folder).map((name) => readFileSync(join(bench.folder, name), "latin1"));
+  return files.join("\n");
+}
+
+let made = 0;
+
+transcriptContract("SqliteTranscript with keys", async () => {
+  const path = join(bench.folder, `${made++}.db`);
+  return {
+    transcript: await bench.opened({ path, encryption: A }),
+    second: () => SqliteTranscript.open({ path, encryption: A }),
+    isSealed: true,
+    // Whatever a test has written: no private column was forgotten, and no word can be searched for.
+    dispose: async () => expect(plainValues(path)).toEqual([]),
+  };
+});
+
+test("every column of the store is known to be private or not [TMP-09]", async () => {
+  await bench.opened();
+  const sql = new Sql(bench.path);
+  const columns = sql
+    .all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .flatMap(({ name }) =>
+      sql
+        .all<{ name: string; type: string }>(`PRAGMA table_info("${name}")`)
+        .filter(({ type }) => type === "TEXT" || type === "BLOB")
+        .map((column) => `${name}.${column.name}`),
+    );
+  sql.close();
+  const secret = PRIVATE_TABLES.flatMap(([table, { columns }]) =>
+    columns.map((column) => `${table}.${column}`),
+  );
+  // A new column belongs here, or into PRIVATE.
+  expect(columns.filter((column) => !secret.includes(column))).toMatchInlineSnapshot(`
+    [
+      "branches.session",
+      "branches.id",
+      "branches.run",
+      "contents.hash",
+      "definitions.hash",
+      "entries.run",
+      "entries.origin",
+      "entries.message_id",
+      "entries.content",
+      "evaluations.id",
+      "evaluations.session",
+      "inbox.session",
+      "inbox.id",
+      "loop_runs.run",
+      "loops.loop_id",
+      "loops.session",
+      "loops.segment",
+      "loops.parent_loop_id",
+      "loops.definition_hash",
+      "loops.model",
+      "loops.branch",
+      "loops.status",
+      "loops.usage",
+      "loops.end_branch",
+      "loops.evaluation",
+      "message_ids.session",
+      "message_ids.id",
+      "process_runs.process",
+      "process_runs.run",
+      "process_runs.session",
+      "process_runs.workflow",
+      "processes.id",
+      "processes.host",
+      "processes.start_time",
+      "processes.namespace",
+      "processes.task_queue",
+      "sessions.id",
+      "sessions.agent_name",
+      "sessions.definition_hash",
+      "sessions.model",
+      "sessions.head_branch",
+      "sessions.last_loop_id",
+      "sessions.status",
+      "sessions.spawned_by",
+      "sessions.agent_id",
+      "sessions.formation",
+      "sessions.rotated_from",
+      "snapshots.commit_id",
+      "snapshots.git_ref",
+      "steps.run",
+      "steps.session",
+      "steps.loop_id",
+      "steps.kind",
+      "steps.process",
+      "steps.activity_id",
+      "steps.group_start",
+      "steps.branch",
+      "steps.workflow",
+    ]
+  `);
+  expect(secret.filter((column) => !columns.includes(column))).toEqual([]);
+});
+
+const said = (text: string) => ({
+  role: "user" as const,
+  content: [{ type: "text" as const, text }],
+  timestamp: 1,
+});
+const long = `${MARKER} ${randomBytes(3000).toString("hex")}`;
+
+/** A loop whose every word is the marker. */
+async function tell(transcript: SqliteTranscript, session = "s"): Promise<string> {
+  const definition = { name: "a", systemPrompt: MARKER } as unknown as AgentDefinition;
+  const hash = await transcript.saveDefinition(definition);
+  await transcript.putText(MARKER, 1);
+  const own = { ...step(), session, run: `run-${session}` };
+  const { loopId } = await transcript.openLoop({
+    ...opening(),
+    step: own,
+    definitionHash: hash,
+    prompts: [{ id: `p-${session}`, text: MARKER, atMs: 1 }],
+    terms: { tools: [{ name: "t", description: MARKER, parameters: {} }], limits: {} } as never,
+  });
+  const place = { loopId, branch: "main", base: 1 };
+  await transcript.storeInbox(
+    {
+      ...place,
+      step: { ...own, number: 2 },
+      atMs: 1,
+      outbox: { entries: [], events: [{ sequence: 0, atMs: 1, body: { type: "X", text: MARKER } as never }] },
+      entries: [
+        { position: 1, origin: "model", message: said(MARKER) as never },
+        { position: 2, origin: "model", message: said(long) as never },
+      ],
+      result: { text: MARKER },
+    },
+    [{ id: `i-${session}`, text: MARKER, atMs: 1 }],
+  );
+  return loopId;
+}
+
+async function readAll(transcript: SqliteTranscript, session = "s"): Promise<string> {
+  const loops = await transcript.loops(session);
+  return JSON.stringify([
+    await transcript.entries(session, "main", 0, 99),
+    await transcript.inbox(session),
+    loops,
+    await Promise.all(loops.map(({ loopId }) => transcript.events(loopId, 0))),
+    await Promise.all(loops.map(({ definitionHash }) => transcript.definition(definitionHash))),
+  ]);
+}
+
+describe("a store with keys [TMP-09]", () => {
+  test("no byte of its files says what was said", async () => {
+    const transcript = await bench.opened({ encryption: A });
+    await tell(transcript);
+    expect(bytesOfFiles()).not.toContain(MARKER);
+    await transcript.close();
+    expect(bytesOfFiles()).not.toContain(MARKER);
+    expect(bytesOfFiles()).not.toContain(Buffer.from(MARKER).toString("base64").slice(0, 8));
+    expect(await readAll(await bench.opened({ encryption: A }))).toContain(long);
+  });
+
+  test("begun plain: what is there stays readable, what comes is sealed", async () => {
+    const before = await bench.opened();
+    await tell(before, "old");
+    await before.close();
+    const transcript = await bench.opened({ encryption: A });
+    await tell(transcript, "new");
+    const plain = plainValues();
+    expect(plain.length).toBeGreaterThan(5);
+    expect(await readAll(transcript, "old")).toContain(long);
+    expect(await readAll(transcript, "new")).toContain(long);
+  });
+
+  test("a key that is not here, or is another one, is found at the door", async () => {
+    const transcript = await bench.opened({ encryption: A });
+    await tell(transcript);
+    await transcript.close();
+    const refused = (keys: string) =>
+      storeErrorOf(SqliteTranscript.open({ path: bench.path, encryption: { keys } })).then(
+        ({ message }) => message,
+      );
+    expect(await refused("")).toMatch(/Sealed with key "a".*which has none.*HOLDFAST_ENCRYPTION_KEYS/);
+    expect(await refused("b=env:TEST_STORE_B")).toMatch(/key "a".*has "b"/);
+    expect(await refused("a=env:TEST_STORE_B")).toMatch(/key "a".*another key/);
+    expect(await refused("a=env:NOT_SET")).toMatch(/cannot be opened: Key "a": NOT_SET/);
+    expect(await readAll(await bench.opened({ encryption: BA }))).toContain(long);
+    expect(await readAll(await bench.opened({ encryption: PLAIN_FIRST }))).toContain(long);
+  });
+
+  test("what was moved from one row to another is found, and so is what was changed", async () => {
+    const transcript = await bench.opened({ encryption: A });
+    const loopId = await tell(transcript);
+    await tell(transcript, "other");
+    const tamper = (text: string): void => {
+      const sql = new Sql(bench.path);
+      sql.exec(text);
+      sql.close();
+    };
+    tamper(`UPDATE events SET body = (SELECT body FROM events AS e WHERE e.loop <> events.loop LIMIT 1)`);
+    expect((await storeErrorOf(transcript.events(loopId, 0))).message).toMatch(/events\.body.*it was moved/);
+    tamper(`UPDATE inbox SET text = (SELECT text FROM inbox AS i WHERE i.session <> inbox.session LIMIT 1)`);
+    expect((await storeErrorOf(transcript.inbox("s"))).fault).toBe("damaged");
+    tamper(`UPDATE entries SET message = (SELECT message FROM entries AS e WHERE e.position <> entries.position
+      AND e.message IS NOT NULL LIMIT 1) WHERE message IS NOT NULL`);
+    expect((await storeErrorOf(transcript.entries("s", "main", 0, 9))).fault).toBe("damaged");
+    tamper(`UPDATE definitions SET body = substr(body, 1, length(body) - 24)`);
+    const [loop] = await transcript.loops("s");
+    expect((await storeErrorOf(transcript.definition(loop!.definitionHash))).message).toMatch(
+      /does not open it/,
+    );
+    tamper(`UPDATE steps SET result = (SELECT result FROM steps AS o WHERE o.run <> steps.run LIMIT 1)`);
+    const again = write(
+      { loopId, branch: "main", base: 1 },
+      { step: { ...step({ number: 2 }), session: "s", run: "run-s" } },
+    );
+    expect((await storeErrorOf(transcript.store(again))).message).toMatch(/steps\.result.*it was moved/);
+  });
+});
+
+describe("sealing anew [TMP-09]", () => {
+  const rekeyed = async (home: string, keys: string) => {
+    const { changed, cleaned, key } = await rekey({ home, encryption: { keys } });
+    return { changed: changed > 0, cleaned, key };
+  };
+
+  test("a store that was begun plain, then with a newer key alone, then plain again", async () => {
+    const before = await bench.opened();
+    await tell(before, "old");
+    await before.close();
+    expect(bytesOfFiles()).toContain(MARKER);
+    expect(await rekeyed(bench.folder, A.keys)).toEqual({ changed: true, cleaned: true, key: "a" });
+    expect(bytesOfFiles()).not.toContain(MARKER);
+    expect(plainValues()).toEqual([]);
+    expect(await rekeyed(bench.folder, BA.keys)).toEqual({ changed: true, cleaned: true, key: "b" });
+    expect(await rekeyed(bench.folder, BA.keys)).toEqual({ changed: false, cleaned: true, key: "b" });
+    // The old key may go.
+    const newer = await bench.opened({ encryption: { keys: "b=env:TEST_STORE_B" } });
+    expect(await readAll(newer, "old")).toContain(long);
+    await newer.close();
+    expect(await rekeyed(bench.folder, "plain,b=env:TEST_STORE_B")).toMatchObject({
+      key: undefined,
+      changed: true,
+    });
+    expect(await readAll(await bench.opened(), "old")).toContain(long);
+  });
+
+  test("page by page, broken off and begun again, while others write", async () => {
+    const before = await bench.opened();
+    const events = Array.from({ length: 450 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
+    const loopId = await tell(before, "old");
+    const place = { loopId, branch: "main", base: 3 };
+    await before.store(
+      write(place, {
+        step: { ...step({ number: 3 }), session: "old", run: "run-old" },
+        outbox: { entries: [], events },
+      }),
+    );
+    await before.close();
+    const transcript = await bench.opened({ encryption: A });
+    const first = await transcript.rekeyPage("a");
+    expect(first.next).toBeDefined();
+    await tell(transcript, "new");
+    const other = await bench.opened({ encryption: A });
+    let cursor = (await other.rekeyPage("a")).next;
+    while (cursor !== undefined) cursor = (await other.rekeyPage("a", cursor)).next;
+    expect(plainValues()).toEqual([]);
+    expect(await transcript.events(loopId, 0)).toHaveLength(450);
+  });
+
+  test("nothing to seal", async () => {
+    await expect(rekey({ home: join(bench.folder, "nosuch"), encryption: A })).rejects.toMatchObject({
+      code: "input-invalid",
+    });
+  });
+});

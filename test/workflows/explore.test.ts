@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast, WatchItem } from "../../src/client/index.ts";
+import { commandLine, connectTo } from "./support/connected.ts";
+import { Gates } from "./support/gates.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+const texts = async (id: string, branch: string) =>
+  (await holdfast.messages(id, { branch })).map(({ message }) =>
+    message.role === "extension"
+      ? "extension"
+      : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
+  );
+
+describe("several branches from one place [HITL-03]", () => {
+  test("run side by side with prompts and definitions of their own, have one parent, and are all kept", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+    await session.run("First");
+    await session.run("Second");
+    const exploration = await holdfast
+      .session(session.id)
+      .explore(
+        [
+          { prompt: "This way" },
+          { prompt: "That way", changes: { name: "other", systemPrompt: "Be brief." } },
+          { prompt: "A long way ".repeat(500) },
+        ],
+        { at: 2 },
+      );
+    const events: WatchItem[] = [];
+    for await (const item of exploration.watch(1)) events.push(item);
+    const result = await exploration.result();
+    expect(result).toMatchObject({
+      outcome: { type: "answered" },
+      branch: "main",
+      decision: { selected: -1, by: "nobody", reason: "All 3 branches are kept." },
+      branches: [{ index: 0 }, { index: 1, agentName: "other" }, { index: 2 }],
+    });
+    const loops = (await stage.transcript.loops(session.id)).slice(2);
+    const first = (await stage.transcript.loops(session.id))[0];
+    expect(loops).toHaveLength(3);
+    for (const loop of loops) {
+      expect(loop).toMatchObject({ from: 2, kind: { type: "branch" }, parentLoopId: first?.loopId });
+      expect(loop.parallel?.isSelected).toBe(false);
+    }
+    const branches = result.branches.map(({ branch }) => branch ?? "");
+    expect(new Set(branches).size).toBe(3);
+    expect(await texts(session.id, branches[0] ?? "")).toEqual(["First", "One.", "This way", "Two."]);
+    expect((await texts(session.id, branches[1] ?? ""))[2]).toBe("That way");
+    expect((await texts(session.id, branches[2] ?? ""))[2]).toHaveLength(5500);
+    const own = result.branches[1]?.loopId;
+    const named = events.flatMap((item) => (item.type === "event" ? [item.event.loopId] : []));
+    expect([...new Set(named)]).toEqual([own]);
+    expect(events.at(-1)).toMatchObject({ type: "event", event: { body: { type: "AgentEnd" } } });
+    expect((await stage.transcript.session(session.id))?.headBranch).toBe("main");
+    // The session goes on where it stood, or on the one that a person likes.
+    await session.run("Third");
+    expect(await texts(session.id, "main")).toHaveLength(6);
+    await holdfast.prompt(session.id, "On", { branch: branches[1] ?? "" });
+    await session.result();
+    const last = (await stage.transcript.loops(session.id)).at(-1);
+    expect(last).toMatchObject({ branch: branches[1], parentLoopId: own });
+    const { events: history = [] } = await session.handle.fetchHistory();
+    expect(JSON.stringify(history)).not.toContain("A long way A long way");
+  });
+
+  test("one of them is stopped, and the others go on; without prompts the model is asked again", async () => {
+    const session = stage.session({
+      replies: [
+        { text: "Where?", toolCalls: [{ name: "hold", arguments: { gate: "first" } }] },
+        { text: "Done." },
+      ],
+      agent: { tools: ["hold"] },
+    });
+    gates.of("first").open();
+    await session.run("Go");
+    const exploration = await holdfast
+      .session(session.id)
+      .explore([{}, { changes: { tools: [] } }], { turn: 1 });
+    const result = await exploration.result();
+    expect(result.branches.map(({ status }) => status.type)).toEqual(["answered", "answered"]);
+    expect(session.seen(2)).toEqual(session.seen(1));
+
+    const other = stage.session({
+      replies: [{ toolCalls: [{ name: "hold", arguments: { gate: "stay" } }] }, { text: "Done." }],
+      agent: { tools: ["hold"] },
+    });
+    const made = await holdfast.session(session.id).fork({ at: 0, as: other.id });
+    expect(made.branch).toBe("main");
+    const two = await holdfast.session(other.id).explore([
+      { prompt: "A", agent: other.definition },
+      { prompt: "B", agent: session.definition },
+    ]);
+    await gates.of("stay").arrived;
+    await expect
+      .poll(async () => (await two.status()).branches?.[1]?.status, { timeout: 10_000 })
+      .toBe("answered");
+    expect(await two.stop(1)).toBe(false);
+    expect(await two.stop(0, "enough")).toBe(true);
+    const ended = await two.result();
+    expect(ended.branches.map(({ status }) => status.type)).toEqual(["stopped", "answered"]);
+    expect(ended.outcome.type).toBe("answered");
+    gates.of("stay").open();
+  });
+
+  test("from the command line, with the branches' names; nonsense is said so", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+    await session.run("First");
+    const { code, out, err } = await commandLine(stage, "explore", session.id, "-p", "This", "-p", "That");
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /agent +model +status .*branch\n.*answered.*loop-[0-9a-f]{16}\n.*answered.*loop-[0-9a-f]{16}/,
+    );
+    expect(err).toContain("All 2 branches are kept.");
+    expect((await commandLine(stage, "explore", session.id)).code).toBe(2);
+    const nothing = await holdfast.session(session.id).explore([{}]);
+    await expect(nothing.result()).rejects.toThrow(/ends with an answer/);
+    await expect(holdfast.session("nobody").explore([{ prompt: "x" }])).rejects.toMatchObject({
+      code: "session-unknown",
+    });
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { SessionStatus } from "../../src/client/index.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { commandLine, connectTo } from "./support/connected.ts";
+import { childOf, family, task } from "./support/family.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+// What an operator sees of a vendor that is busy (design 3.12): attempt, last failure, next try.
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+const BUSY = {
+  fault: "rate-limited",
+  retryAfterMs: 20_000,
+  message: "too many tokens for key sk-live-0123456789abcdefghij",
+} as const;
+
+async function statusOf(session: string, wanted: (status: SessionStatus) => boolean): Promise<SessionStatus> {
+  const holdfast = await connectTo(stage);
+  onTestFinished(() => holdfast.close());
+  return await eventually(async () => {
+    const status = await holdfast.status(session);
+    return wanted(status) ? status : undefined;
+  });
+}
+
+test("status shows a retry of the vendor: attempt, last failure without what looks like a key, and when it is tried next", async () => {
+  const session = stage.session({ faults: [BUSY], replies: [{ text: "Now." }] });
+  await session.start("Go");
+  const begun = Date.now();
+  const { pending } = await statusOf(session.id, (status) => status.pending[0]?.attempt === 2);
+  expect(pending).toMatchObject([{ type: "model", state: "scheduled", attempt: 2, maxAttempts: 4 }]);
+  expect(pending[0]?.lastFailure).toMatch(/too many tokens for key \*\*\*/);
+  const nextInMs = (pending[0]?.nextAttemptAt?.getTime() ?? 0) - begun;
+  expect(nextInMs).toBeGreaterThan(15_000);
+  expect(nextInMs).toBeLessThan(25_000);
+  const { out } = await commandLine(stage, "status", session.id);
+  expect(out).toMatch(/model: scheduled, attempt 2 of 4, next in \d+ s .*; last failure: .*too many tokens/);
+  expect(out).not.toContain("sk-live");
+  await session.handle.terminate();
+});
+
+test("a tool at work is shown with how long it has run, and on which worker", async () => {
+  const session = stage.session({
+    agent: { tools: ["bash"] },
+    replies: [{ toolCalls: [{ name: "bash", arguments: { command: "sleep 600" } }] }],
+  });
+  await session.start("Go");
+  const { pending } = await statusOf(session.id, (status) => status.pending[0]?.type === "bash");
+  expect(pending).toMatchObject([{ state: "started", attempt: 1, lastFailure: undefined }]);
+  expect(pending[0]?.worker).toContain(`:${process.pid}:`);
+  expect((await commandLine(stage, "status", session.id)).out).toMatch(
+    /bash: started for \d+ s, attempt 1 of 1/,
+  );
+  await session.handle.cancel();
+  await session.result();
+});
+
+test("a sub-agent's retry is shown at its caller, with the way down to it", async () => {
+  const parent = family(stage, [{ toolCalls: [task("scout", "Look")] }], { scout: [{ text: "Seen." }] });
+  stage.model.script({
+    conversations: [
+      {
+        match: ({ conversation }) => conversation === parent.id,
+        replies: [{ toolCalls: [task("scout", "Look")] }],
+      },
+      { faults: [BUSY], replies: [{ text: "Seen." }] },
+    ],
+  });
+  await parent.start("Go");
+  const { retryingBelow } = await statusOf(parent.id, (status) => status.retryingBelow !== undefined);
+  const child = await childOf(stage, parent);
+  expect(retryingBelow).toMatchObject([{ session: child.id, path: ["scout"], type: "model", attempt: 2 }]);
+  const { out } = await commandLine(stage, "status", parent.id);
+  expect(out).toMatch(/scout \(.*\): model: scheduled, attempt 2 of 4, next in/);
+  await parent.handle.terminate();
+});
