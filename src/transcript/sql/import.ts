@@ -125,7 +125,7 @@ function* branch({ session, id, parent, run, askedAtMs, inheritedView }: BranchL
   if (inheritedView === undefined) return;
   yield* exec(
     "UPDATE branches SET inherited_view = ? WHERE session = ? AND id = ?",
-    json(inheritedView),
+    secret(json(inheritedView), "branches.inherited_view", session, id),
     session,
     id,
   );
