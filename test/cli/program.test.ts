@@ -42,6 +42,7 @@ test("pin: the commands", () => {
     "explore",
     "raise-limit",
     "update",
+    "rekey",
     "stop",
     "sessions",
     "search",
