@@ -121,7 +121,7 @@ describe("the log of retries", () => {
   const lost = async (retryAfterMs: number) =>
     await told(new ProviderError("network", "anthropic: connection lost", { retryAfterMs }));
 
-  test("a line says which attempt, of how many, the wait and the error", async () => {
+  test("a line says which attempt, of how many, the wait and the error, in fields that can be filtered by [DBG-02]", async () => {
     expect(logged(await lost(1130), 1, 4)).toEqual([
       [
         {

@@ -80,7 +80,7 @@ describe("limits", () => {
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max cost reached ($1.2000/$1.0000)]");
   });
 
-  test("a model without rates never meets a cost limit [LIM-04]", () => {
+  test("a model without rates never meets a cost limit: there are no others [LIM-04, X-36]", () => {
     const run = play({ limits: { maxCostUsd: 0.0001 }, replies: forever.slice(0, 10) }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
