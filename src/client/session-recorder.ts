@@ -1,4 +1,3 @@
-import { addUsage, NO_USAGE } from "../core/usage.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type {
@@ -7,6 +6,7 @@ import type {
   RecordedSession,
   RecordedTurn,
 } from "../schema/recorded-session.ts";
+import { emptyLoop, type Loop, type Session, sessionPrefix } from "./recorder-drafts.ts";
 
 // Builds whole sessions of events, as they come (SES-14, SES-15).
 
@@ -22,9 +22,6 @@ export type RecorderConfig = {
   readonly afterTask?: (session: RecordedSession) => void;
 };
 
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
-type Loop = Draft<RecordedLoop>;
-type Session = Draft<Omit<RecordedSession, "loops">> & { loops: Loop[] };
 type OpenTurn = Pick<RecordedTurn, "triggeredBy" | "startedAt"> & { readonly index: number };
 
 /** What a loop's events have said so far and its record does not show yet. */
@@ -282,27 +279,4 @@ export class SessionRecorder {
     this.#progress.set(loopId, known);
     return known;
   }
-}
-
-function emptyLoop(sessionId: string, loopId: string, agentId: string, startedAt: string): Loop {
-  return {
-    loopId,
-    sessionId,
-    agentId,
-    continuationKind: { type: "initial" },
-    startedAt,
-    status: "running",
-    messages: [],
-    turns: [],
-    usage: addUsage(NO_USAGE, NO_USAGE),
-    events: [],
-    childrenLoopIds: [],
-    childLoopRefs: [],
-  };
-}
-
-/** A loop's id is `{session}.{segment}.{N}`, and a segment `{provider}.{model}` or one word without dots. */
-function sessionPrefix(loopId: string): string {
-  const session = /^(.*?\.sub-[0-9a-f]{8}(?:\.sub-[0-9a-f]{8})*)\./.exec(loopId)?.[1];
-  return session ?? loopId.split(".").slice(0, -2).join(".");
 }

@@ -18,12 +18,11 @@ import {
   inboxLines,
   keptEntries,
   type LoopPlan,
-  lastStep,
   loopLines,
   runOf,
   sessionLine,
-  stepLines,
 } from "./export.ts";
+import { lastStep, stepLines } from "./export-steps.ts";
 import { readPages } from "./long-reads.ts";
 
 const PAGE = 100;

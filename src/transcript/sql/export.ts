@@ -4,7 +4,6 @@ import type {
   InboxLine,
   LoopLine,
   SessionLine,
-  StepLine,
 } from "../../schema/export-line.ts";
 import type { LoopStatus } from "../../schema/record.ts";
 import { type EventStretch, visibleEvents } from "./events.ts";
@@ -236,67 +235,6 @@ export function* inboxLines(session: string): Work<readonly InboxLine[]> {
     id: row.id,
     atMs: row.at_ms,
     text: JSON.parse(row.text) as string,
-  }));
-}
-
-/** Behind the last step that belongs to the export. */
-export function* lastStep(session: string): Work<number> {
-  const row = yield* get<{ n: number | null }>(
-    "SELECT max(rowid) AS n FROM steps WHERE session = ?",
-    session,
-  );
-  return row?.n ?? 0;
-}
-
-type StepRow = {
-  ref: number;
-  run: string;
-  number: number;
-  call: number;
-  loop_id: string | null;
-  kind: string;
-  generation: number;
-  executions: number;
-  started_at_ms: number;
-  stored_at_ms: number;
-  branch: string | null;
-  note: string | null;
-  result: string;
-};
-
-export function* stepLines(
-  session: string,
-  behind: number,
-  upto: number,
-  limit: number,
-): Work<readonly { ref: number; record: StepLine }[]> {
-  const rows = yield* all<StepRow>(
-    `SELECT rowid AS ref, run, number, call, loop_id, kind, generation, executions, started_at_ms, stored_at_ms,
-       branch, note, result
-     FROM steps WHERE session = ? AND rowid > ? AND rowid <= ? AND stored_at_ms IS NOT NULL ORDER BY rowid LIMIT ?`,
-    session,
-    behind,
-    upto,
-    limit,
-  );
-  return rows.map((row) => ({
-    ref: row.ref,
-    record: {
-      type: "step",
-      session,
-      run: row.run,
-      number: row.number,
-      call: row.call,
-      ...(row.loop_id === null ? {} : { loopId: row.loop_id }),
-      kind: row.kind,
-      generation: row.generation,
-      executions: row.executions,
-      startedAtMs: row.started_at_ms,
-      storedAtMs: row.stored_at_ms,
-      ...(row.branch === null ? {} : { branch: row.branch }),
-      ...(row.note === null ? {} : { note: JSON.parse(row.note) as string }),
-      result: JSON.parse(row.result),
-    },
   }));
 }
 
