@@ -319,7 +319,7 @@ describe("sessions found", () => {
 });
 
 describe("a retention policy", () => {
-  test("takes what it says, and spares what is kept or open", async () => {
+  test("takes what it says, and spares what is kept or open [SES-20]", async () => {
     const name = `kept-${process.pid}`;
     const ended = [0, 1, 2].map(() => stage.session({ replies: [{ text: "Bye." }], agent: { name } }));
     for (const one of ended) await one.run("Go");
