@@ -217,6 +217,7 @@ const fields = {
   revert: maybe(object({ shownForTurns: maybe(fc.nat(100)), newestOfKind: maybe(fc.nat(20)) })),
   workspace: maybe(fc.constantFrom("/work", "/a b/ü", "/")),
   snapshots: maybe(fc.constant("git")),
+  redact: maybe(object({ toolOutput: fc.boolean() })),
   limits: maybe(limits),
   retry: maybe(
     object({
