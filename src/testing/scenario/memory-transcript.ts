@@ -100,7 +100,7 @@ export class MemoryTranscript {
     const head = at?.branch ?? this.branchOf() ?? MAIN;
     const all = this.entries(head);
     const from = at?.position ?? all.length;
-    const before = at === undefined ? undefined : all[from - 1]?.message;
+    const before = at === undefined || kind.type !== "branch" ? undefined : all[from - 1]?.message;
     const there = before === undefined || before.role === "extension" ? undefined : before.turnId?.loopId;
     const parentLoopId = there ?? this.#loops.at(-1)?.loopId ?? spawn?.loopId;
     const branch = from < all.length ? `${head}/${number}` : head;

@@ -122,7 +122,8 @@ function* parentOf(
 ): Work<string | undefined> {
   if (opening.part !== undefined) return opening.part.parentLoopId;
   if (session === undefined) return opening.spawn?.loopId;
-  const there = opening.at === undefined ? undefined : yield* loopBefore(branch, from);
+  const isElsewhere = opening.at !== undefined && opening.kind.type === "branch";
+  const there = isElsewhere ? yield* loopBefore(branch, from) : undefined;
   return there ?? session.last_loop_id ?? undefined;
 }
 
