@@ -113,7 +113,7 @@ function* mustReach(session: string, expects: NonNullable<LoopOpening["expects"]
   throw behind(`branch ${expects.branch} of session ${session} has ${length} entries of ${expects.length}`);
 }
 
-/** The loop before the place where this one begins: the session's last one, unless it says where (ID-05). */
+/** The session's last loop (ID-05, X-08); of a `branch` that says where, the one before that place (HITL-02). */
 function* parentOf(
   opening: LoopOpening,
   session: SessionRow | undefined,
