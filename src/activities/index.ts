@@ -16,6 +16,7 @@ import { retain } from "./retain.ts";
 import { runHook } from "./run-hook.ts";
 import { callTool } from "./tool.ts";
 import { weigh } from "./weigh.ts";
+import { answerToldTo, resultToldTo } from "./wordless.ts";
 import { closeLoop, record } from "./write-steps.ts";
 
 const nothing = () => undefined;
@@ -26,7 +27,7 @@ export function createActivities(
 ): Activities & { readonly default: ToolActivity } {
   return {
     "open-loop": (input) => beating(nothing, () => openLoop(input, dependencies)),
-    model: (input) => callModel(input, dependencies),
+    model: async (input) => answerToldTo(input, await callModel(input, dependencies)),
     compact: (input) => compact(input, dependencies),
     "run-hook": (input) => runHook(input, dependencies),
     "filter-input": (input) => filterInput(input, dependencies),
@@ -41,6 +42,6 @@ export function createActivities(
     decide: (input) => beating(nothing, () => decide(input, dependencies)),
     retain: (input) => retain(input, dependencies),
     record: (input) => beating(nothing, () => record(input, dependencies)),
-    default: (input: ToolInput) => callTool(input, dependencies),
+    default: async (input: ToolInput) => resultToldTo(input, await callTool(input, dependencies)),
   };
 }

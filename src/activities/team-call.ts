@@ -24,6 +24,8 @@ export type TeamCall = {
   readonly signal: AbortSignal;
   /** Of the tool, or the definition. */
   readonly timeoutMs?: number | undefined;
+  /** What the job is told of a task holds no words of it. */
+  readonly words?: "none" | undefined;
 };
 
 /** A call of a lead about its agents: carried out by the job that it works for. */
@@ -62,12 +64,13 @@ const TASK_BYTES = 160;
 async function delegate(
   team: TeamHandle,
   value: unknown,
-  { step, transcript }: TeamCall,
+  { step, transcript, words: shown }: TeamCall,
 ): Promise<ToolOutput> {
   const { agent, task } = DelegateCall.parse(value);
   const id = idempotencyKey(step);
   const ref = await transcript.putText(task, Date.now());
-  const words: DelegateWords = { id, agent, ref, task: shownBriefly(task, TASK_BYTES) };
+  const few = shown === "none" ? "" : shownBriefly(task, TASK_BYTES);
+  const words: DelegateWords = { id, agent, ref, task: few };
   const said = await outside(team, () =>
     team.job.executeUpdate<Delegated, [DelegateWords]>(DELEGATE, { args: [words], updateId: id }),
   );

@@ -106,6 +106,7 @@ async function run(
       transcript,
       signal: Context.current().cancellationSignal,
       timeoutMs: timeLimitOf(tool, definition),
+      words: input.words,
     });
   }
   const live = maskedOutput(

@@ -68,6 +68,8 @@ Environment:
   HOLDFAST_HOME     transcript, live output and the dev server's data; ~/.holdfast unless set
   HOLDFAST_DATABASE_URL
                     the PostgreSQL database that holds transcript and live output instead
+  HOLDFAST_SHOW_WORDS=off
+                    Temporal shows no words of the runs that are started here
   HOLDFAST_MODEL    the model where --model is not given
   HOLDFAST_DEBUG=1  stack traces of errors
   NO_COLOR, FORCE_COLOR`;

@@ -14,6 +14,7 @@ import { Holdfast } from "./holdfast.ts";
 import { loadProfile } from "./profile.ts";
 import { isProxied, reach } from "./reach.ts";
 import { checkSameKeys } from "./same-keys.ts";
+import { wordsFromEnvironment } from "./show-words.ts";
 import { Storage } from "./storage.ts";
 
 export type ConnectOptions = {
@@ -47,6 +48,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Connects to a Temporal server and makes sure that it answers and knows the namespace. */
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
+  const settings = { ...wordsFromEnvironment(), ...options.settings };
   const encryption = encryptionFor(options.encryption);
   const { connectionOptions, namespace: fromProfile } = loadProfile(options.profile);
   const { address: profileAddress, tls, apiKey, metadata } = connectionOptions;
@@ -74,7 +76,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     await connection.close();
     throw error;
   }
-  const { transcript, hub, settings = {} } = options;
+  const { transcript, hub } = options;
   return new Holdfast({
     client: new Client({
       connection,

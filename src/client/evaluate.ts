@@ -105,7 +105,7 @@ export async function startEvaluation(link: Link, options: EvaluateOptions): Pro
     ...(message === undefined ? {} : { prompt: message }),
     ...settingsOf(link),
   };
-  const summary = comparedBy(agents.length, strategy.type, prompt);
+  const summary = comparedBy(agents.length, strategy.type, prompt, link.settings.words);
   try {
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
       ...runOptions(link, session, { prompt, summary }),

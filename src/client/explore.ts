@@ -121,9 +121,10 @@ export async function exploreSession(
       ...(limits === undefined ? {} : { limits }),
       ...settingsOf(link),
     };
-    const summary = comparedBy(agents.length, strategy.type, branches[0]?.prompt);
+    const first = branches[0]?.prompt;
+    const summary = comparedBy(agents.length, strategy.type, first, link.settings.words);
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
-      ...runOptions(link, session, { prompt: branches[0]?.prompt, summary }),
+      ...runOptions(link, session, { prompt: first, summary }),
       workflowIdConflictPolicy: "FAIL",
       args: [request],
     });

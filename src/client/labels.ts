@@ -2,6 +2,7 @@ import { defineSearchAttributeKey, type SearchAttributePair } from "@temporalio/
 import { truncateForPreview } from "../core/preview.ts";
 import { redact } from "../core/redact.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
+import type { RunSettings } from "../workflows/input.ts";
 
 // What the Temporal UI shows of a run from its first moment on.
 
@@ -22,14 +23,20 @@ export const KEYS = {
 } as const;
 
 /** A few words of the prompt, on one line. */
-export function summaryOf(prompt: string | undefined): string {
+export function summaryOf(prompt: string | undefined, words?: RunSettings["words"] | undefined): string {
   if (prompt === undefined) return "waits for a prompt";
+  if (words === "none") return "has a prompt";
   return truncateForPreview(shown(prompt).replace(/\s+/g, " ").trim(), SUMMARY_BYTES);
 }
 
 /** Of an evaluation. */
-export function comparedBy(agents: number, strategy: string, prompt: string | undefined): string {
-  const what = prompt === undefined ? "goes on with what is there" : summaryOf(prompt);
+export function comparedBy(
+  agents: number,
+  strategy: string,
+  prompt: string | undefined,
+  words?: RunSettings["words"] | undefined,
+): string {
+  const what = prompt === undefined ? "goes on with what is there" : summaryOf(prompt, words);
   return truncateForPreview(`${agents} agents · ${strategy} · ${what}`, SUMMARY_BYTES);
 }
 

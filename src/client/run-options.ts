@@ -16,13 +16,15 @@ export function runOptions(
     readonly summary?: string;
   },
 ) {
+  const { words } = link.settings;
+  const prompt = shown.prompt === undefined || words !== "none" ? shown.prompt : "";
   return {
     workflowId: session,
     taskQueue: link.taskQueue,
     workflowIdReusePolicy: "ALLOW_DUPLICATE" as const,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    staticSummary: shown.summary ?? summaryOf(shown.prompt),
-    staticDetails: detailsOf(shown.definition, shown.prompt),
+    staticSummary: shown.summary ?? summaryOf(shown.prompt, words),
+    staticDetails: detailsOf(shown.definition, prompt),
     ...(link.searchAttributes ? { typedSearchAttributes: attributesAtStart(session, shown.definition) } : {}),
   };
 }

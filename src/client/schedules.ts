@@ -165,7 +165,7 @@ async function actionOf(link: Link, options: CreateScheduleOptions): Promise<Act
     const definitionHash = await (await link.storage.transcript()).saveDefinition(definition);
     const { task } = options;
     const request: StartRequest = { definitionHash, prompt: task, mode: "run", ...settingsOf(link) };
-    return { workflowType: AGENT_WORKFLOW, request, summary: summaryOf(task) };
+    return { workflowType: AGENT_WORKFLOW, request, summary: summaryOf(task, link.settings.words) };
   }
   const mode = validMode(options.mode);
   if (mode.type === "interactive") {
@@ -178,7 +178,7 @@ async function actionOf(link: Link, options: CreateScheduleOptions): Promise<Act
   return {
     workflowType: WORKFLOW_OF_MODE[mode.type],
     request,
-    summary: summaryOf(options.task ?? mode.type),
+    summary: options.task === undefined ? mode.type : summaryOf(options.task, link.settings.words),
   };
 }
 

@@ -55,6 +55,8 @@ export type CallModelCommand = Writing & {
   readonly caller?: SpawnRef;
   /** The answer before did not fit: this one is to be the output, and nothing else. */
   readonly repair?: true;
+  /** What it comes to is told without words. */
+  readonly words?: "none";
   /** How often the vendor may still be asked. */
   readonly maxAttempts: number;
 };
@@ -106,6 +108,8 @@ export type CallToolCommand = Writing & {
   readonly arguments?: Readonly<Record<string, unknown>>;
   /** Only for tools that are given it. */
   readonly view?: ViewAtHand;
+  /** What it comes to is told without words. */
+  readonly words?: "none";
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;

@@ -12,10 +12,11 @@ const MAX_CHILDREN = 5;
 /** The run as an operator reads it in the Temporal UI: Markdown, under 4 KiB (the server's bound is 20,000 bytes). */
 export function dashboard(state: State): string {
   const status = statusOf(state);
+  const isWordless = state.words === "none";
   const limit = state.pinned?.limits.maxTurns;
   const rows = [
     ["Status", `**${status.status}** · ${status.doing}`],
-    ["Goal", status.goal || "none yet"],
+    ...(isWordless ? [] : [["Goal", status.goal || "none yet"] as const]),
     ["Agent", status.agent ?? "not opened yet"],
     ["Model", status.model ?? "not opened yet"],
     ["Turns", `${status.turns}${limit == null ? "" : ` of ${limit} a loop`}`],
@@ -23,7 +24,7 @@ export function dashboard(state: State): string {
     ...(status.budget === undefined ? [] : [["Budget", budgetLine(status.budget)] as const]),
     ["Context", `about ${status.contextTokens} tokens`],
     ["Queued", `${status.queued.steering} steering, ${status.queued.followUps} follow-up`],
-    ["Last words", status.lastText || "none yet"],
+    ...(isWordless ? [] : [["Last words", status.lastText || "none yet"] as const]),
     ...(status.children === undefined ? [] : [["Sub-agents", inNumbers(status.children)] as const]),
   ] as const;
   const children = status.children?.rows.slice(0, MAX_CHILDREN) ?? [];

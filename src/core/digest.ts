@@ -131,8 +131,10 @@ export type ModelDigest = {
   /** Estimated tokens of the stored message. */
   readonly tokens: number;
   readonly calls: readonly CallDigest[];
-  /** The beginning of the text, at most 256 bytes. */
+  /** The beginning of the text, at most 256 bytes; of a run that shows no words, empty. */
   readonly preview: string;
+  /** There is a text, and the preview does not show it. */
+  readonly withheld?: true;
   /** The answer is the vendor's word that the context does not fit (OVF-04). */
   readonly overflow?: boolean;
   /** The text announces a tool call, one could have been made, and none was (IRON-10). */

@@ -31,6 +31,8 @@ export type OpenLoop = {
     | {
         readonly preview: string;
         readonly position: number;
+        /** There is a text, and the preview does not show it. */
+        readonly withheld?: true;
         /** It was accepted as the structured output. */
         readonly isOutput?: true;
       }

@@ -46,6 +46,7 @@ export function next(state: State): Command {
         view: rangesOf(state.view),
         position: state.length,
         ...callerOf(state),
+        ...wordsIn(state),
         ...(loop.mismatch === undefined ? {} : { repair: true as const }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
@@ -170,6 +171,10 @@ function callerOf({ task }: State) {
   return task === undefined ? {} : { caller: task.spawn };
 }
 
+function wordsIn({ words }: State) {
+  return words === undefined ? {} : { words };
+}
+
 function numbered({ number, generation }: Issue) {
   return { number, generation };
 }
@@ -211,6 +216,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(tools[call.name]?.view === true ? { view: viewAtHand(state, phase) } : {}),
       summary: call.summary,
       ...callerOf(state),
+      ...wordsIn(state),
       ...commandOfChild(call, tools),
     });
   });

@@ -13,7 +13,9 @@ const GOAL_BYTES = 256;
 export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
   const given = issue(state);
   const goal =
-    state.goal === "" ? shownBriefly(prompts[0]?.text ?? state.task?.summary ?? "", GOAL_BYTES) : state.goal;
+    state.goal === "" && state.words !== "none"
+      ? shownBriefly(prompts[0]?.text ?? state.task?.summary ?? "", GOAL_BYTES)
+      : state.goal;
   const phase = { type: "opening" as const, issue: given.issue, prompts };
   return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }

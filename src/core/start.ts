@@ -12,6 +12,8 @@ export type StartInput = {
   readonly mode: "run" | "interactive";
   readonly idleTimeoutMs: number | null;
   readonly localSteps: boolean;
+  /** What is shown of the run holds no words. */
+  readonly words?: "none";
   readonly asked: Asked;
   /** Nothing to ask when empty: messages that come with the start go to the inbox. */
   readonly prompts: readonly PersonMessage[];
@@ -36,6 +38,7 @@ export function start(input: StartInput): State {
     mode: input.mode,
     idleTimeoutMs: input.idleTimeoutMs,
     localSteps: input.localSteps,
+    ...(input.words === undefined ? {} : { words: input.words }),
     asked: input.asked,
     pinned: undefined,
     nowMs: input.nowMs,

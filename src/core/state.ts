@@ -174,6 +174,8 @@ export type State = {
   readonly idleTimeoutMs: number | null;
   /** Quick tools run as local activities. */
   readonly localSteps: boolean;
+  /** What is shown of the run holds no words. */
+  readonly words?: "none";
   readonly asked: Asked;
   /** What `open-loop` pinned, kept for the rest of the run. */
   readonly pinned: PinnedDigest | undefined;

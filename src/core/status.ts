@@ -93,8 +93,8 @@ function runningCalls({ phase, pinned }: State): readonly RunningCall[] {
   });
 }
 
-function lastWords({ last }: State): string | undefined {
-  return last?.text === undefined ? undefined : shownBriefly(last.text, SHOWN_BYTES);
+function lastWords({ last, words }: State): string | undefined {
+  return last?.text === undefined || words === "none" ? undefined : shownBriefly(last.text, SHOWN_BYTES);
 }
 
 export function statusWord(state: State): StatusWord {

@@ -96,7 +96,8 @@ export function goOn(state: State, source: TurnSource | undefined, hooks: "ask" 
   const due = dueSource(state, source);
   if (due !== undefined) return { ...state, phase: { type: "turn-due", source: due } };
   const { lastText } = loop;
-  const isText = lastText !== undefined && lastText.preview !== "" && lastText.isOutput !== true;
+  const hasText = lastText !== undefined && (lastText.preview !== "" || lastText.withheld === true);
+  const isText = hasText && lastText.isOutput !== true;
   // A call of the final tool is an answer.
   const stopReason = loop.lastStop === undefined || loop.lastStop === "toolUse" ? "stop" : loop.lastStop;
   return isText && loop.lastStop !== "guardRail" && hooks === "ask" && hasHook(state, "on-text")

@@ -238,7 +238,7 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
         turnUsage: digest.usage,
         costUsd: loop.costUsd + digest.costUsd,
         lastStop: digest.stopReason,
-        lastText: { preview: digest.preview, position },
+        lastText: { preview: digest.preview, position, ...(digest.withheld ? { withheld: true } : {}) },
       },
     },
     position,

@@ -114,7 +114,8 @@ class Work {
     const { deadlineMs } = job.state.account.own;
     const wanted = Date.now() + seconds * 1000;
     const untilMs = deadlineMs === null ? wanted : Math.min(wanted, deadlineMs);
-    job.change({ doing: `sleeping until ${new Date(untilMs).toISOString()}: ${reason}` });
+    const why = job.settings.words === "none" ? "" : `: ${reason}`;
+    job.change({ doing: `sleeping until ${new Date(untilMs).toISOString()}${why}` });
     this.#show(untilMs);
     const isUp = () => this.#woken || job.stopped !== undefined;
     const woken = await condition(isUp, Math.max(1, untilMs - Date.now()));

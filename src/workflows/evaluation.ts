@@ -14,7 +14,7 @@ import { listenToEvaluation } from "./evaluation-listen.ts";
 import { Comparison } from "./evaluation-parts.ts";
 import { StepFailed, Steps } from "./evaluation-steps.ts";
 import { keptResult, placed } from "./exploration.ts";
-import { messageFrom, settingsFrom } from "./input.ts";
+import { messageFrom, settingsFrom, wordsOf } from "./input.ts";
 import { UNREADABLE } from "./payload-converter.ts";
 import { orFailed, type RunResult, runFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
@@ -48,7 +48,8 @@ async function evaluate(
   let progress: EvaluationProgress = {
     session,
     strategy: strategy?.type === "custom" ? strategy.name : (strategy?.type ?? ""),
-    goal: shownBriefly(prompt?.text ?? "", SHOWN_BYTES),
+    goal: settings.words === "none" ? "" : shownBriefly(prompt?.text ?? "", SHOWN_BYTES),
+    ...wordsOf(settings),
     phase: "opening",
     branches: [],
     waiting: 0,

@@ -14,6 +14,8 @@ export type RunSettings = {
   readonly searchAttributes: boolean;
   /** Continue as new at the latest when the history has this many events. */
   readonly rotateAfterEvents: number;
+  /** `none`: what Temporal shows of a run holds kinds, numbers and states, and no words. Absent: they are shown. */
+  readonly words?: "shown" | "none";
 };
 
 /**
@@ -34,6 +36,11 @@ export const MIN_ROTATE_AFTER_EVENTS = 24;
 export function settingsFrom({ settings }: { readonly settings?: Partial<RunSettings> }): RunSettings {
   const asked = { ...DEFAULT_SETTINGS, ...settings };
   return { ...asked, rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS) };
+}
+
+/** For state and requests, which name it only where it is asked for. */
+export function wordsOf({ words }: Pick<RunSettings, "words">): { readonly words?: "none" } {
+  return words === "none" ? { words } : {};
 }
 
 /** How a run is started; short enough to be typed into the Temporal UI. */

@@ -133,7 +133,7 @@ export function opened(mode: Opening["mode"], request: Requested, parts: Opening
   return openJob({
     job: workflowInfo().workflowId,
     mode,
-    goal: shownBriefly(wordsOf(request.task), GOAL_BYTES),
+    goal: request.settings?.words === "none" ? "" : shownBriefly(wordsOf(request.task), GOAL_BYTES),
     parts,
     limits: { ...NO_LIMITS, ...request.limits },
     nowMs: Date.now(),

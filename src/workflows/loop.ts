@@ -7,7 +7,14 @@ import { start } from "../core/start.ts";
 import type { State } from "../core/state.ts";
 import { taskMessage } from "../core/task.ts";
 import { childSession, performChild } from "./child.ts";
-import { messageFrom, type ResumeRequest, type RunInput, type RunSettings, settingsFrom } from "./input.ts";
+import {
+  messageFrom,
+  type ResumeRequest,
+  type RunInput,
+  type RunSettings,
+  settingsFrom,
+  wordsOf,
+} from "./input.ts";
 import { listen, listenForPrompts } from "./listen.ts";
 import { UNREADABLE } from "./payload-converter.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
@@ -157,6 +164,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
     mode: input.mode ?? "run",
     idleTimeoutMs: input.idleTimeoutMs ?? null,
     localSteps: settings.localSteps,
+    ...wordsOf(settings),
     asked: {
       ...(input.definition === undefined ? {} : { definition: input.definition }),
       ...(input.definitionHash === undefined ? {} : { hash: input.definitionHash }),

@@ -52,13 +52,14 @@ async function drive(
 ): Promise<TeamResult> {
   mustBeRequest(request);
   const settings = settingsFrom(request);
+  const isWordless = settings.words === "none";
   const show = showcaseOf<Team>(settings.searchAttributes, {
     details: (shown) => teamDashboard(shown, Date.now()),
     status: (shown) => teamStatus(shown, Date.now()),
   });
   const opened = openTeam({
     job: workflowInfo().workflowId,
-    goal: truncateForPreview(redact(wordsOf(request.task)), GOAL_BYTES),
+    goal: isWordless ? "" : truncateForPreview(redact(wordsOf(request.task)), GOAL_BYTES),
     agents: request.agents,
     maxAgents: Math.min(request.maxAgents ?? DEFAULT_MAX_AGENTS, MOST_AGENTS),
     limits: { ...NO_LIMITS, ...request.limits },
@@ -104,7 +105,7 @@ async function drive(
   return orFailed(await resultOf(lead));
 
   async function begin({ id, agent, ref, task }: DelegateWords): Promise<Delegated> {
-    const begun = delegate(team, { agent, task }, Date.now());
+    const begun = delegate(team, { agent, task: isWordless ? "" : task }, Date.now());
     if (begun.type === "refused") return begun;
     change(begun.team);
     const { member, given } = begun;
@@ -114,7 +115,7 @@ async function drive(
       const run = beginPart(
         member.session,
         { definitionHash, prompt: { id, ref }, share: given, settings },
-        `${member.id} · ${member.task}`,
+        isWordless ? member.id : `${member.id} · ${member.task}`,
       );
       started = run.started;
       return run.end;

@@ -31,6 +31,8 @@ export type EvaluationProgress = {
   readonly session: string;
   readonly strategy: string;
   readonly goal: string;
+  /** What is shown of it holds no words: neither of a prompt nor of a judge. */
+  readonly words?: "none";
   readonly phase: EvaluationPhase;
   readonly branches: readonly PartProgress[];
   readonly judge?: PartProgress;
@@ -124,7 +126,7 @@ function statusWord({ phase, stop, outcome }: EvaluationProgress): StatusWord {
   return outcomeWord(outcome);
 }
 
-function doing({ phase, branches, decision }: EvaluationProgress): string {
+function doing({ phase, branches, decision, words }: EvaluationProgress): string {
   switch (phase) {
     case "opening":
       return "opening the evaluation";
@@ -137,7 +139,7 @@ function doing({ phase, branches, decision }: EvaluationProgress): string {
     case "deciding":
       return "choosing a branch";
     case "ended":
-      return decision?.reason ?? "nothing: the run has ended";
+      return (words === "none" ? undefined : decision?.reason) ?? "nothing: the run has ended";
   }
 }
 

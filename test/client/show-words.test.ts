@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { wordsFromEnvironment } from "../../src/client/show-words.ts";
+
+test.each([
+  [undefined, {}],
+  ["", {}],
+  ["on", {}],
+  [" off ", { words: "none" }],
+])("HOLDFAST_SHOW_WORDS=%s says %j [TMP-09]", (said, settings) => {
+  expect(wordsFromEnvironment(said === undefined ? {} : { HOLDFAST_SHOW_WORDS: said })).toEqual(settings);
+});
+
+test("a word that cannot be read is refused: it must not show them [TMP-09]", () => {
+  expect(() => wordsFromEnvironment({ HOLDFAST_SHOW_WORDS: "no" })).toThrow(/takes on and off/);
+});

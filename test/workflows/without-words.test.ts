@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import type { Holdfast } from "../../src/client/index.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { connectTo } from "./support/connected.ts";
+import { childOf, family, task } from "./support/family.ts";
+import { Gates } from "./support/gates.ts";
+import { cast, jobName } from "./support/jobs.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+const MARKER = "HOLLYHOCK";
+const NONE = { words: "none" } as const;
+
+const gates = new Gates();
+const texts: string[] = [];
+
+const recite = (name: string, quick: boolean) =>
+  defineTool({
+    name,
+    description: "Says a word",
+    parameters: z.object({ word: z.string() }),
+    replay: "pure",
+    quick,
+    summarise: ({ word }) => word,
+    execute: ({ word }) => `${word} ${MARKER}`,
+  });
+
+let stage: Stage;
+let holdfast: Holdfast;
+
+beforeAll(async () => {
+  stage = await openStage({
+    tools: [recite("recite", false), recite("murmur", true), gates.tool()],
+    hooks: { "on-text": { witness: ({ text }) => void texts.push(text) } },
+  });
+  holdfast = await connectTo(stage, NONE);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+type Field = Record<string, unknown>;
+
+/** What a conversation is handed over in: the prompt, and the answer to whoever has asked. */
+function isHandedOver(event: Field, types: ReadonlyMap<string, string>): readonly string[] {
+  const type = (field: string) => (event[field] as { activityType?: { name?: string } } | null)?.activityType;
+  const completed = event["activityTaskCompletedEventAttributes"] as { scheduledEventId?: unknown } | null;
+  if (event["workflowExecutionStartedEventAttributes"]) return ["input"];
+  if (event["workflowExecutionCompletedEventAttributes"]) return ["result"];
+  if (type("activityTaskScheduledEventAttributes")?.name === "open-loop") return ["input"];
+  return types.get(String(completed?.scheduledEventId)) === "close-loop" ? ["result"] : [];
+}
+
+/** Every byte of a history as the server has it, without what hands a conversation over. */
+async function shownOf(id: string): Promise<string> {
+  const { events = [] } = await stage.client.workflow.getHandle(id).fetchHistory();
+  const found: string[] = [];
+  const walk = (value: unknown, without: readonly string[]): void => {
+    if (typeof value === "string") found.push(value);
+    else if (value instanceof Uint8Array) found.push(Buffer.from(value).toString("latin1"));
+    else if (value !== null && typeof value === "object") {
+      for (const [name, inner] of Object.entries(value)) if (!without.includes(name)) walk(inner, without);
+    }
+  };
+  const types = new Map<string, string>();
+  for (const event of events ?? []) {
+    const name = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    if (name) types.set(String(event.eventId), name);
+    walk(event, isHandedOver(event as unknown as Field, types));
+  }
+  return found.join("\n");
+}
+
+async function detailsOf(id: string): Promise<string> {
+  const handle = stage.client.workflow.getHandle(id);
+  const { staticSummary, staticDetails } = await handle.describe().then(async (described) => ({
+    staticSummary: await described.staticSummary(),
+    staticDetails: await described.staticDetails(),
+  }));
+  const { currentDetails } = await handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
+  return [staticSummary, staticDetails, currentDetails].join("\n");
+}
+
+const SAYS = [
+  {
+    text: `${MARKER} one`,
+    toolCalls: [
+      { name: "recite", arguments: { word: MARKER } },
+      { name: "murmur", arguments: { word: MARKER } },
+    ],
+  },
+  { text: `${MARKER} two`, toolCalls: [{ name: "hold", arguments: { gate: MARKER } }] },
+  { text: `${MARKER} three` },
+];
+const TOOLS = { tools: ["recite", "murmur", "hold"] };
+
+describe("with words turned off, what Temporal shows of a run holds none [TMP-09, TMP-07]", () => {
+  test("of prompt, calls, results and answers; the run is the same, and its record whole", async () => {
+    const session = stage.session({
+      agent: { ...TOOLS, hooks: { "on-text": ["witness"] } },
+      replies: SAYS,
+    });
+    const prompt = `Say ${MARKER}`;
+    const started = await holdfast.start({ agent: session.definition, prompt, session: session.id });
+    await gates.of(MARKER).arrived;
+    const details = await detailsOf(session.id);
+    expect(details).not.toContain(MARKER);
+    expect(details).toContain("**running** · running hold");
+    expect((await holdfast.status(session.id)).lastText).toBe("");
+    gates.of(MARKER).open();
+    expect(await started.result()).toMatchObject({ text: `${MARKER} three` });
+    expect(await shownOf(session.id)).not.toContain(MARKER);
+    expect(await detailsOf(session.id)).not.toContain(MARKER);
+    expect(await session.conversation()).toContain(`toolResult: ${MARKER} ${MARKER}`);
+    expect(texts).toEqual([`${MARKER} three`]);
+  });
+
+  test("the same run shows them unless that is asked for", async () => {
+    const session = stage.session({ agent: TOOLS, replies: [SAYS[0]!, SAYS[2]!] });
+    await session.run(`Say ${MARKER}`);
+    expect((await shownOf(session.id)).split(MARKER).length).toBeGreaterThan(5);
+    expect(await detailsOf(session.id)).toContain(MARKER);
+  });
+
+  test("of a sub-agent, in its history and its caller's", async () => {
+    const parent = family(stage, [{ toolCalls: [task("scout", `${MARKER}?`)] }, { text: MARKER }], {
+      scout: [{ text: `${MARKER} seen` }],
+    });
+    expect(await parent.run(MARKER, { settings: NONE })).toMatchObject({ text: MARKER });
+    const child = await childOf(stage, parent);
+    for (const { id } of [parent, child]) {
+      expect(await shownOf(id)).not.toContain(MARKER);
+      expect(await detailsOf(id)).not.toContain(MARKER);
+    }
+  });
+
+  test("of a job, of what its lead hands out, and of an evaluation", async () => {
+    const { lead, scout } = cast(stage, {
+      lead: {
+        says: [
+          { toolCalls: [{ name: "delegate", arguments: { agent: "scout", task: `Find ${MARKER}` } }] },
+          { toolCalls: [{ name: "wait_for_agents", arguments: {} }] },
+          { text: "Done." },
+        ],
+      },
+      scout: { says: [{ text: `${MARKER} it is` }] },
+    });
+    const job = jobName(stage);
+    const agents = [{ name: "scout", agent: scout.definition }];
+    const mode = { type: "supervisor" as const, lead: lead.definition, agents };
+    await holdfast.startJob({ mode, task: `Ask for it`, job });
+    expect(await stage.client.workflow.result(job)).toMatchObject({ text: "Done.", count: 1 });
+    for (const id of [job, `${job}.lead`, `${job}.scout-1`]) {
+      expect(await shownOf(id)).not.toContain(MARKER);
+      expect(await detailsOf(id)).not.toContain(MARKER);
+    }
+    expect(JSON.stringify(scout.requests()[0]?.body)).toContain(`Find ${MARKER}`);
+
+    const one = cast(stage, { a: { says: [{ text: MARKER }] }, b: { says: [{ text: MARKER }] } });
+    const compared = await holdfast.evaluate({
+      session: jobName(stage),
+      agents: [one.a.definition, one.b.definition],
+      strategy: { type: "pick-first" },
+      prompt: `Which ${MARKER}`,
+    });
+    await compared.result();
+    expect(await detailsOf(compared.session)).not.toContain(MARKER);
+  });
+
+  test("of a schedule: neither its note nor what it starts", async () => {
+    const { clerk } = cast(stage, { clerk: { says: [{ text: "Counted." }] } });
+    const name = jobName(stage);
+    onTestFinished(() => holdfast.schedules.delete(name));
+    const task = `Count ${MARKER}`;
+    await holdfast.schedules.create({ name, everyMs: 86_400_000, agent: clerk.definition, task });
+    const { raw } = await stage.client.schedule.getHandle(name).describe();
+    const { userMetadata } = raw.schedule?.action?.startWorkflow ?? {};
+    const shown = [raw.schedule?.state?.notes, Buffer.from(userMetadata?.summary?.data ?? [])].join();
+    expect(shown).toBe('has a prompt,"has a prompt"');
+  });
+});
