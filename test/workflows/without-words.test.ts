@@ -31,7 +31,7 @@ let holdfast: Holdfast;
 beforeAll(async () => {
   stage = await openStage({
     tools: [recite("recite", false), recite("murmur", true), gates.tool()],
-    hooks: { "on-text": { witness: ({ text }) => void texts.push(text) } },
+    hooks: { witness: { "on-text": ({ text }) => void texts.push(text) } },
   });
   holdfast = await connectTo(stage, NONE);
 });
