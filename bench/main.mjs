@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 const BENCHES = {
   history: "bytes and events a turn, around turn 10 and around turn 1,000",
   turn: "milliseconds a turn against a bare workflow of two null activities",
+  sealed: "a turn with both encryptions against one with neither",
   fleet: "1,000 agents of 10 turns on one worker against 1,000 bare workflows",
   recovery: "time from SIGKILL of the worker to the next step",
   tree: "a sub-agent call against a plain child workflow with the same activities; many side by side",

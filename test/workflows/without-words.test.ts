@@ -95,7 +95,7 @@ const SAYS = [
 ];
 const TOOLS = { tools: ["recite", "murmur", "hold"] };
 
-describe("with words turned off, what Temporal shows of a run holds none [TMP-09, TMP-07]", () => {
+describe("with words turned off, what Temporal shows of a run holds none [TMP-09]", () => {
   test("of prompt, calls, results and answers; the run is the same, and its record whole", async () => {
     const session = stage.session({
       agent: { ...TOOLS, hooks: { "on-text": ["witness"] } },
@@ -149,7 +149,7 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     const job = jobName(stage);
     const agents = [{ name: "scout", agent: scout.definition }];
     const mode = { type: "supervisor" as const, lead: lead.definition, agents };
-    await holdfast.startJob({ mode, task: `Ask for it`, job });
+    await holdfast.startJob({ mode, task: "Ask for it", job });
     expect(await stage.client.workflow.result(job)).toMatchObject({ text: "Done.", count: 1 });
     for (const id of [job, `${job}.lead`, `${job}.scout-1`]) {
       expect(await shownOf(id)).not.toContain(MARKER);
