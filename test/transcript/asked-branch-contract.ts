@@ -82,11 +82,13 @@ export function askedBranchContract(make: () => Promise<Bench>): void {
       expect(await of("main")).toEqual(["prompt 1", "one", "two", "prompt 2", "three", "four"]);
     });
 
-    test("a loop that begins at a place has the loop before it as its parent, not the session's last one [SES-08]", async () => {
+    test("a branch that begins at a place has the loop before it as its parent; all others the session's last one [SES-08, X-08]", async () => {
       await loop();
       await loop();
-      const opened = await loop({ at: { branch: "main", position: 5 } });
-      expect(opened.parentLoopId).toBe("s.v.m.2");
+      const at = { branch: "main", position: 5 };
+      const tag = "2026-01-01T00:00:00Z";
+      expect((await loop({ at, kind: { type: "branch", tag } })).parentLoopId).toBe("s.v.m.2");
+      expect((await loop({ at, kind: { type: "rerun", tag } })).parentLoopId).toBe("s.v.m.4");
     });
 
     test("a fork into a new session shows what stands before by reference, and each goes its own way", async () => {

@@ -1,4 +1,5 @@
 import type { LeftView } from "../../src/core/view.ts";
+import type { ContinuationKind } from "../../src/schema/record.ts";
 import type { LoopOpened } from "../../src/transcript/loop.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { entry, message, opening, step, USAGE, write } from "./story.ts";
@@ -6,6 +7,8 @@ import { entry, message, opening, step, USAGE, write } from "./story.ts";
 type Loop = {
   readonly session?: string;
   readonly at?: { branch: string; position?: number };
+  /** A branch, where the place is said. */
+  readonly kind?: ContinuationKind;
   readonly texts?: readonly string[];
   readonly view?: LeftView;
   readonly open?: true;
@@ -14,7 +17,7 @@ type Loop = {
 /** Tells loops of runs of their own, one after the other: each its prompt, its answers and its end. */
 export function toldLoops(transcript: Transcript): (of?: Loop) => Promise<LoopOpened> {
   let runs = 0;
-  return async ({ session = "s", at, texts = ["answer"], view, open } = {}) => {
+  return async ({ session = "s", at, kind, texts = ["answer"], view, open } = {}) => {
     runs++;
     const run = `run${runs}`;
     const opened = await transcript.openLoop(
@@ -22,7 +25,8 @@ export function toldLoops(transcript: Transcript): (of?: Loop) => Promise<LoopOp
         step: step({ session, run, number: 0, kind: "open-loop" }),
         atMs: 100 * runs,
         prompts: [message(`${session}-${run}`, `prompt ${runs}`)],
-        ...(at === undefined ? {} : { at }),
+        ...(at === undefined ? {} : { at, kind: { type: "branch", tag: "2026-01-01T00:00:00Z" } }),
+        ...(kind === undefined ? {} : { kind }),
       }),
     );
     const { loopId, branch, from } = opened;
