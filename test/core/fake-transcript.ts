@@ -47,8 +47,8 @@ export class FakeTranscript {
   claim(key: StepKey, generation: number, place: Place, outbox: Outbox) {
     const step = this.#step(key);
     if (step.stored !== undefined) {
-      this.write(key.run, place, outbox, []);
-      return step.stored;
+      // A sibling may have left the branch since then.
+      return { ...step.stored, branch: this.write(key.run, place, outbox, []) };
     }
     if (step.generation > generation)
       throw new Error(`Fenced: ${generation} is older than ${step.generation}`);

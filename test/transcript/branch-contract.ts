@@ -72,6 +72,17 @@ export function branchContract(make: () => Promise<Bench>): void {
       expect(await texts(transcript, "s", "main")).toEqual(["hello", "new a", "new b"]);
     });
 
+    test("a stored result that is asked for again says where its run has gone on meanwhile", async () => {
+      expect((await put("r2", 1, 0, 1, "new a")).branch).toBe("main");
+      expect((await put("r1", 3, 0, 2, "old b")).branch).toBe("main");
+      const b = await put("r2", 1, 1, 1, "new b");
+      expect(b.branch).not.toBe("main");
+      const again = step({ run: "r2", number: 1, call: 0, generation: 2 });
+      const claimed = await transcript.claim(again, { ...place, base: 1 }, NOTHING, 1);
+      expect(claimed).toMatchObject({ type: "stored", branch: b.branch });
+      expect(await texts(transcript, "s", b.branch)).toEqual(["hello", "new a", "new b"]);
+    });
+
     test("a claim says where it goes on, and a write that still names the old branch goes there too", async () => {
       await put("r1", 1, 0, 1, "old one");
       const claimed = await transcript.claim(step({ run: "r2" }), place, NOTHING, 1);

@@ -53,8 +53,8 @@ function resultIn(row: StepRow, { run, number, call }: StepKey): unknown {
 export function* claim(step: Step, place: Place, outbox: Outbox, atMs: number): Work<Claimed> {
   const row = yield* find(step);
   if (row !== undefined && row.stored_at_ms !== null) {
-    yield* takeOutbox(step, place, outbox, row);
-    return { type: "stored", branch: row.branch ?? place.branch, result: resultIn(row, step) };
+    const branch = yield* whereItGoesOn(step, place, outbox, row);
+    return { type: "stored", branch, result: resultIn(row, step) };
   }
   if (row !== undefined && row.generation > step.generation) throw fenced(step, row);
   const branch = yield* append({ session: step.session, run: step.run, place, ...outbox });
@@ -95,8 +95,8 @@ function* storedBefore(write: StoreWrite): Work<Stored | undefined> {
   const row = yield* find(write.step);
   if (row === undefined) return undefined;
   if (row.stored_at_ms !== null) {
-    yield* takeOutbox(write.step, write, write.outbox, row);
-    return { branch: row.branch ?? write.branch, result: resultIn(row, write.step) };
+    const branch = yield* whereItGoesOn(write.step, write, write.outbox, row);
+    return { branch, result: resultIn(row, write.step) };
   }
   if (!mayStore(write.step, row)) throw fenced(write.step, row);
   return undefined;
@@ -132,10 +132,10 @@ function mayStore(step: Step, row: StepRow): boolean {
   return row.process === step.process || row.released === 1;
 }
 
-function* takeOutbox(step: Step, place: Place, outbox: Outbox, row: StepRow): Work<void> {
-  if (step.generation < row.generation) return;
-  if (outbox.entries.length === 0 && outbox.events.length === 0) return;
-  yield* append({ session: step.session, run: step.run, place, ...outbox });
+/** Takes the outbox of a step that is stored. Its branch may be another by now: a sibling that met a conflict takes all along. */
+function* whereItGoesOn(step: Step, place: Place, outbox: Outbox, row: StepRow): Work<string> {
+  if (step.generation < row.generation) return row.branch ?? place.branch;
+  return yield* append({ session: step.session, run: step.run, place, ...outbox });
 }
 
 function* take(step: Step, loopId: string, atMs: number, row: StepRow | undefined): Work<number> {
