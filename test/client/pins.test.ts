@@ -61,6 +61,7 @@ test("pin: the values that the package exports [PAR-14]", () => {
     "pickFirst",
     "problemLine",
     "readAgents",
+    "rekey",
     "rootLoops",
     "saveSnapshot",
     "sessionFromJson",
