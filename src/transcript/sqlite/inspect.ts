@@ -44,15 +44,11 @@ function headerOf(path: string): Header | undefined {
   const size = bytesBehind(path);
   if (size === 0) return undefined;
   const bytes = Buffer.alloc(HEADER_BYTES);
-  const file = openSync(path, "r");
-  try {
-    if (!fstatSync(file).isFile()) throw storeError("unreachable", path, "this is not a file");
-    const read = readSync(file, bytes, 0, HEADER_BYTES, 0);
-    if (read < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) {
-      throw storeError("damaged", path, "the file does not begin as an SQLite database does");
-    }
-  } finally {
-    closeSync(file);
+  const file = lookedInto(path);
+  if (!fstatSync(file).isFile()) throw storeError("unreachable", path, "this is not a file");
+  const read = readSync(file, bytes, 0, HEADER_BYTES, 0);
+  if (read < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) {
+    throw storeError("damaged", path, "the file does not begin as an SQLite database does");
   }
   const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
   // The page count holds only while the change counter beside it agrees.
@@ -63,6 +59,27 @@ function headerOf(path: string): Header | undefined {
     missingBytes: Math.max(0, pages * pageSize - size),
   };
 }
+
+/**
+ * Files that this process has looked into, by device and inode. They stay open: who closes a file gives up all locks of
+ * his process on it, those of SQLite's connections among them (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ */
+const open = new Map<string, number>();
+
+function lookedInto(path: string): number {
+  for (const [name, file] of open) {
+    if (fstatSync(file).nlink > 0) continue;
+    open.delete(name);
+    closeSync(file);
+  }
+  const known = open.get(nameOf(statSync(path, { bigint: true })));
+  if (known !== undefined) return known;
+  const file = openSync(path, "r");
+  open.set(nameOf(fstatSync(file, { bigint: true })), file);
+  return file;
+}
+
+const nameOf = ({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }) => `${dev}:${ino}`;
 
 /** What a write-ahead log holds counts before what the header says. Read-only: nothing is written back. */
 function throughWal(path: string): { version: number; applicationId: number } {

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { EncryptionOptions } from "../../codec/encryption.ts";
 import { SqlTranscript } from "../sql/sql-transcript.ts";
@@ -57,7 +57,7 @@ export class SqliteTranscript extends SqlTranscript {
 async function openWriter(path: string, busyMs: number, encryption: EncryptionOptions): Promise<Writer> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (inspect(path, "write") === "new") closeSync(openSync(path, "a", 0o600));
+    if (inspect(path, "write") === "new" && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw translated(error, path);
   }
