@@ -20,6 +20,7 @@ import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
 import { definitionOf } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
+import { writersOf } from "./entries.ts";
 import { evaluationsOf } from "./evaluations.ts";
 import { inboxOf } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
@@ -170,6 +171,14 @@ export class SqlTranscript implements Transcript {
 
   entries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]> {
     return readEntries(this.#engine, session, branch, from, to);
+  }
+
+  writers(
+    session: string,
+    branch: string,
+    positions: readonly number[],
+  ): Promise<readonly (string | undefined)[]> {
+    return this.#engine.read(() => writersOf(session, branch, positions));
   }
 
   length(session: string, branch: string): Promise<number> {
