@@ -38,9 +38,11 @@ export async function deleteFamily(family: readonly SessionRecord[], deleting: D
   }
 }
 
+/** Begun anew first, for what others have taken a part of behind the beginning. */
 export async function finishInterrupted(deleting: Deleting): Promise<void> {
-  for (const { session, what } of await deleting.transcript.archive.unfinished()) {
-    if (what === "deleting") await finishDeleting(session, deleting);
+  const { archive } = deleting.transcript;
+  for (const { session, what } of await archive.unfinished()) {
+    if (what === "deleting" && (await archive.beginDelete(session))) await finishDeleting(session, deleting);
   }
 }
 

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { deleteFamily, familyToGo } from "../../src/activities/whole-family.ts";
+import { deleteFamily, familyToGo, finishInterrupted } from "../../src/activities/whole-family.ts";
+import { Sql } from "../../src/transcript/sqlite/sql.ts";
 import type { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import { SqliteBench } from "../transcript/sqlite-bench.ts";
-import { message, opening, step } from "../transcript/story.ts";
+import { message, opening, step, texts } from "../transcript/story.ts";
 
 const bench = SqliteBench.forEachTest();
 
@@ -52,4 +53,18 @@ test("a family that is deleted leaves nothing, and others as they were", async (
   expect(forgotten.sort()).toEqual(["a", "a.b", "a.b.c"]);
   expect((await transcript.sessions({ limit: 9 })).map(({ id }) => id)).toEqual(["other"]);
   expect(await transcript.archive.unfinished()).toEqual([]);
+});
+
+test("what was left half deleted is deleted, also when another session shows a part of it", async () => {
+  const transcript = await family();
+  await transcript.fork({ session: "a", atMs: 1, at: {}, into: "heir" });
+  const sql = new Sql(bench.path);
+  sql.run("UPDATE sessions SET hidden = 'deleting' WHERE id = 'a'");
+  sql.close();
+  const forgotten: string[] = [];
+  const forget = async (session: string) => void forgotten.push(session);
+  await finishInterrupted({ transcript, forget, beat: () => undefined });
+  expect(forgotten).toEqual(["a"]);
+  expect(await transcript.archive.unfinished()).toEqual([]);
+  expect(await texts(transcript, "heir", "main")).toEqual(["text of a"]);
 });

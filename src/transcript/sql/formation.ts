@@ -3,6 +3,7 @@ import type { Spot } from "../fork.ts";
 import type { Rotated, SessionFollowing, SessionRotation } from "../formation.ts";
 import type { SessionRecord } from "../session.ts";
 import { createBranch } from "./branches.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { sessionOf } from "./records.ts";
 import { MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
@@ -50,8 +51,10 @@ export function* formByFork({
 }
 
 export function* followSession({ id, previous, atMs }: SessionFollowing): Work<SessionRecord | undefined> {
+  yield* mustBeSeen(id);
   const there = yield* sessionOf(id);
   if (there !== undefined) return there;
+  yield* mustBeSeen(previous);
   const formation: Formation = { type: "explicit", previousSession: previous };
   yield* form({ id, previous, formation, branch: MAIN, rotatedFrom: null, atMs });
   const made = yield* sessionOf(id);
