@@ -22,6 +22,7 @@ import { definitionOf } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { writersOf } from "./entries.ts";
 import { evaluationsOf } from "./evaluations.ts";
+import { currentOf } from "./formation.ts";
 import { inboxOf } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
@@ -129,8 +130,10 @@ export class SqlTranscript implements Transcript {
     return this.#engine.write("followSession", following);
   }
 
-  rotateSession(rotation: SessionRotation): Promise<Rotated> {
-    return this.#engine.write("rotateSession", rotation);
+  async rotateSession(rotation: SessionRotation): Promise<Rotated> {
+    // Most are not idle, and to find that out nobody needs to be kept from writing.
+    const { session, isIdle } = await this.#engine.read(() => currentOf(rotation));
+    return isIdle ? await this.#engine.write("rotateSession", rotation) : { session, isNew: false };
   }
 
   keepSnapshot(snapshot: NewSnapshot): Promise<void> {
