@@ -8,11 +8,16 @@ import type { Transcript } from "../transcript/transcript.ts";
 /** Characters of conversations that a worker keeps warm, about twice as many bytes of memory. */
 const KEPT_CHARACTERS = 64 * 1024 * 1024;
 
-type Kept = { entries: Entry[]; characters: number };
+type Kept = {
+  readonly entries: Entry[];
+  characters: number;
+  /** The run that has written the last of them. */
+  writer: string | undefined;
+};
 
 /**
  * The conversations that this worker has read, so that a turn reads only what is new. Entries never change once
- * they are written, so that what is kept is never stale.
+ * they are written; but a session may be deleted, and another one have its name: who has written the last entry tells.
  */
 export class Conversations {
   readonly #transcript: Transcript;
@@ -81,38 +86,63 @@ export class Conversations {
   }
 
   async message(session: string, branch: string, position: number): Promise<AgentMessage | undefined> {
-    const kept = this.#kept.get(key(session, branch))?.entries[position];
-    if (kept !== undefined) return kept.message;
+    const { kept } = await this.#known(session, branch, position + 1);
+    const known = kept.entries[position];
+    if (known !== undefined) return known.message;
     const [entry] = await this.#transcript.entries(session, branch, position, position + 1);
     return entry?.message;
   }
 
   async #upTo(session: string, branch: string, to: number): Promise<readonly Entry[]> {
     const name = key(session, branch);
-    const kept = this.#kept.get(name) ?? { entries: [], characters: 0 };
+    const { kept, writer } = await this.#known(session, branch, to);
     if (kept.entries.length < to) {
-      const added = await this.#transcript.entries(session, branch, kept.entries.length, to);
+      const found = await this.#transcript.entries(session, branch, kept.entries.length, to);
+      // Another turn may have read the same meanwhile.
+      const added = found.slice(Math.max(0, kept.entries.length - (found[0]?.position ?? 0)));
       const size = added.reduce((sum, entry) => sum + sizeOf(entry.message), 0);
-      kept.entries.push(...added.slice(Math.max(0, kept.entries.length - (added[0]?.position ?? 0))));
+      kept.entries.push(...added);
       kept.characters += size;
-      this.#characters += size;
+      if (kept.entries.length === to) kept.writer = writer;
+      if (this.#kept.get(name) === kept) this.#characters += size;
     }
     if (kept.entries.length < to) {
       const found = `branch ${branch} of session ${session} has ${kept.entries.length} entries of ${to}`;
       throw new StoreError("behind", `The transcript is behind: ${found} that the run counts on.`);
     }
-    this.#kept.delete(name);
+    this.#forget(name);
     this.#kept.set(name, kept);
+    this.#characters += kept.characters;
     this.#forgetOldest(name);
     return kept.entries;
   }
 
+  /** What is kept of a branch and still stands there, and who has written the entry before `to`. */
+  async #known(
+    session: string,
+    branch: string,
+    to: number,
+  ): Promise<{ readonly kept: Kept; readonly writer: string | undefined }> {
+    const name = key(session, branch);
+    const kept = this.#kept.get(name);
+    const { entries, writer: before } = kept ?? { entries: [], writer: undefined };
+    const places = [to - 1, entries.length - 1];
+    const [writer, now] = await this.#transcript.writers(session, branch, places);
+    if (kept !== undefined && now !== undefined && now === before) return { kept, writer };
+    if (kept !== undefined && this.#kept.get(name) === kept) this.#forget(name);
+    return { kept: { entries: [], characters: 0, writer: undefined }, writer };
+  }
+
   #forgetOldest(newest: string): void {
-    for (const [name, kept] of this.#kept) {
+    for (const name of this.#kept.keys()) {
       if (this.#characters <= KEPT_CHARACTERS || name === newest) return;
-      this.#characters -= kept.characters;
-      this.#kept.delete(name);
+      this.#forget(name);
     }
+  }
+
+  #forget(name: string): void {
+    this.#characters -= this.#kept.get(name)?.characters ?? 0;
+    this.#kept.delete(name);
   }
 }
 

@@ -3,10 +3,10 @@ import type { Client } from "@temporalio/client";
 import { WorkflowNotFoundError } from "@temporalio/common";
 import type { RetainCursor, RetainDigest, RetainInput } from "../core/digest-retention.ts";
 import { countsBytes, judge, nothingCounted } from "../core/retention.ts";
-import type { ListedSession } from "../transcript/archive.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
+import { deleteFamily, familyToGo, finishInterrupted } from "./whole-family.ts";
 
 /** Sessions that one activity looks at. */
 const PAGE = 100;
@@ -21,10 +21,11 @@ export async function retain(input: RetainInput, dependencies: Dependencies): Pr
   const { client } = Context.current();
   const beat = () => Context.current().heartbeat();
   try {
+    const deleting = { transcript, forget: hub.forget.bind(hub), beat };
     const nowMs = Date.now();
     const started = performance.now();
     const needed = await neededNow(client);
-    if (!dryRun) await finishInterrupted(transcript, beat);
+    if (!dryRun) await finishInterrupted(deleting);
     let { behind, counted } = input.cursor ?? { counted: nothingCounted(policy) };
     const rows = await transcript.archive.list({ spawnedBy: null }, { limit: PAGE, behind });
     const sessions: { session: string; why: string }[] = [];
@@ -38,10 +39,11 @@ export async function retain(input: RetainInput, dependencies: Dependencies): Pr
       behind = { lastActiveAtMs: row.lastActiveAtMs, id: row.id };
       looked += 1;
       if (verdict.why === undefined) continue;
-      if (row.scope === "persistent" || !(await mayGo(row, needed, client))) spared += 1;
+      const family = await familyToGo(row, transcript, (session) => isNeeded(session, needed, client));
+      if (family === undefined) spared += 1;
       else {
         sessions.push({ session: row.id, why: verdict.why });
-        if (!dryRun) await deleteFamily(transcript, row.id, hub.forget.bind(hub), beat);
+        if (!dryRun) await deleteFamily(family, deleting);
       }
       if (performance.now() - started > PAGE_MS) break;
     }
@@ -69,14 +71,14 @@ async function neededNow(client: Client): Promise<ReadonlySet<string>> {
   return ids;
 }
 
-async function mayGo({ id }: ListedSession, needed: ReadonlySet<string>, client: Client): Promise<boolean> {
-  if (namesOf(id).some((name) => needed.has(name))) return false;
+async function isNeeded(id: string, needed: ReadonlySet<string>, client: Client): Promise<boolean> {
+  if (namesOf(id).some((name) => needed.has(name))) return true;
   // What has just begun is not in the list yet.
   try {
     const { status } = await client.workflow.getHandle(id).describe();
-    return status.name !== "RUNNING" && status.name !== "PAUSED";
+    return status.name === "RUNNING" || status.name === "PAUSED";
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return true;
+    if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
 }
@@ -85,30 +87,6 @@ async function mayGo({ id }: ListedSession, needed: ReadonlySet<string>, client:
 function namesOf(id: string): readonly string[] {
   const parts = id.split(".");
   return parts.map((_, index) => parts.slice(0, index + 1).join("."));
-}
-
-async function deleteFamily(
-  transcript: Transcript,
-  session: string,
-  forget: (session: string) => Promise<void>,
-  beat: () => void,
-): Promise<void> {
-  for (const child of await transcript.sessions({ limit: 10_000, spawnedBy: session })) {
-    await deleteFamily(transcript, child.id, forget, beat);
-  }
-  if (!(await transcript.archive.beginDelete(session))) return;
-  await finishDeleting(transcript, session, beat);
-  await forget(session);
-}
-
-async function finishDeleting(transcript: Transcript, session: string, beat: () => void): Promise<void> {
-  while (!(await transcript.archive.deletePage(session, Date.now())).done) beat();
-}
-
-async function finishInterrupted(transcript: Transcript, beat: () => void): Promise<void> {
-  for (const { session, what } of await transcript.archive.unfinished()) {
-    if (what === "deleting") await finishDeleting(transcript, session, beat);
-  }
 }
 
 async function sweep(transcript: Transcript, atMs: number, beat: () => void): Promise<number> {

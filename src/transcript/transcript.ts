@@ -97,6 +97,12 @@ export interface Transcript {
   branches(session: string): Promise<readonly BranchRecord[]>;
   /** The unbroken run of entries from `from`, not including `to`, ancestors' entries included. */
   entries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]>;
+  /** The runs that have written what stands at these positions of a branch, ancestors' included. */
+  writers(
+    session: string,
+    branch: string,
+    positions: readonly number[],
+  ): Promise<readonly (string | undefined)[]>;
   /** How many entries a branch has, ancestors' included. */
   length(session: string, branch: string): Promise<number>;
   /** The unbroken run of a loop's events from `from`. */

@@ -160,6 +160,25 @@ export function askedBranchContract(make: () => Promise<Bench>): void {
       expect(again.tokensBefore).toBe(asked.tokensBefore);
     });
 
+    test("nothing begins with a session that is being deleted, nor under its name, so that its deletion ends", async () => {
+      await loop({ session: "u" });
+      await transcript.archive.beginDelete("s");
+      const at = { branch: "main", position: 1 };
+      const refused = [
+        () => fork(),
+        () => fork({ into: "t" }),
+        () => fork({ session: "u", into: "s" }),
+        () => rewind({ position: 1 }),
+        () => transcript.followSession({ id: "t", previous: "s", atMs: 9 }),
+        () => transcript.followSession({ id: "s", previous: "u", atMs: 9 }),
+        () => transcript.keepSnapshot({ session: "s", at, atMs: 9, workspace: "/w", problem: "no git" }),
+      ];
+      for (const ask of refused) await expect(ask(), String(ask)).rejects.toThrow("Session s is being deleted");
+      while (!(await transcript.archive.deletePage("s", 9)).done);
+      expect(await transcript.archive.unfinished()).toEqual([]);
+      expect(await transcript.session("t")).toBeUndefined();
+    });
+
     test("a rewind moves the head, the record keeps everything, and forward again works", async () => {
       await loop();
       const back = await rewind({ position: 3 });

@@ -65,6 +65,32 @@ export function followingContract(make: () => Promise<Bench>): void {
       expect(await rotate(0, "n3", "nobody")).toEqual({ session: "nobody", isNew: false });
     });
 
+    test("an idle session that several ask for at once, by any name of its, is followed by one [SES-13]", async () => {
+      const rotate = (session: string, atMs: number, next: string) =>
+        transcript.rotateSession({ session, idleMs: 1000, next, atMs });
+      await rotate("s", 10_000, "n1");
+      await rotate("s", 20_000, "n2");
+      const names = ["s", "n1", "n2", "s", "n1", "n2"];
+      const asked = await Promise.all(names.map((name, index) => rotate(name, 30_000, `n3-${index}`)));
+      expect(new Set(asked.map(({ session }) => session)).size).toBe(1);
+      expect(asked.filter(({ isNew }) => isNew)).toHaveLength(1);
+    });
+
+    test("a session that is being deleted is passed by when words look for the newest [SES-13]", async () => {
+      const rotate = (atMs: number, next: string) =>
+        transcript.rotateSession({ session: "s", idleMs: 1000, next, atMs });
+      await rotate(10_000, "n1");
+      await rotate(20_000, "n2");
+      await transcript.archive.beginDelete("n1");
+      expect(await rotate(20_500, "n3")).toEqual({ session: "n2", isNew: false });
+      await transcript.archive.beginDelete("n2");
+      expect(await rotate(20_500, "n3")).toEqual({ session: "n3", isNew: true });
+      expect((await transcript.session("n3"))?.formation).toMatchObject({ previousSession: "s" });
+      await transcript.archive.beginDelete("n3");
+      await transcript.archive.beginDelete("s");
+      expect(await rotate(90_000, "n4")).toEqual({ session: "s", isNew: false });
+    });
+
     test("a session that is at work is not left for its idleness", async () => {
       await loop({ open: true });
       expect(await transcript.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e12 })).toEqual({

@@ -30,7 +30,7 @@ const SESSIONS: Sessions = {
   fork: ({ session, into }) => (into === undefined ? [session] : [session, into]),
   rewind: ({ session }) => [session],
   followSession: ({ id, previous }) => [id, previous],
-  rotateSession: ({ session, next }) => [session, next],
+  rotateSession: () => "everything",
   keepSnapshot: ({ session }) => [session],
   bequeath: () => "everything",
   importLines: (_, lines) => sessionsIn(lines),

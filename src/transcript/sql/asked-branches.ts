@@ -9,6 +9,7 @@ import {
 } from "../fork.ts";
 import { type Branch, branchAt, createBranch, findBranch, lengthOf } from "./branches.ts";
 import { formByFork } from "./formation.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { loopBefore } from "./loop-before.ts";
 import { abortRunning, MAIN } from "./sessions.ts";
 import { all, exec, get, type Work } from "./statement.ts";
@@ -19,6 +20,8 @@ const BACK = OWN_PREFIXES[3];
 
 export function* fork(asked: ForkAsked): Work<Forked> {
   const { session, atMs, into } = asked;
+  yield* mustBeSeen(session);
+  if (into !== undefined) yield* mustBeSeen(into);
   const spot = yield* spotOf(session, asked.at);
   if ("type" in spot) return spot;
   const { branch: parent, position } = spot;
@@ -46,6 +49,7 @@ export function* fork(asked: ForkAsked): Work<Forked> {
 }
 
 export function* rewind({ session, atMs, to, over }: RewindAsked): Work<Rewound> {
+  yield* mustBeSeen(session);
   const row = yield* get<{ head: string }>("SELECT head_branch AS head FROM sessions WHERE id = ?", session);
   const running = yield* all<{ loopId: string }>(
     `SELECT loop_id AS "loopId" FROM loops WHERE session = ? AND status = 'running' ORDER BY ref`,

@@ -1,7 +1,7 @@
 import { estimateMessage } from "../../core/estimate.ts";
 import type { Entry, EntryOrigin } from "../../schema/record.ts";
 import type { NewEntry } from "../write.ts";
-import type { Branch, Stretch } from "./branches.ts";
+import { type Branch, findBranch, type Stretch, stretches } from "./branches.ts";
 import { putContent, textOf } from "./contents.ts";
 import { ahead } from "./out-of-step.ts";
 import { placeOf, secret } from "./private.ts";
@@ -121,4 +121,27 @@ export function* entryOf(row: EntryRow): Work<Entry> {
     tokens: row.tokens,
     ...(row.message_id === null ? {} : { messageId: row.message_id }),
   };
+}
+
+/** The runs that have written what a branch shows at these positions. */
+export function* writersOf(
+  session: string,
+  id: string,
+  positions: readonly number[],
+): Work<readonly (string | undefined)[]> {
+  const branch = yield* findBranch(session, id);
+  const found: (string | undefined)[] = [];
+  for (const position of positions) {
+    const [holder] = branch === undefined ? [] : yield* stretches(branch, position, position + 1);
+    const row =
+      holder === undefined
+        ? undefined
+        : yield* get<{ run: string }>(
+            "SELECT run FROM entries WHERE branch = ? AND position = ?",
+            holder.branch,
+            position,
+          );
+    found.push(row?.run);
+  }
+  return found;
 }

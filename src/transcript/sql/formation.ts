@@ -3,6 +3,7 @@ import type { Spot } from "../fork.ts";
 import type { Rotated, SessionFollowing, SessionRotation } from "../formation.ts";
 import type { SessionRecord } from "../session.ts";
 import { createBranch } from "./branches.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { sessionOf } from "./records.ts";
 import { MAIN } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
@@ -23,7 +24,7 @@ function* form({ id, previous, formation, branch, rotatedFrom, atMs }: NewSessio
     `INSERT INTO sessions (id, agent_id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms,
        head_branch, loops, status, formation, rotated_from)
      SELECT ?, agent_id, agent_name, definition_hash, model, CAST(? AS BIGINT), CAST(? AS BIGINT), ?, 0, 'completed', ?, ?
-     FROM sessions WHERE id = ?`,
+     FROM sessions WHERE id = ? AND hidden IS NULL`,
     id,
     atMs,
     atMs,
@@ -50,8 +51,10 @@ export function* formByFork({
 }
 
 export function* followSession({ id, previous, atMs }: SessionFollowing): Work<SessionRecord | undefined> {
+  yield* mustBeSeen(id);
   const there = yield* sessionOf(id);
   if (there !== undefined) return there;
+  yield* mustBeSeen(previous);
   const formation: Formation = { type: "explicit", previousSession: previous };
   yield* form({ id, previous, formation, branch: MAIN, rotatedFrom: null, atMs });
   const made = yield* sessionOf(id);
@@ -60,22 +63,32 @@ export function* followSession({ id, previous, atMs }: SessionFollowing): Work<S
 }
 
 type Idle = { readonly status: string; readonly lastActiveAtMs: number };
+type Current = { readonly session: string; readonly isIdle: boolean };
 
-export function* rotateSession({ session, idleMs, next, atMs }: SessionRotation): Work<Rotated> {
+/** The newest that has followed one for its idleness; those that are being deleted are passed by. */
+export function* currentOf({ session, idleMs, atMs }: SessionRotation): Work<Current> {
   let current = session;
-  for (;;) {
-    const successor = yield* get<{ id: string }>(
-      "SELECT id FROM sessions WHERE rotated_from = ? ORDER BY created_at_ms DESC, id LIMIT 1",
-      current,
+  for (let at = session; ; ) {
+    const successor = yield* get<{ id: string; hidden: string | null }>(
+      `SELECT id, hidden FROM sessions WHERE rotated_from = ?
+       ORDER BY CASE WHEN hidden IS NULL THEN 0 ELSE 1 END, created_at_ms DESC, id LIMIT 1`,
+      at,
     );
     if (successor === undefined) break;
-    current = successor.id;
+    at = successor.id;
+    if (successor.hidden === null) current = at;
   }
   const row = yield* get<Idle>(
-    `SELECT status, last_active_at_ms AS "lastActiveAtMs" FROM sessions WHERE id = ?`,
+    `SELECT status, last_active_at_ms AS "lastActiveAtMs" FROM sessions WHERE id = ? AND hidden IS NULL`,
     current,
   );
   const isIdle = row !== undefined && row.status !== "running" && atMs - row.lastActiveAtMs > idleMs;
+  return { session: current, isIdle };
+}
+
+export function* rotateSession(rotation: SessionRotation): Work<Rotated> {
+  const { idleMs, next, atMs } = rotation;
+  const { session: current, isIdle } = yield* currentOf(rotation);
   if (!isIdle) return { session: current, isNew: false };
   const formation: Formation = {
     type: "inactivity_timeout",

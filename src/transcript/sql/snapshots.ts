@@ -2,12 +2,14 @@ import type { Spot } from "../fork.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
 import { StoreError } from "../store-error.ts";
 import { branchAt, findBranch } from "./branches.ts";
+import { mustBeSeen } from "./hidden.ts";
 import { placeOf, secret } from "./private.ts";
 import { all, exec, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
 
 export function* keepSnapshot(snapshot: NewSnapshot): Work<void> {
   const { session, at, atMs, workspace, commit, ref, problem } = snapshot;
+  yield* mustBeSeen(session);
   const branch = yield* findBranch(session, at.branch);
   if (branch === undefined) throw new StoreError("other", `Session ${session} has no branch ${at.branch}.`);
   yield* exec(

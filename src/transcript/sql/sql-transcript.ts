@@ -20,7 +20,9 @@ import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
 import { definitionOf } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
+import { writersOf } from "./entries.ts";
 import { evaluationsOf } from "./evaluations.ts";
+import { currentOf } from "./formation.ts";
 import { inboxOf } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
@@ -128,8 +130,10 @@ export class SqlTranscript implements Transcript {
     return this.#engine.write("followSession", following);
   }
 
-  rotateSession(rotation: SessionRotation): Promise<Rotated> {
-    return this.#engine.write("rotateSession", rotation);
+  async rotateSession(rotation: SessionRotation): Promise<Rotated> {
+    // Most are not idle, and to find that out nobody needs to be kept from writing.
+    const { session, isIdle } = await this.#engine.read(() => currentOf(rotation));
+    return isIdle ? await this.#engine.write("rotateSession", rotation) : { session, isNew: false };
   }
 
   keepSnapshot(snapshot: NewSnapshot): Promise<void> {
@@ -170,6 +174,14 @@ export class SqlTranscript implements Transcript {
 
   entries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]> {
     return readEntries(this.#engine, session, branch, from, to);
+  }
+
+  writers(
+    session: string,
+    branch: string,
+    positions: readonly number[],
+  ): Promise<readonly (string | undefined)[]> {
+    return this.#engine.read(() => writersOf(session, branch, positions));
   }
 
   length(session: string, branch: string): Promise<number> {

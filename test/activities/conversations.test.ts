@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { Conversations } from "../../src/activities/conversations.ts";
+import type { ViewRanges } from "../../src/core/view-ranges.ts";
+import { SqliteBench } from "../transcript/sqlite-bench.ts";
+import { entry, message, opening, step, write } from "../transcript/story.ts";
+
+const bench = SqliteBench.forEachTest();
+
+describe("a conversation that a worker keeps warm", () => {
+  test.each([
+    ["as long", ["new one", "new two"]],
+    ["shorter", ["new one"]],
+    ["longer", ["new one", "new two", "new three"]],
+  ])("is not shown to a session that has the name of one that was deleted: %s", async (_, anew) => {
+    const transcript = await bench.opened();
+    const conversations = new Conversations(transcript);
+    const tell = async (run: string, words: readonly string[]) => {
+      const { loopId } = await transcript.openLoop(
+        opening({ step: step({ run, number: 0, kind: "open-loop" }), prompts: [message(run, `of ${run}`)] }),
+      );
+      const entries = words.map((text, index) => entry(index + 1, text));
+      await transcript.store(write({ loopId, branch: "main", base: 1 }, { step: step({ run }), entries }));
+    };
+    const view = (to: number): ViewRanges => ({ branch: "main", ranges: [{ from: 0, to }] });
+    const shown = async (to: number) => JSON.stringify(await conversations.messages("s", view(to)));
+
+    await tell("r1", ["old one", "old two"]);
+    expect(await shown(3)).toContain("old two");
+    await transcript.archive.beginDelete("s");
+    while (!(await transcript.archive.deletePage("s", 1)).done);
+    await tell("r2", anew);
+
+    expect(JSON.stringify(await conversations.message("s", "main", 1))).toContain("new one");
+    const now = await shown(anew.length + 1);
+    for (const text of ["of r2", ...anew]) expect(now).toContain(text);
+    expect(now).not.toContain("old");
+  });
+
+  test("is read no further than it has grown, also when two ask at once", async () => {
+    const transcript = await bench.opened();
+    const read: [number, number][] = [];
+    const counted = new Proxy(transcript, {
+      get(target, name) {
+        const value = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        return (...values: unknown[]) => {
+          if (name === "entries") read.push([values[2] as number, values[3] as number]);
+          return value.apply(target, values);
+        };
+      },
+    });
+    const conversations = new Conversations(counted);
+    const { loopId } = await transcript.openLoop(opening());
+    const place = { loopId, branch: "main", base: 1 };
+    await transcript.store(write(place, { entries: [entry(1, "one")] }));
+    await conversations.before("s", "main", 2);
+    await transcript.store(
+      write({ ...place, base: 2 }, { step: step({ number: 2 }), entries: [entry(2, "two")] }),
+    );
+    const both = await Promise.all([
+      conversations.before("s", "main", 3),
+      conversations.before("s", "main", 3),
+    ]);
+    expect(both.map((entries) => entries.length)).toEqual([3, 3]);
+    await conversations.before("s", "main", 3);
+    expect(read).toEqual([
+      [0, 2],
+      [2, 3],
+      [2, 3],
+    ]);
+  });
+});

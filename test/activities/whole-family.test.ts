@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { deleteFamily, familyToGo, finishInterrupted } from "../../src/activities/whole-family.ts";
+import { Sql } from "../../src/transcript/sqlite/sql.ts";
+import type { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { SqliteBench } from "../transcript/sqlite-bench.ts";
+import { message, opening, step, texts } from "../transcript/story.ts";
+
+const bench = SqliteBench.forEachTest();
+
+/** A session, one that it has called, and one that this one has called. */
+async function family(): Promise<SqliteTranscript> {
+  const transcript = await bench.opened();
+  for (const [session, caller] of [["a"], ["a.b", "a"], ["a.b.c", "a.b"], ["other"]] as const) {
+    const spawn = { session: caller ?? "", loopId: "l", turn: 0, toolCallId: "c", toolName: "scout" };
+    await transcript.openLoop(
+      opening({
+        step: step({ session, run: session, number: 0 }),
+        prompts: [message(session)],
+        ...(caller === undefined ? {} : { spawn }),
+      }),
+    );
+  }
+  return transcript;
+}
+
+async function toGo(transcript: SqliteTranscript, needed: readonly string[] = []) {
+  const root = (await transcript.session("a"))!;
+  const found = await familyToGo(root, transcript, async (session) => needed.includes(session));
+  return found?.map(({ id }) => id);
+}
+
+test("a session goes with all below it, unless one of them is kept or needed [SES-20]", async () => {
+  const transcript = await family();
+  expect(await toGo(transcript)).toEqual(["a", "a.b", "a.b.c"]);
+  expect(await toGo(transcript, ["other"])).toHaveLength(3);
+  for (const one of ["a", "a.b", "a.b.c"]) expect(await toGo(transcript, [one]), one).toBeUndefined();
+  for (const one of ["a.b", "a.b.c"]) {
+    await transcript.archive.setScope(one, "persistent");
+    expect(await toGo(transcript), one).toBeUndefined();
+    await transcript.archive.setScope(one, "ephemeral");
+  }
+});
+
+test("a family that is deleted leaves nothing, and others as they were", async () => {
+  const transcript = await family();
+  const forgotten: string[] = [];
+  const found = await familyToGo((await transcript.session("a"))!, transcript, async () => false);
+  await deleteFamily(found ?? [], {
+    transcript,
+    forget: async (session) => void forgotten.push(session),
+    beat: () => undefined,
+  });
+  expect(forgotten.sort()).toEqual(["a", "a.b", "a.b.c"]);
+  expect((await transcript.sessions({ limit: 9 })).map(({ id }) => id)).toEqual(["other"]);
+  expect(await transcript.archive.unfinished()).toEqual([]);
+});
+
+test("what was left half deleted is deleted, also when another session shows a part of it", async () => {
+  const transcript = await family();
+  await transcript.fork({ session: "a", atMs: 1, at: {}, into: "heir" });
+  const sql = new Sql(bench.path);
+  sql.run("UPDATE sessions SET hidden = 'deleting' WHERE id = 'a'");
+  sql.close();
+  const forgotten: string[] = [];
+  const forget = async (session: string) => void forgotten.push(session);
+  await finishInterrupted({ transcript, forget, beat: () => undefined });
+  expect(forgotten).toEqual(["a"]);
+  expect(await transcript.archive.unfinished()).toEqual([]);
+  expect(await texts(transcript, "heir", "main")).toEqual(["text of a"]);
+});
