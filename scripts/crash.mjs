@@ -20,6 +20,7 @@ Without options: at least 5,000 kills; ended and started again, it goes on where
   --fresh          forgets what was played before
   --at KILLS       one wave with these kills, as a campaign has named it: \`store:after:7,claim:before:2\`; one worker's
                    lives with commas, another worker's behind a semicolon
+  --scenarios S,S  with --at: what the agents of the wave play, one each; those of the first wave unless said
   --points         lists the points
 
 A kill counts once for each run that it hits.

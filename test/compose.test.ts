@@ -56,6 +56,13 @@ test.each([
   expect(result.said).toMatch(said);
 });
 
+test("the worker is given keys and the wish for words where they are set, and no empty text where they are not", () => {
+  const worker = parse(COMPOSE, { merge: true }).services.worker as { environment: Record<string, unknown> };
+  for (const name of ["HOLDFAST_ENCRYPTION_KEYS", "HOLDFAST_SHOW_WORDS"]) {
+    expect(worker.environment[name]).toBeNull();
+  }
+});
+
 test("a long-running service without a health check is caught", () => {
   const without = COMPOSE.replace(
     / {4}healthcheck:\n {6}test: \["CMD", "wget"[\s\S]*?start_period: 10s\n/,

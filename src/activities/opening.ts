@@ -23,11 +23,12 @@ export function openingOf(
   definition: AgentDefinition,
   continuation: Continuation | undefined,
   spawn?: SpawnRef,
-): Pick<LoopOpening, "segment" | "kind" | "at" | "spawn"> {
+): Pick<LoopOpening, "segment" | "kind" | "at" | "spawn" | "scope"> {
   return {
     // ID-02, SUB-11.
     segment: spawn === undefined ? loopSegment(definition) : "sub",
     ...(spawn === undefined ? {} : { spawn }),
+    ...(definition.sessionScope === "persistent" ? { scope: definition.sessionScope } : {}),
     kind: continuation?.kind ?? { type: "initial" },
     ...(continuation?.at === undefined ? {} : { at: continuation.at }),
   };

@@ -1,14 +1,15 @@
 import type { GlobalOptions } from "./context.ts";
 import { printable } from "./palette.ts";
 
-/** A command line to type again: with the options that named the server and the home this time. */
+/** A command line to type again: with the options that named the server, the home and the store this time. */
 export function commandLine(options: GlobalOptions, words: readonly string[]): string {
-  const { address, namespace, taskQueue, home, profile } = options;
+  const { address, namespace, taskQueue, home, database, profile } = options;
   const named = [
     ["--address", address],
     ["--namespace", namespace],
     ["--task-queue", taskQueue],
     ["--home", home],
+    ["--database", database],
     ["--profile", profile],
   ] as const;
   const flags = named.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));

@@ -91,7 +91,13 @@ export async function preloadSession(
       at: "head",
       kind: parentLoopId === undefined ? { type: "initial" } : branch(),
       messages: messagesFrom(messages),
-      create: { definitionHash, agentName: definition.name, model: definition.model.id, parentLoopId },
+      create: {
+        definitionHash,
+        agentName: definition.name,
+        model: definition.model.id,
+        parentLoopId,
+        ...(definition.sessionScope === "persistent" ? { scope: definition.sessionScope } : {}),
+      },
     });
   } catch (error) {
     throw translated(error, link, session);

@@ -15,7 +15,7 @@ type Row = {
 
 const TURN: Row = { takesEffect: "next-turn" };
 const CACHED: Row = { takesEffect: "next-turn", breaksCache: true };
-/** Part of the loop's id. */
+/** Read where a loop opens. */
 const LOOP: Row = { takesEffect: "next-loop" };
 
 export const TAKES_EFFECT = {
@@ -46,6 +46,7 @@ export const TAKES_EFFECT = {
   redact: TURN,
   workspace: TURN,
   snapshots: TURN,
+  sessionScope: LOOP,
   limits: TURN,
   retry: TURN,
   cache: TURN,

@@ -187,6 +187,8 @@ export const AgentDefinition = z.strictObject({
   workspace: z.string().optional(),
   /** What the workspace holds is kept with each turn, as a commit that no branch of its git repository knows of. */
   snapshots: z.enum(["git"]).optional(),
+  /** `persistent`: no retention policy takes its sessions, unless somebody says so of one (`keep`). Absent: one may. */
+  sessionScope: z.enum(["ephemeral", "persistent"]).optional(),
   limits: Limits.default(() => Limits.parse({})),
   retry: RetryConfig.default(() => RetryConfig.parse({})),
   cache: CacheConfig.default(() => CacheConfig.parse({})),

@@ -53,6 +53,8 @@ export type SearchQuery = SessionFilter & {
   readonly behind?: number | undefined;
 };
 
+type Created = { readonly parentLoopId?: string | undefined; readonly scope?: "persistent" | undefined };
+
 /** A change of a session at rest: a loop of its own, that asks no model. */
 export type Edit = {
   readonly session: string;
@@ -68,7 +70,7 @@ export type Edit = {
   /** The session's last loop, as whoever asks has seen it; the edit is refused when another has come. */
   readonly after?: string | undefined;
   /** Makes the session, which must not be there. */
-  readonly create?: (SessionDefinition & { readonly parentLoopId?: string | undefined }) | undefined;
+  readonly create?: (SessionDefinition & Created) | undefined;
 };
 
 export type Edited = { readonly loopId: string; readonly branch: string; readonly length: number };

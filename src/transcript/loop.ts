@@ -29,6 +29,8 @@ export type LoopOpening = {
   readonly at?: { readonly branch: string; readonly position?: number | undefined } | undefined;
   /** Of the agent, if the session is new; a UUID. */
   readonly agentId?: string | undefined;
+  /** Of the session, if this is its first loop; absent: a retention policy may take it. */
+  readonly scope?: "persistent" | undefined;
   /** The first run of the chain that this one belongs to. Of a run that was reset it is another one. */
   readonly firstRun?: string | undefined;
   /**

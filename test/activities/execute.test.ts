@@ -26,7 +26,7 @@ function running(
   const call: ToolCallContent = { type: "toolCall", id: "call-7", name: "look", arguments: { at: "x" } };
   const execution = execute(tool, call, {
     step,
-    workspace: "/work",
+    workspace: "/home/me/project",
     timeoutMs: options.timeoutMs,
     publish: (delta) => published.push(delta),
     updates: (show) => show,
@@ -50,7 +50,7 @@ describe("what a tool is told of its call [TOOL-02]", () => {
       return "done";
     });
     await execution;
-    expect(seen).toMatchObject({ toolCallId: "call-7", toolName: "look", workspace: "/work" });
+    expect(seen).toMatchObject({ toolCallId: "call-7", toolName: "look", workspace: "/home/me/project" });
     expect(seen?.signal).toBeInstanceOf(AbortSignal);
     const place = { toolCallId: "call-7", toolName: "look" };
     expect(published).toEqual([

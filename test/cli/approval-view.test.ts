@@ -10,7 +10,7 @@ import {
   waitingLines,
   waitingRows,
 } from "../../src/cli/approval-view.ts";
-import { shellWord } from "../../src/cli/command-line.ts";
+import { commandLine, shellWord } from "../../src/cli/command-line.ts";
 import { paletteFor } from "../../src/cli/palette.ts";
 
 const paint = paletteFor({ isTTY: false }, {});
@@ -29,6 +29,24 @@ function call(tool: string, args: unknown, more: Partial<Question> = {}): Questi
     ...more,
   };
 }
+
+test("a command line to type again names server, home and store as this one did", () => {
+  const options = {
+    address: "temporal:7233",
+    namespace: "prod",
+    taskQueue: "q",
+    home: "/home/me/a b",
+    database: "postgresql://me@db:5432/holdfast?sslmode=disable",
+    profile: "work",
+  };
+  expect(commandLine({ ...options, json: true }, ["approve", "s1"])).toBe(
+    "holdfast approve s1 --address temporal:7233 --namespace prod --task-queue q --home '/home/me/a b' " +
+      "--database 'postgresql://me@db:5432/holdfast?sslmode=disable' --profile work",
+  );
+  // An empty word is one, too: no database, whatever the environment says.
+  expect(commandLine({ database: "" }, ["deny"])).toBe("holdfast deny --database ''");
+  expect(commandLine({}, ["deny"])).toBe("holdfast deny");
+});
 
 const shown = (question: Question, whole = false) => questionLines(question, { paint, whole });
 

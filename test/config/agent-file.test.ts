@@ -45,7 +45,7 @@ describe("formats", () => {
         maxTokens: 8192,
       },
       context: null,
-      workspace: "/work",
+      workspace: "/home/me/project",
     });
     expect(agentOf("")).toEqual({ ...rest, model });
   });
@@ -98,7 +98,7 @@ describe("variables", () => {
     const evil = { X: '"\nworkspace = "/etc' };
     expect(agentOf('[agent]\nsystem_prompt = "a ${X}"', { env: evil })).toMatchObject({
       systemPrompt: `a ${evil.X}`,
-      workspace: "/work",
+      workspace: "/home/me/project",
     });
   });
 });
@@ -206,7 +206,7 @@ model = "claude-fast"
   test.each([
     [
       'default_workspace = "/d"\n[agent]\nworkspace = "/a"\n[agent.profile]\nworkspace = "/p"\n[[agent.instances]]\nworkspace = "i"\n',
-      "/work/i",
+      "/home/me/project/i",
     ],
     [
       'default_workspace = "/d"\n[agent]\nworkspace = "/a"\n[agent.profile]\nworkspace = "/p"\n[[agent.instances]]\n',
@@ -214,7 +214,7 @@ model = "claude-fast"
     ],
     ['default_workspace = "/d"\n[agent.profile]\nworkspace = "/p"\n[[agent.instances]]\n', "/p"],
     ['default_workspace = "/d"\n', "/d"],
-    ["", "/work"],
+    ["", "/home/me/project"],
     ['default_workspace = "none"\n', undefined],
   ])(
     "the workspace: instance, agent, profile, default, current folder %# [CFG-12, CFG-26]",
@@ -225,7 +225,11 @@ model = "claude-fast"
 });
 
 describe("prompts", () => {
-  const files = { "/work/a.md": "from a", "/abs/b.md": "from b", "/work/p/c.md": "from c" };
+  const files = {
+    "/home/me/project/a.md": "from a",
+    "/abs/b.md": "from b",
+    "/home/me/project/p/c.md": "from c",
+  };
 
   test("inline, from a file of the workspace, from an absolute path, or word by word [CFG-09]", () => {
     const prompt = (text: string) => agentOf(`${text}\n${PROVIDER}`, { files }).systemPrompt;
@@ -356,6 +360,7 @@ describe("sections", () => {
     const text =
       '[session]\nscope = "persistent"\n[tools]\nenabled = ["file_read"]\ntool_strategy = "batched"\nstrict = true\ntimeout_ms = 5\n';
     expect(agentOf(text)).toMatchObject({
+      sessionScope: "persistent",
       tools: ["file_read"],
       toolStrategy: { type: "batched", size: 3 },
       strict: true,

@@ -215,8 +215,9 @@ const fields = {
   approvals: maybe(object({ timeoutMs: maybe(orNull(whole)), countsAsDuration: maybe(fc.boolean()) })),
   nudges: maybe(object({ enabled: maybe(fc.boolean()), max: maybe(fc.nat(9)) })),
   revert: maybe(object({ shownForTurns: maybe(fc.nat(100)), newestOfKind: maybe(fc.nat(20)) })),
-  workspace: maybe(fc.constantFrom("/work", "/a b/ü", "/")),
+  workspace: maybe(fc.constantFrom("/home/me/project", "/a b/ü", "/")),
   snapshots: maybe(fc.constant("git")),
+  sessionScope: maybe(fc.constantFrom("ephemeral", "persistent")),
   redact: maybe(object({ toolOutput: fc.boolean() })),
   limits: maybe(limits),
   retry: maybe(

@@ -13,12 +13,12 @@ export type World = {
 
 export const PROVIDER = '[provider]\nmodel = "claude-x"\napi_key = "${KEY}"\n';
 
-/** Loads a text as a file of /work. */
+/** Loads a text as a file of /home/me/project. */
 export function load(text: string, { env = {}, files = {}, format = "toml", knownTools, name }: World = {}) {
   return loadAgents(text, {
     name: name ?? `agent.${format}`,
     env,
-    cwd: "/work",
+    cwd: "/home/me/project",
     knownTools,
     readFile: (path) => {
       const found = files[path];

@@ -90,7 +90,7 @@ system_prompt = "\${NOT_SET}"
     expect(problemOf('[agent]\nsystem_prompt = "file:no.md"')).toMatchObject({
       kind: "io",
       line: 2,
-      message: expect.stringContaining("/work/no.md"),
+      message: expect.stringContaining("/home/me/project/no.md"),
     });
   });
 
@@ -236,14 +236,14 @@ agent_profile = "coder"
 [agent.instances.callbacks]
 before_turn = { command = "./x", timeout_ms = 3 }
 `;
-  const { agents } = load(text, { env: { MAX: "5" }, files: { "/work/p.md": "p" } });
+  const { agents } = load(text, { env: { MAX: "5" }, files: { "/home/me/project/p.md": "p" } });
   const by = Object.fromEntries(agents[0]!.values.map(({ path, ...rest }) => [path, rest]));
   expect(by["model.id"]).toEqual({ value: "claude-x", from: "agent.toml:2:9", field: "provider.model" });
   expect(by["model.maxTokens"]).toMatchObject({ value: 5, environment: ["MAX"] });
   expect(by["systemPrompt"]).toMatchObject({
     from: "agent.toml:7:17",
     via: "agent_profile coder",
-    read: "/work/p.md",
+    read: "/home/me/project/p.md",
   });
   expect(by["hooks.before-turn[0].timeoutMs"]).toMatchObject({ from: "agent.toml:12:47" });
   expect(by["workspace"]).toMatchObject({ from: "default", note: "the current folder" });

@@ -48,7 +48,10 @@ test("the schema is in the package, where the starter's first line looks for it 
 test.each(examples)(
   "%s (%s) is an agent without a warning, and fits the schema [CFG-01, CFG-02]",
   (_, format, text) => {
-    const { agents, problems } = load(text, { format, files: { "/work/prompts/reviewer.md": "review" } });
+    const { agents, problems } = load(text, {
+      format,
+      files: { "/home/me/project/prompts/reviewer.md": "review" },
+    });
     expect(problems).toEqual([]);
     expect(agents.length).toBeGreaterThan(0);
     validates(parsedValue(text, format));

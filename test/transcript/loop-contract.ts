@@ -64,6 +64,21 @@ export function loopContract(make: () => Promise<Bench>): void {
       expect(await transcript.length("s", "main")).toBe(1);
     });
 
+    test("a first loop may say that the session is kept, also of one that was there before; a later loop may not [SES-20]", async () => {
+      const open = async (session: string, run: string) => {
+        const place = step({ session, run, number: 0, kind: "open-loop" });
+        await transcript.openLoop(opening({ scope: "persistent", step: place, prompts: [message(run)] }));
+        return (await transcript.session(session))?.scope;
+      };
+      expect(await open("s", "r1")).toBe("persistent");
+      await transcript.archive.setScope("s", "ephemeral");
+      expect(await open("s", "r2")).toBeUndefined();
+      expect(await transcript.followSession({ id: "next", previous: "s", atMs: 50 })).not.toHaveProperty(
+        "scope",
+      );
+      expect(await open("next", "r3")).toBe("persistent");
+    });
+
     test("each loop names the one before it, whatever its kind [X-08]", async () => {
       const tag = "2026-01-01T00:00:00Z";
       const kinds: ContinuationKind[] = [

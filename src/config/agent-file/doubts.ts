@@ -3,7 +3,6 @@ import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Path } from "../source/node.ts";
 import { type Origin, originOf } from "./draft.ts";
-import { at } from "./table.ts";
 import type { Workbench } from "./workbench.ts";
 
 /** Warnings about a definition that is valid (CFG-28). */
@@ -24,9 +23,6 @@ export function doubtsOf(
     const cost = { model: agent.model, limits: { ...agent.limits, maxCostUsd: limits.maxCostUsd } };
     costWithoutRates(bench, cost, place(["subAgents", index, "limits", "maxCostUsd"]));
     doubtsOf(bench, agent, origins, [...below, ...inner]);
-  }
-  if (below.length === 0 && at(bench.value, ["session", "scope"]) === "ephemeral") {
-    bench.doubt(["session", "scope"], "sessions are always kept; this changes nothing");
   }
 }
 

@@ -194,12 +194,6 @@ export const AgentFile = z.strictObject({
     z.strictObject({ ...Model, instances: instances(ProviderInstance, "Named ones, each whole.") }),
     "The model, and who serves it. The only section that must be there.",
   ),
-  session: section(
-    z.strictObject({
-      scope: said(z.enum(["ephemeral", "persistent"]), "Every session is kept, whatever is said."),
-    }),
-    "Sessions.",
-  ),
   ...Sections,
   compaction: section(
     Sections["compaction"]!.unwrap().extend({ instances: compactionInstances }),

@@ -18,7 +18,7 @@ import { keepView, viewBefore } from "./loop-views.ts";
 import { ahead, behind } from "./out-of-step.ts";
 import { placeOf, secret } from "./private.ts";
 import { openedBeforeReset } from "./reset.ts";
-import { abortRunning, createSession, MAIN } from "./sessions.ts";
+import { abortRunning, createSession, MAIN, scopeAtFirst } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { resultOf, setNote, store, takeAndFinish } from "./steps.ts";
 import { nameText } from "./texts.ts";
@@ -57,6 +57,7 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
   if (opening.expects !== undefined) yield* mustReach(step.session, opening.expects);
   if (session === undefined) yield* createSession(opening);
   else if (part === undefined) yield* abortRunning(step.session, atMs);
+  if (session !== undefined) yield* scopeAtFirst(opening);
 
   const { branch, from } = yield* start(opening, session?.head_branch ?? MAIN);
   const parentLoopId = yield* parentOf(opening, session, branch, from);

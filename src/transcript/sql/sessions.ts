@@ -10,12 +10,12 @@ export const MAIN = "main";
 export function* createSession(
   opening: Pick<
     LoopOpening,
-    "step" | "atMs" | "agentName" | "definitionHash" | "model" | "spawn" | "agentId"
+    "step" | "atMs" | "agentName" | "definitionHash" | "model" | "spawn" | "agentId" | "scope"
   >,
 ): Work<void> {
   yield* exec(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
-       loops, status, spawn, spawned_by, agent_id) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running', ?, ?, ?)`,
+       loops, status, spawn, spawned_by, agent_id, scope) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'running', ?, ?, ?, ?)`,
     opening.step.session,
     opening.agentName,
     opening.definitionHash,
@@ -26,8 +26,15 @@ export function* createSession(
     secret(opening.spawn === undefined ? null : json(opening.spawn), "sessions.spawn", opening.step.session),
     opening.spawn?.session ?? null,
     opening.agentId ?? null,
+    opening.scope ?? null,
   );
   yield* createBranch({ session: opening.step.session, id: MAIN, position: 0 });
+}
+
+/** Of a session that was there before a loop of it, as a fork is, its first loop says whether it is kept. */
+export function* scopeAtFirst({ step, scope }: Pick<LoopOpening, "step" | "scope">): Work<void> {
+  if (scope === undefined) return;
+  yield* exec("UPDATE sessions SET scope = ? WHERE id = ? AND loops = 0", scope, step.session);
 }
 
 /** Loops that are still running when the next one opens were ended from outside. */

@@ -115,6 +115,15 @@ export const CONDUCT_FIELDS: readonly Field[] = [
     ),
   ),
   field(
+    "session.scope",
+    "sessionScope",
+    said(
+      z.enum(["ephemeral", "persistent"]),
+      "Of its sessions; no retention policy takes persistent ones. A sub-agent's go with those of its caller.",
+      "ephemeral",
+    ),
+  ),
+  field(
     "output.type",
     "output.type",
     said(
