@@ -173,7 +173,8 @@ export function askedBranchContract(make: () => Promise<Bench>): void {
         () => transcript.followSession({ id: "s", previous: "u", atMs: 9 }),
         () => transcript.keepSnapshot({ session: "s", at, atMs: 9, workspace: "/w", problem: "no git" }),
       ];
-      for (const ask of refused) await expect(ask(), String(ask)).rejects.toThrow("Session s is being deleted");
+      for (const ask of refused)
+        await expect(ask(), String(ask)).rejects.toThrow("Session s is being deleted");
       while (!(await transcript.archive.deletePage("s", 9)).done);
       expect(await transcript.archive.unfinished()).toEqual([]);
       expect(await transcript.session("t")).toBeUndefined();
