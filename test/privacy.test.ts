@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,78 +8,52 @@ import { connect } from "../src/client/connect.ts";
 import type { Holdfast } from "../src/client/holdfast.ts";
 import { type DevServer, startDevServer } from "../src/devserver/start-server.ts";
 import { createLogger } from "../src/observability/log.ts";
+import { openHub } from "../src/stream/open-hub.ts";
 import { eventually } from "../src/testing/eventually.ts";
 import { type ModelServer, startModelServer } from "../src/testing/model-server/server.ts";
 import { testAgent } from "../src/testing/test-agent.ts";
 import { defineTool } from "../src/tools/tool.ts";
-import { createWorker, type HoldfastWorker } from "../src/worker.ts";
+import { createWorker } from "../src/worker.ts";
 import { environmentOf } from "./codec/keys.ts";
+import { says } from "./support/word-forms.ts";
 
 /** One for each place that words come from: whatever is found says where it was let out. */
-const MARKS = {
-  prompt: "HOLLYHOCK-PROMPT",
-  system: "HOLLYHOCK-SYSTEM",
-  argument: "HOLLYHOCK-ARGUMENT",
-  output: "HOLLYHOCK-OUTPUT",
-  live: "HOLLYHOCK-LIVE",
-  answer: "HOLLYHOCK-ANSWER",
-  steering: "HOLLYHOCK-STEERING",
-  followUp: "HOLLYHOCK-FOLLOWUP",
-  refusal: "HOLLYHOCK-REFUSAL",
-  schedule: "HOLLYHOCK-SCHEDULE",
-  stop: "HOLLYHOCK-STOP",
-} as const;
+const marksOf = (word: string) => ({
+  prompt: `${word}-PROMPT`,
+  system: `${word}-SYSTEM`,
+  argument: `${word}-ARGUMENT`,
+  output: `${word}-OUTPUT`,
+  live: `${word}-LIVE`,
+  answer: `${word}-ANSWER`,
+  steering: `${word}-STEERING`,
+  followUp: `${word}-FOLLOWUP`,
+  refusal: `${word}-REFUSAL`,
+  schedule: `${word}-SCHEDULE`,
+  stop: `${word}-STOP`,
+});
 
 Object.assign(process.env, environmentOf("TEST_PRIVACY"));
-const encryption = { keys: "k1=env:TEST_PRIVACY" };
+
+/** The same story twice on one server, each with a home of its own: sealed, and plain to see that the search finds it. */
+const SEALED = {
+  name: "sealed",
+  marks: marksOf("HOLLYHOCK"),
+  encryption: { keys: "k1=env:TEST_PRIVACY" },
+};
+const PLAIN = { name: "plain", marks: marksOf("MARIGOLD"), encryption: { keys: "" } };
+type World = typeof SEALED;
 
 let folder: string;
 let server: DevServer;
 let model: ModelServer;
-let holdfast: Holdfast;
-let worker: HoldfastWorker;
-let working: Promise<void>;
-
-const recite = defineTool({
-  name: "recite",
-  description: "Says a word",
-  parameters: z.object({ word: z.string() }),
-  execute: (_, { update }) => {
-    update(`${MARKS.live}\n`);
-    return `${MARKS.output} `.repeat(200);
-  },
-});
-
-const guarded = defineTool({
-  name: "guarded",
-  description: "Asks first",
-  parameters: z.object({ word: z.string() }),
-  confirm: true,
-  execute: () => "done",
-});
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-privacy-"));
   server = await startDevServer({ dataDir: join(folder, "server") });
   model = await startModelServer();
-  const at = { address: server.address, namespace: server.namespace, home: join(folder, "home") };
-  worker = await createWorker({
-    ...at,
-    encryption,
-    tools: [recite, guarded],
-    secrets: () => "a-key-of-the-vendor",
-    defaultWorkspace: folder,
-    log: createLogger("silent"),
-  });
-  working = worker.run();
-  holdfast = await connect({ ...at, encryption });
-  await holdfast.health({ register: true });
 });
 
 afterAll(async () => {
-  await holdfast?.close();
-  worker?.shutdown();
-  await working;
   await model?.stop();
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -91,43 +65,112 @@ function filesBelow(path: string): string[] {
   return readdirSync(path).flatMap((name) => filesBelow(join(path, name)));
 }
 
-/** Which files say which words: plain, in base64, in UTF-16. */
-function found(): string[] {
-  return filesBelow(folder).flatMap((file) => {
-    const bytes = readFileSync(file);
-    return Object.values(MARKS)
-      .filter((word) =>
-        [word, Buffer.from(word).toString("base64").slice(0, -4), Buffer.from(word, "utf16le")].some((form) =>
-          bytes.includes(form),
-        ),
-      )
-      .map((word) => `${file.slice(folder.length)}: ${word}`);
-  });
+type Look = { readonly files: readonly string[]; readonly found: readonly string[] };
+
+/** All files of the server and of every home that hold anything, and which of them say which words. */
+function look({ marks }: World): Look {
+  const files = filesBelow(folder).map((path) => ({ path, bytes: readFileSync(path) }));
+  const name = (path: string) => path.slice(folder.length);
+  return {
+    files: files.filter(({ bytes }) => bytes.length > 0).map(({ path }) => name(path)),
+    found: files.flatMap(({ path, bytes }) =>
+      Object.values(marks)
+        .filter((word) => says(bytes, word))
+        .map((word) => `${name(path)}: ${word}`),
+    ),
+  };
 }
 
-test("with both on, no file of Temporal's or of ours says what anybody has said [TMP-09]", async () => {
-  const session = "marked";
+/** Looks at the files while a tool shows something, and at the end, while the worker is still there. */
+async function play(world: World): Promise<{ atWork: Look; atEnd: Look }> {
+  const { name, marks, encryption } = world;
+  const home = join(folder, name);
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const recite = defineTool({
+    name: "recite",
+    description: "Says a word",
+    parameters: z.object({ word: z.string() }),
+    execute: async (_, { update }) => {
+      update(`${marks.live}\n`);
+      await gate;
+      return `${marks.output} `.repeat(200);
+    },
+  });
+  const guarded = defineTool({
+    name: "guarded",
+    description: "Asks first",
+    parameters: z.object({ word: z.string() }),
+    confirm: true,
+    execute: () => "done",
+  });
+  const at = {
+    address: server.address,
+    namespace: server.namespace,
+    taskQueue: name,
+    home,
+    database: "",
+    encryption,
+  };
+  const worker = await createWorker({
+    ...at,
+    tools: [recite, guarded],
+    secrets: () => "a-key-of-the-vendor",
+    defaultWorkspace: folder,
+    log: createLogger("silent"),
+  });
+  const working = worker.run();
+  const holdfast = await connect(at);
+  const hub = openHub({ folder: home, database: undefined, encryption });
+  try {
+    await holdfast.health({ register: true });
+    return await tell(world, holdfast, async (session) => {
+      const shown = async () => JSON.stringify(await hub.snapshot(session)).includes(marks.live);
+      await eventually(shown, { what: "what the tool shows" });
+      const atWork = look(world);
+      open();
+      return atWork;
+    });
+  } finally {
+    open();
+    await hub.close();
+    await holdfast.close();
+    worker.shutdown();
+    await working;
+  }
+}
+
+async function tell(
+  world: World,
+  holdfast: Holdfast,
+  whileAtWork: (session: string) => Promise<Look>,
+): Promise<{ atWork: Look; atEnd: Look }> {
+  const { name, marks } = world;
+  const session = `${name}-marked`;
   const agent = testAgent(model, {
-    systemPrompt: `You are ${MARKS.system}`,
+    systemPrompt: `You are ${marks.system}`,
     tools: ["recite", "guarded"],
     model: { headers: { "x-conversation": session } },
   });
-  const word = MARKS.argument;
+  const word = marks.argument;
   model.script({
     conversations: [
       {
         match: ({ conversation }) => conversation === session,
         replies: [
-          { text: MARKS.answer, toolCalls: [{ name: "recite", arguments: { word } }] },
-          { text: MARKS.answer, toolCalls: [{ name: "guarded", arguments: { word } }] },
-          { text: MARKS.answer },
-          { text: MARKS.answer },
-          { text: MARKS.answer },
+          { text: marks.answer, toolCalls: [{ name: "recite", arguments: { word } }] },
+          { text: marks.answer, toolCalls: [{ name: "guarded", arguments: { word } }] },
+          { text: marks.answer },
+          { text: marks.answer },
+          { text: marks.answer },
         ],
       },
     ],
   });
-  const run = await holdfast.start({ agent, prompt: `Say ${MARKS.prompt}`, session });
+  const run = await holdfast.start({ agent, prompt: `Say ${marks.prompt}`, session });
+  const atWork = await whileAtWork(session);
   const [waiting] = await eventually(
     async () => {
       const calls = await run.approvals();
@@ -136,27 +179,59 @@ test("with both on, no file of Temporal's or of ours says what anybody has said 
     { what: "a call that waits for a person" },
   );
   expect(waiting?.tool).toBe("guarded");
-  await run.steer(MARKS.steering);
-  await run.followUp(MARKS.followUp);
-  await run.refuse(undefined, { reason: MARKS.refusal });
-  expect(await run.result()).toMatchObject({ text: MARKS.answer });
+  await run.steer(marks.steering);
+  await run.followUp(marks.followUp);
+  await run.refuse(undefined, { reason: marks.refusal });
+  expect(await run.result()).toMatchObject({ text: marks.answer });
   await holdfast.schedules.create({
-    name: "nightly",
+    name: `${name}-nightly`,
     everyMs: 3_600_000,
     paused: true,
     agent,
-    task: MARKS.schedule,
+    task: marks.schedule,
   });
-  const other = await holdfast.start({ agent, mode: "interactive", session: "waits" });
-  await other.stop(MARKS.stop);
+  const other = await holdfast.start({ agent, mode: "interactive", session: `${name}-waits` });
+  await other.stop(marks.stop);
   const told = JSON.stringify(await run.messages());
-  const { stop: _, schedule: __, live: ___, system: ____, ...inRecord } = MARKS;
+  const { stop: _, schedule: __, live: ___, system: ____, ...inRecord } = marks;
   for (const mark of Object.values(inRecord)) expect(told).toContain(mark);
+  return { atWork, atEnd: look(world) };
+}
 
-  expect(
-    filesBelow(folder)
-      .map((file) => file.replace(/.*\./, ""))
-      .sort(),
-  ).toEqual(expect.arrayContaining(["db"]));
-  expect(found()).toEqual([]);
+test("with both on, no file of Temporal's or of ours says what anybody has said [TMP-09]", async () => {
+  const { atWork, atEnd } = await play(SEALED);
+  expect(atWork.files).toContainEqual(expect.stringMatching(/^\/sealed\/live\/./));
+  for (const { files, found } of [atWork, atEnd]) {
+    expect(files).toEqual(
+      expect.arrayContaining([
+        "/server/temporal.sqlite",
+        "/server/temporal.sqlite-wal",
+        "/sealed/transcript.db",
+        "/sealed/transcript.db-wal",
+      ]),
+    );
+    expect(found).toEqual([]);
+  }
 });
+
+test("with both off, the same search finds it in Temporal's database, in the transcript and in live output", async () => {
+  const { atWork, atEnd } = await play(PLAIN);
+  const { prompt, output, answer, live } = PLAIN.marks;
+  expect(atWork.found).toContainEqual(expect.stringMatching(new RegExp(`^/plain/live/.*: ${live}$`)));
+  for (const mark of [prompt, output, answer]) {
+    for (const file of ["server/temporal.sqlite", "plain/transcript.db"]) {
+      expect(atEnd.found).toContainEqual(expect.stringMatching(new RegExp(`^/${file}(-wal)?: ${mark}$`)));
+    }
+  }
+});
+
+test.each([0, 1, 2])(
+  "the search finds a word in base64 that begins %i bytes behind a multiple of three",
+  async (before) => {
+    const text = `${"x".repeat(3 + before)}${SEALED.marks.prompt} and more`;
+    const planted = join(folder, "planted");
+    await writeFile(planted, `"${Buffer.from(text).toString("base64")}"`);
+    expect(look(SEALED).found).toEqual([`/planted: ${SEALED.marks.prompt}`]);
+    await rm(planted);
+  },
+);

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { type EncryptionOptions, encryptionOf } from "../codec/encryption.ts";
 import { KeyError } from "../codec/key-error.ts";
+import { databaseUrl } from "../config/database.ts";
 import { homeAt } from "../config/home.ts";
 import type { RekeyCursor } from "../transcript/sql/rekey.ts";
+import type { SqlTranscript } from "../transcript/sql/sql-transcript.ts";
 import { SqliteTranscript } from "../transcript/sqlite/sqlite-transcript.ts";
 import { vacuum } from "../transcript/sqlite/vacuum.ts";
 import { StoreError } from "../transcript/store-error.ts";
@@ -11,35 +13,39 @@ import { HoldfastError } from "./error.ts";
 export type RekeyOptions = {
   /** Else `HOLDFAST_HOME`, else `~/.holdfast`. */
   readonly home?: string;
+  /** Else `HOLDFAST_DATABASE_URL`. Where there is one, the transcript lies there; an empty one means the home. */
+  readonly database?: string;
   /** Else `HOLDFAST_ENCRYPTION_KEYS`: the first key is the one that all is sealed with afterwards. */
   readonly encryption?: EncryptionOptions;
   readonly onPage?: (looked: number, changed: number) => void;
 };
 
 export type Rekeyed = {
-  readonly path: string;
+  /** The file, or the database's address without its password. */
+  readonly place: string;
   /** What everything is sealed with now; absent where all is plain. */
   readonly key: string | undefined;
   readonly looked: number;
   readonly changed: number;
-  /** The file was written anew: nothing is left of how it was. Not while workers use it. */
+  /** File or tables were written anew: nothing is left in them of how they were. Not while others hold them. */
   readonly cleaned: boolean;
 };
 
-/** Seals all that the transcript of this machine holds with the first key. May be broken off and begun again. */
+type Store = {
+  readonly place: string;
+  readonly transcript: SqlTranscript;
+  /** Writes all of it anew, once the transcript is closed. Gives whether it could. */
+  readonly clean: () => Promise<boolean>;
+};
+
+/** Seals all that the transcript holds with the first key. May be broken off and begun again. */
 export async function rekey(options: RekeyOptions = {}): Promise<Rekeyed> {
-  const path = homeAt(options.home).transcript;
-  if (!existsSync(path)) {
-    throw new HoldfastError(
-      "input-invalid",
-      `There is no transcript at ${path}: nothing is to be sealed anew.`,
-    );
-  }
   try {
     const { ring, transcript: seals } = encryptionOf(options.encryption);
     const key = seals ? ring?.writes : undefined;
-    const done = await everyPage(path, key, options);
-    return { path, key, ...done, cleaned: vacuum(path) };
+    const { place, transcript, clean } = await storeOf(options);
+    const done = await everyPage(transcript, key, options);
+    return { place, key, ...done, cleaned: await clean() };
   } catch (error) {
     if (error instanceof KeyError) {
       throw new HoldfastError("configuration-invalid", error.message, { cause: error });
@@ -49,12 +55,30 @@ export async function rekey(options: RekeyOptions = {}): Promise<Rekeyed> {
   }
 }
 
-async function everyPage(
-  path: string,
-  key: string | undefined,
-  { encryption, onPage }: RekeyOptions,
-): Promise<{ looked: number; changed: number }> {
+async function storeOf({ home, database, encryption }: RekeyOptions): Promise<Store> {
+  const url = databaseUrl(database);
+  if (url !== undefined) {
+    const { PostgresTranscript } = await import("../transcript/postgres/postgres-transcript.ts");
+    const { vacuum: vacuumTables } = await import("../transcript/postgres/vacuum.ts");
+    const transcript = await PostgresTranscript.open({ url, encryption });
+    return { place: transcript.name, transcript, clean: () => vacuumTables(url) };
+  }
+  const path = homeAt(home).transcript;
+  if (!existsSync(path)) {
+    throw new HoldfastError(
+      "input-invalid",
+      `There is no transcript at ${path}: nothing is to be sealed anew.`,
+    );
+  }
   const transcript = await SqliteTranscript.open({ path, encryption });
+  return { place: path, transcript, clean: async () => vacuum(path) };
+}
+
+async function everyPage(
+  transcript: SqlTranscript,
+  key: string | undefined,
+  { onPage }: RekeyOptions,
+): Promise<{ looked: number; changed: number }> {
   let looked = 0;
   let changed = 0;
   try {

@@ -1,21 +1,19 @@
-import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { rekey } from "../../src/client/rekey.ts";
-import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { PRIVATE_TABLES } from "../../src/transcript/sql/private.ts";
 import { Sql } from "../../src/transcript/sqlite/sql.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import { environmentOf } from "../codec/keys.ts";
 import { transcriptContract } from "./contract.ts";
+import { isPlain, LONG, MARKER, readAll, tell } from "./sealed-story.ts";
 import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
-import { event, opening, step, write } from "./story.ts";
+import { event, step, write } from "./story.ts";
 
 Object.assign(process.env, environmentOf("TEST_STORE_A", "TEST_STORE_B"));
 const A = { keys: "a=env:TEST_STORE_A" };
 const BA = { keys: "b=env:TEST_STORE_B,a=env:TEST_STORE_A" };
-const MARKER = "HOLLYHOCK";
 const PLAIN_FIRST = { keys: "plain,a=env:TEST_STORE_A" };
 
 const bench = SqliteBench.forEachTest();
@@ -29,11 +27,9 @@ function plainValues(path = bench.path): string[] {
         .all<{ value: string | Buffer | ArrayBuffer }>(
           `SELECT ${column} AS value FROM ${table} WHERE ${column} IS NOT NULL`,
         )
-        .map(({ value }) =>
-          typeof value === "string" ? value : Buffer.from(value as Buffer).toString("latin1"),
-        )
-        .filter((value) => !value.startsWith("\u0001sealed:") && !value.startsWith("\u00f8\u0002"))
-        .map((value) => `${table}.${column}: ${value}`),
+        .map(({ value }) => (typeof value === "string" ? value : Buffer.from(value as Buffer)))
+        .filter(isPlain)
+        .map((value) => `${table}.${column}: ${value.toString()}`),
     ),
   );
   sql.close();
@@ -151,55 +147,6 @@ test("every column of the store is known to be private or not [TMP-09]", async (
   expect(secret.filter((column) => !columns.includes(column))).toEqual([]);
 });
 
-const said = (text: string) => ({
-  role: "user" as const,
-  content: [{ type: "text" as const, text }],
-  timestamp: 1,
-});
-const long = `${MARKER} ${randomBytes(3000).toString("hex")}`;
-
-/** A loop whose every word is the marker. */
-async function tell(transcript: SqliteTranscript, session = "s"): Promise<string> {
-  const definition = { name: "a", systemPrompt: MARKER } as unknown as AgentDefinition;
-  const hash = await transcript.saveDefinition(definition);
-  await transcript.putText(MARKER, 1);
-  const own = { ...step(), session, run: `run-${session}` };
-  const { loopId } = await transcript.openLoop({
-    ...opening(),
-    step: own,
-    definitionHash: hash,
-    prompts: [{ id: `p-${session}`, text: MARKER, atMs: 1 }],
-    terms: { tools: [{ name: "t", description: MARKER, parameters: {} }], limits: {} } as never,
-  });
-  const place = { loopId, branch: "main", base: 1 };
-  await transcript.storeInbox(
-    {
-      ...place,
-      step: { ...own, number: 2 },
-      atMs: 1,
-      outbox: { entries: [], events: [{ sequence: 0, atMs: 1, body: { type: "X", text: MARKER } as never }] },
-      entries: [
-        { position: 1, origin: "model", message: said(MARKER) as never },
-        { position: 2, origin: "model", message: said(long) as never },
-      ],
-      result: { text: MARKER },
-    },
-    [{ id: `i-${session}`, text: MARKER, atMs: 1 }],
-  );
-  return loopId;
-}
-
-async function readAll(transcript: SqliteTranscript, session = "s"): Promise<string> {
-  const loops = await transcript.loops(session);
-  return JSON.stringify([
-    await transcript.entries(session, "main", 0, 99),
-    await transcript.inbox(session),
-    loops,
-    await Promise.all(loops.map(({ loopId }) => transcript.events(loopId, 0))),
-    await Promise.all(loops.map(({ definitionHash }) => transcript.definition(definitionHash))),
-  ]);
-}
-
 describe("a store with keys [TMP-09]", () => {
   test("no byte of its files says what was said", async () => {
     const transcript = await bench.opened({ encryption: A });
@@ -208,7 +155,7 @@ describe("a store with keys [TMP-09]", () => {
     await transcript.close();
     expect(bytesOfFiles()).not.toContain(MARKER);
     expect(bytesOfFiles()).not.toContain(Buffer.from(MARKER).toString("base64").slice(0, 8));
-    expect(await readAll(await bench.opened({ encryption: A }))).toContain(long);
+    expect(await readAll(await bench.opened({ encryption: A }))).toContain(LONG);
   });
 
   test("begun plain: what is there stays readable, what comes is sealed", async () => {
@@ -219,8 +166,8 @@ describe("a store with keys [TMP-09]", () => {
     await tell(transcript, "new");
     const plain = plainValues();
     expect(plain.length).toBeGreaterThan(5);
-    expect(await readAll(transcript, "old")).toContain(long);
-    expect(await readAll(transcript, "new")).toContain(long);
+    expect(await readAll(transcript, "old")).toContain(LONG);
+    expect(await readAll(transcript, "new")).toContain(LONG);
   });
 
   test("a key that is not here, or is another one, is found at the door", async () => {
@@ -235,8 +182,8 @@ describe("a store with keys [TMP-09]", () => {
     expect(await refused("b=env:TEST_STORE_B")).toMatch(/key "a".*has "b"/);
     expect(await refused("a=env:TEST_STORE_B")).toMatch(/key "a".*another key/);
     expect(await refused("a=env:NOT_SET")).toMatch(/cannot be opened: Key "a": NOT_SET/);
-    expect(await readAll(await bench.opened({ encryption: BA }))).toContain(long);
-    expect(await readAll(await bench.opened({ encryption: PLAIN_FIRST }))).toContain(long);
+    expect(await readAll(await bench.opened({ encryption: BA }))).toContain(LONG);
+    expect(await readAll(await bench.opened({ encryption: PLAIN_FIRST }))).toContain(LONG);
   });
 
   test("what was moved from one row to another is found, and so is what was changed", async () => {
@@ -287,13 +234,13 @@ describe("sealing anew [TMP-09]", () => {
     expect(await rekeyed(bench.folder, BA.keys)).toEqual({ changed: false, cleaned: true, key: "b" });
     // The old key may go.
     const newer = await bench.opened({ encryption: { keys: "b=env:TEST_STORE_B" } });
-    expect(await readAll(newer, "old")).toContain(long);
+    expect(await readAll(newer, "old")).toContain(LONG);
     await newer.close();
     expect(await rekeyed(bench.folder, "plain,b=env:TEST_STORE_B")).toMatchObject({
       key: undefined,
       changed: true,
     });
-    expect(await readAll(await bench.opened(), "old")).toContain(long);
+    expect(await readAll(await bench.opened(), "old")).toContain(LONG);
   });
 
   test("page by page, broken off and begun again, while others write", async () => {

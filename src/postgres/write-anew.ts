@@ -1,0 +1,48 @@
+import pg from "pg";
+import { connectionConfig } from "./connections.ts";
+import { diagnose, postgresError, saidBy } from "./fault.ts";
+import { quoted } from "./quoted.ts";
+import type { DatabaseTarget } from "./target.ts";
+
+/** Of one table, of any size. */
+const STATEMENT_MS = 60 * 60_000;
+/** Said of what went as it should. */
+const SUCCESSFUL = "00000";
+/** A lock that was not given, a time limit, a deadlock. */
+const IN_THE_WAY: ReadonlySet<unknown> = new Set(["55P03", "57014", "40P01"]);
+
+/**
+ * Writes tables anew, one after the other, so that nothing is left in them of what was overwritten or deleted. Nobody
+ * else can use a table meanwhile.
+ *
+ * @param lockMs - How long to wait for those who use one.
+ * @returns Whether it could: not while somebody holds a table or may still see what was, nor for whom it is not.
+ */
+export async function writeAnew(
+  target: DatabaseTarget,
+  tables: readonly string[],
+  lockMs: number,
+): Promise<boolean> {
+  const client = new pg.Client(connectionConfig(target, { statementMs: STATEMENT_MS, lockMs, idleMs: 0 }));
+  client.on("error", () => undefined);
+  let isWhole = true;
+  client.on("notice", ({ code, detail }) => {
+    // A table of another role is skipped with a warning; rows that must stay are counted in a detail, first of all.
+    const left = Number(/\d+/.exec(detail ?? "")?.[0] ?? 0);
+    if (code !== SUCCESSFUL || left > 0) isWhole = false;
+  });
+  try {
+    await client.connect();
+    await client.query(`SET lock_timeout = ${lockMs}; SET statement_timeout = ${STATEMENT_MS}`);
+    for (const table of tables) {
+      await client.query(`VACUUM (FULL, VERBOSE) ${quoted(target.schema)}.${quoted(table)}`);
+    }
+    return isWhole;
+  } catch (error) {
+    if (IN_THE_WAY.has((error as { code?: unknown }).code)) return false;
+    const what = `its tables could not be written anew: ${saidBy(error)}`;
+    throw postgresError(diagnose(error).fault, target.name, what, error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
