@@ -1,11 +1,7 @@
 import { estimateMessage } from "../../core/estimate.ts";
-import { refusedMessage } from "../../core/refused.ts";
-import type { UserMessage } from "../../schema/message.ts";
-import type { EntryOrigin } from "../../schema/record.ts";
 import type { LoopClosing, LoopOpened, LoopOpening } from "../loop.ts";
-import type { NewMessage } from "../session.ts";
 import { StoreError } from "../store-error.ts";
-import type { NewEntry, Stored } from "../write.ts";
+import type { Stored } from "../write.ts";
 import { type Branch, createBranch, findBranch, lengthOf, loopBranchId, tokensBefore } from "./branches.ts";
 import { putContent } from "./contents.ts";
 import { putEntries } from "./entries.ts";
@@ -15,6 +11,7 @@ import { mustBeSeen } from "./hidden.ts";
 import { inboxOf, isEntered, takeFromInbox } from "./inbox.ts";
 import { loopBefore } from "./loop-before.ts";
 import { keepView, viewBefore } from "./loop-views.ts";
+import { openingEntries, refusedEntries } from "./opening-entries.ts";
 import { ahead, behind } from "./out-of-step.ts";
 import { placeOf, secret } from "./private.ts";
 import { openedBeforeReset } from "./reset.ts";
@@ -223,50 +220,6 @@ function* numberOf({ step, segment, part }: LoopOpening): Work<number> {
     if (taken === undefined) return part.number;
   }
   return (yield* lastNumber(step.session, segment)) + 1;
-}
-
-/** The inbox, then the prompts; each message once, however often it was sent. */
-function* openingEntries(
-  opening: LoopOpening,
-  inbox: readonly NewMessage[],
-  loopId: string,
-  from: number,
-): Work<NewEntry[]> {
-  const { session } = opening.step;
-  const seen = new Set<string>();
-  const entries: NewEntry[] = [];
-  const words = [
-    ...inbox.map((message) => ({ message, origin: "inbox" as EntryOrigin })),
-    ...opening.prompts.map((message) => ({ message, origin: message.origin ?? "prompt" })),
-  ];
-  for (const { message, origin } of words) {
-    if (seen.has(message.id) || (yield* isEntered(session, message.id))) continue;
-    seen.add(message.id);
-    const position = from + entries.length;
-    entries.push({ position, origin, message: spoken(message, loopId), messageId: message.id });
-  }
-  return entries;
-}
-
-/** What filters have refused of words that nobody waits with for an answer. */
-function* refusedEntries(opening: LoopOpening, reason: string, from: number): Work<NewEntry[]> {
-  const { refused = [], step } = opening;
-  const entries: NewEntry[] = [];
-  for (const { id, text, atMs, origin = "inbox" } of refused) {
-    if (yield* isEntered(step.session, id)) continue;
-    const message = refusedMessage(text, reason, atMs);
-    entries.push({ position: from + entries.length, origin, message, messageId: id });
-  }
-  return entries;
-}
-
-function spoken(message: NewMessage, loopId: string): UserMessage {
-  return {
-    role: "user",
-    content: [{ type: "text", text: message.text }],
-    timestamp: message.atMs,
-    turnId: { loopId, turnIndex: 0 },
-  };
 }
 
 /** Closes a loop. A run that a newer one has replaced writes what it has, but does not close. */
