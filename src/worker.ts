@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
@@ -26,18 +26,14 @@ import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
 import { openHub } from "./stream/open-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
-import { type DefaultToolOptions, defaultTools } from "./tools/default-tools.ts";
 import { ToolRegistry } from "./tools/registry.ts";
-import { restTools } from "./tools/rest/rest-tools.ts";
-import { teamTools } from "./tools/team/team-tools.ts";
-import type { Tool } from "./tools/tool.ts";
-import { viewTools } from "./tools/view/view-tools.ts";
 import { openTranscript } from "./transcript/open-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
 import { deploymentOptions } from "./worker/deployment.ts";
 import { Drain } from "./worker/drain.ts";
 import { endOnSignals } from "./worker/end-on-signals.ts";
 import type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
+import { loadTools, toolsOf } from "./worker/tools.ts";
 
 export type { Versioning } from "./config/worker-environment.ts";
 export type { HookAnswer } from "./hooks/answer.ts";
@@ -133,21 +129,6 @@ function readConfig(): ReturnType<typeof loadClientConnectConfig> {
   return loadClientConnectConfig({ disableFile: process.env["TEMPORAL_CONFIG_FILE"] === "" });
 }
 
-function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
-  return wanted === false ? [] : [...defaultTools(wanted === true ? {} : wanted), ...viewTools()];
-}
-
-/** An application's own tools of these names go before ours: its leads are then without. */
-function withTeam(tools: readonly Tool[]): readonly Tool[] {
-  const ours = teamTools();
-  return ours.some(({ name }) => tools.some((tool) => tool.name === name)) ? tools : [...tools, ...ours];
-}
-
-/** An application's own tools of these names go before ours. */
-function withRest(tools: readonly Tool[]): readonly Tool[] {
-  return [...tools, ...restTools().filter(({ name }) => !tools.some((tool) => tool.name === name))];
-}
-
 type Parts = {
   readonly connection: NativeConnection;
   readonly address: string;
@@ -194,9 +175,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry(
-        withRest(withTeam([...builtIn(options.builtInTools), ...(options.tools ?? [])])),
-      ),
+      tools: new ToolRegistry(toolsOf(options)),
       filters,
       hooks,
       transforms: new Named("context transform", options.transforms),
@@ -252,17 +231,6 @@ function built(file: string): string {
   const folder = import.meta.url.endsWith(".ts") ? "../dist/" : "./";
   return fileURLToPath(new URL(`${folder}${file}`, import.meta.url));
 }
-
-/** Tools of an application, from a module whose default export is a tool or a list of them. */
-async function loadTools(file: string): Promise<Tool[]> {
-  const module = (await import(pathToFileURL(file).href)) as { default?: Tool | Tool[] };
-  if (module.default === undefined)
-    throw new TypeError(`${file} has no default export: export a tool or a list of tools`);
-  return [module.default].flat();
-}
-
-/** How long a process of which nothing is asked any more may take to end by itself. */
-const LEAVE_MS = 500;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({

@@ -1,0 +1,41 @@
+import { pathToFileURL } from "node:url";
+import { type DefaultToolOptions, defaultTools } from "../tools/default-tools.ts";
+import { restTools } from "../tools/rest/rest-tools.ts";
+import { teamTools } from "../tools/team/team-tools.ts";
+import type { Tool } from "../tools/tool.ts";
+import { viewTools } from "../tools/view/view-tools.ts";
+import type { HoldfastWorkerOptions } from "./options.ts";
+
+/** All tools of a worker: ours, and the application's own. */
+export function toolsOf({
+  builtInTools,
+  tools = [],
+}: Pick<HoldfastWorkerOptions, "builtInTools" | "tools">): readonly Tool[] {
+  return withRest(withTeam([...builtIn(builtInTools), ...tools]));
+}
+
+function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
+  return wanted === false ? [] : [...defaultTools(wanted === true ? {} : wanted), ...viewTools()];
+}
+
+/** An application's own tools of these names go before ours: its leads are then without. */
+function withTeam(tools: readonly Tool[]): readonly Tool[] {
+  const ours = teamTools();
+  return ours.some(({ name }) => tools.some((tool) => tool.name === name)) ? tools : [...tools, ...ours];
+}
+
+/** An application's own tools of these names go before ours. */
+function withRest(tools: readonly Tool[]): readonly Tool[] {
+  return [...tools, ...restTools().filter(({ name }) => !tools.some((tool) => tool.name === name))];
+}
+
+/** Tools of an application, from a module whose default export is a tool or a list of them. */
+export async function loadTools(file: string): Promise<Tool[]> {
+  const module = (await import(pathToFileURL(file).href)) as { default?: Tool | Tool[] };
+  if (module.default === undefined)
+    throw new TypeError(`${file} has no default export: export a tool or a list of tools`);
+  return [module.default].flat();
+}
+
+/** How long a process of which nothing is asked any more may take to end by itself. */
+const LEAVE_MS = 500;
