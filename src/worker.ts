@@ -232,6 +232,9 @@ function built(file: string): string {
   return fileURLToPath(new URL(`${folder}${file}`, import.meta.url));
 }
 
+/** How long a process of which nothing is asked any more may take to end by itself. */
+const LEAVE_MS = 500;
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {

@@ -36,6 +36,3 @@ export async function loadTools(file: string): Promise<Tool[]> {
     throw new TypeError(`${file} has no default export: export a tool or a list of tools`);
   return [module.default].flat();
 }
-
-/** How long a process of which nothing is asked any more may take to end by itself. */
-const LEAVE_MS = 500;
