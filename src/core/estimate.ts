@@ -47,6 +47,8 @@ export function estimateContent(content: Content): number {
       return estimateText(content.name) + estimateText(JSON.stringify(content.arguments) ?? "null") + 8;
     case "image":
       return estimateImage(content.data);
+    case "vendor":
+      return estimateText(JSON.stringify(content.data) ?? "null");
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   TextContent,
   ThinkingContent,
   ToolResultMessage,
+  VendorContent,
 } from "../schema/message.ts";
 import { type JsonObject, objectOf } from "./json.ts";
 
@@ -23,6 +24,8 @@ export type Call = {
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
+  /** Opaque token of the vendor that made the call. */
+  readonly signature?: string | undefined;
 };
 export type Result = {
   readonly callId: string;
@@ -30,11 +33,16 @@ export type Result = {
   readonly parts: readonly Part[];
   readonly isError: boolean;
 };
-export type AssistantPart = TextContent | ThinkingContent | Call;
+export type AssistantPart = TextContent | ThinkingContent | VendorContent | Call;
 export type Turn =
   | { readonly role: "user"; readonly parts: readonly Part[] }
-  /** `own`: the vendor that is asked now made it, and may see its opaque tokens again. */
-  | { readonly role: "assistant"; readonly own: boolean; readonly parts: readonly AssistantPart[] }
+  /** `own`: the vendor that is asked now made it, and may see its opaque tokens again; `model` made it. */
+  | {
+      readonly role: "assistant";
+      readonly own: boolean;
+      readonly model: string;
+      readonly parts: readonly AssistantPart[];
+    }
   | { readonly role: "results"; readonly results: readonly Result[] };
 
 /** The form that a vendor wants of the ids of calls. */
@@ -71,7 +79,8 @@ export function conversation(messages: readonly Message[], provider: string, rul
         open?.close();
         open = new OpenCalls();
         const own = message.provider === provider;
-        turns.push({ role: "assistant", own, parts: assistantParts(message, own, ids, open) });
+        const parts = assistantParts(message, own, ids, open);
+        turns.push({ role: "assistant", own, model: message.model, parts });
         if (open.any) turns.push({ role: "results", results: open.results });
         break;
       }
@@ -99,7 +108,8 @@ function assistantParts(
 ): readonly AssistantPart[] {
   const parts: AssistantPart[] = [];
   for (const part of message.content) {
-    if (part.type === "thinking" || (part.type === "text" && part.text.trim() !== "")) parts.push(part);
+    if (part.type === "thinking" || (part.type === "vendor" && own)) parts.push(part);
+    if (part.type === "text" && part.text.trim() !== "") parts.push(part);
     if (part.type !== "toolCall") continue;
     const call: Call = {
       type: "call",
@@ -107,6 +117,7 @@ function assistantParts(
       name: wireName(part.name),
       // What was not an object failed validation, and its result says so; the vendor takes objects only.
       input: objectOf(part.arguments) ?? {},
+      ...(own && part.signature !== undefined && { signature: part.signature }),
     };
     parts.push(call);
     open.add(part.id, call);

@@ -3,7 +3,12 @@ import { z } from "zod";
 // What a conversation is made of. Field names are camelCase; the readers of foreign files accept the
 // snake_case of the sources too.
 
-export const TextContent = z.object({ type: z.literal("text"), text: z.string() });
+export const TextContent = z.object({
+  type: z.literal("text"),
+  text: z.string(),
+  /** Opaque token of the vendor, as of thinking. */
+  signature: z.string().optional(),
+});
 export type TextContent = z.infer<typeof TextContent>;
 
 export const ImageContent = z.object({
@@ -33,14 +38,30 @@ export const ToolCallContent = z.object({
   name: z.string(),
   /** What the model sent. The raw text when it was not JSON. */
   arguments: z.unknown(),
+  /** Opaque token of the vendor, as of thinking. */
+  signature: z.string().optional(),
 });
 export type ToolCallContent = z.infer<typeof ToolCallContent>;
+
+/**
+ * A block of the vendor's own in an answer, such as a search that it made by itself and what it found. It goes back to
+ * that vendor unmodified, and to no other; nobody else acts on it.
+ */
+export const VendorContent = z.object({
+  type: z.literal("vendor"),
+  /** As the vendor names it: `server_tool_use`, `web_search_call`, … */
+  kind: z.string(),
+  /** The block as JSON, whole. */
+  data: z.unknown(),
+});
+export type VendorContent = z.infer<typeof VendorContent>;
 
 export const Content = z.discriminatedUnion("type", [
   TextContent,
   ImageContent,
   ThinkingContent,
   ToolCallContent,
+  VendorContent,
 ]);
 export type Content = z.infer<typeof Content>;
 
@@ -99,6 +120,8 @@ export const AssistantMessage = z.object({
   errorMessage: z.string().optional(),
   /** The vendor's id of this answer, where it gives one. */
   responseId: z.string().optional(),
+  /** The tier that the vendor has served it at, where it says so and it is not its default. */
+  serviceTier: z.string().optional(),
   turnId: TurnId.optional(),
 });
 export type AssistantMessage = z.infer<typeof AssistantMessage>;

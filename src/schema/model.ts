@@ -70,6 +70,15 @@ export const ModelConfig = z.strictObject({
   /** Sent with every request. A value may be a secret reference. */
   headers: z.record(z.string(), z.string()).default({}),
   compat: OpenAiCompat.optional(),
+  /** Asked for by the vendor's own name (`flex`, `priority`, `standard_only`, …); the vendor's default when absent. */
+  serviceTier: z.string().min(1).optional(),
+  /**
+   * How the model is told to think, where its protocol knows several: a number of tokens, the model's own choice
+   * guided by an effort, or a level. By the model's name when absent.
+   */
+  thinkingStyle: z.enum(["budget", "adaptive", "level"]).optional(),
+  /** Azure only: the dated form of the API (`2025-01-01-preview`); today's `/openai/v1` form when absent. */
+  apiVersion: z.string().min(1).optional(),
 });
 export type ModelConfig = z.infer<typeof ModelConfig>;
 

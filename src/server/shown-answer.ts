@@ -77,6 +77,7 @@ function partOf(part: Content): readonly ShownPart[] {
       return [{ type: "toolCall", text, toolCallId: part.id, toolName: part.name }];
     }
     case "image":
+    case "vendor":
       return [];
   }
 }

@@ -77,6 +77,8 @@ function uiPartsOf(part: Content): readonly UiPart[] {
       return part.thinking === "" ? [] : [{ type: "reasoning", text: part.thinking, state: "done" }];
     case "image":
       return [{ type: "file", url: `data:${part.mimeType};base64,${part.data}`, mediaType: part.mimeType }];
+    case "vendor":
+      return [];
     case "toolCall": {
       const { id: toolCallId, name: toolName, arguments: input } = part;
       return [{ type: "dynamic-tool", toolCallId, toolName, input, state: "input-available" }];

@@ -90,7 +90,8 @@ function wordOf(part: AssistantMessage["content"][number]): string {
     case "toolCall":
       return `${part.name}${String(part.arguments)}`;
     case "image":
-      return "image";
+    case "vendor":
+      return part.type;
   }
 }
 

@@ -59,6 +59,9 @@ function assistantBlock(part: AssistantPart, own: boolean): readonly WireBlock[]
       return part.redacted === true
         ? [{ type: "redacted_thinking", data: part.signature }]
         : [{ type: "thinking", thinking: part.thinking, signature: part.signature }];
+    case "vendor":
+      // Ours to keep, not to understand: the turn passes on none but its own vendor's.
+      return [part.data as WireBlock];
     default:
       return assertNever(part);
   }
