@@ -6,4 +6,6 @@ export const PATCHES = {
   jobStepsAgain: "job-steps-again",
   /** A part that does not answer a stop is terminated after a while. */
   deafPartsEnd: "deaf-parts-end",
+  /** A stop ends a function of an application that puts answers together, or chooses among them. */
+  stopEndsOwnSteps: "stop-ends-own-steps",
 } as const;
