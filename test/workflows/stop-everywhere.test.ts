@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
+import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
 import { readProcess } from "../../src/tools/process/process-table.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { connectTo } from "./support/connected.ts";
@@ -125,6 +126,10 @@ const asking = ({ model }: Stage, ...conversations: readonly (string | undefined
   requests: () => model.requests.filter(({ conversation }) => conversations.includes(conversation)),
 });
 
+const isFrom =
+  ({ id }: Session) =>
+  ({ conversation }: { readonly conversation: string }): boolean =>
+    conversation === id;
 const nameOf = ({ definition }: Pick<Session, "definition">): string | undefined =>
   definition.model.headers?.["x-conversation"];
 const membersOf = (own: Stage, { definition }: Session) =>
@@ -235,6 +240,31 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
       await parent.start("Go");
       await hold(own, gate);
       return { id: parent.id, asks: [parent, membersOf(own, parent)] };
+    },
+  ],
+  [
+    "a sub-agent below a sub-agent that does not answer",
+    async (own) => {
+      const gate = unique("deep");
+      const over = (name: string, { definition }: Session, more: TestAgentOptions = {}) =>
+        own.session({
+          agent: { subAgents: [{ name, description: `Does what ${name} does`, agent: definition }], ...more },
+        });
+      const leaf = own.session({ agent: { tools: ["list_files"] } });
+      const middle = over("leaf", leaf);
+      const parent = over("middle", middle, { delegation: { maxDepth: 2 } });
+      own.model.script({
+        conversations: [
+          { match: isFrom(parent), replies: [{ toolCalls: [task("middle", "go")] }] },
+          { match: isFrom(middle), replies: [{ toolCalls: [task("leaf", "go")] }] },
+          { match: isFrom(leaf), replies: [{ text: "never", holdUntil: gate }] },
+        ],
+      });
+      await parent.start("Go");
+      const child = await childOf(stage, parent);
+      deaf.add(`${child.id}.sub-`);
+      await hold(own, gate);
+      return { id: parent.id, closed: [parent.id, child.id], asks: [parent, middle, leaf] };
     },
   ],
   [
