@@ -109,11 +109,9 @@ async function run(
       words: input.words,
     });
   }
-  const live = maskedOutput(
-    liveOutput(dependencies.hub, step, input),
-    secretsIn(definition.model, dependencies.secrets),
-    definition.redact?.toolOutput === true,
-  );
+  const secrets = secretsIn(definition.model, dependencies.secrets);
+  const hidesKeys = definition.redact?.toolOutput === true;
+  const live = maskedOutput(liveOutput(dependencies.hub, step, input), secrets, hidesKeys);
   const execution = execute(tool, call, {
     step,
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
@@ -124,6 +122,7 @@ async function run(
     claim: hasClaim ? dependencies.transcript : undefined,
     signal: Context.current().cancellationSignal,
     log: dependencies.log,
+    mask: outputMask(secrets, hidesKeys),
   });
   return await execution.finally(live.end);
 }
