@@ -11,10 +11,10 @@ describe.skipIf(postgresBinaries() === undefined)("with the transcript in Postgr
   });
   afterAll(() => postgres.stop());
 
-  test("PostgreSQL is killed while agents work, a worker dies over two commits, and both come back: nothing is lost, nothing is done twice", async () => {
+  test("PostgreSQL is killed while agents work, each of two workers dies over a commit, and all come back: nothing is lost, nothing is done twice", async () => {
     const { violations, kills } = await play({
       name: "postgres",
-      workers: [["commit:end:30", "commit:done:5"], []],
+      workers: [["commit:end:20"], ["commit:done:20"]],
       scenarios: [...MANY],
       env: { HOLDFAST_DATABASE_URL: postgres.url(await postgres.database()) },
       during: async () => {
@@ -25,7 +25,7 @@ describe.skipIf(postgresBinaries() === undefined)("with the transcript in Postgr
       },
     });
     expect(violations).toEqual([]);
-    expect(kills.map(({ point }) => point)).toEqual(["commit:end", "commit:done"]);
-    expect(kills[0]?.sessions).not.toEqual([]);
+    expect(kills.map(({ point }) => point).sort()).toEqual(["commit:done", "commit:end"]);
+    expect(kills.flatMap(({ sessions }) => sessions)).not.toEqual([]);
   }, 150_000);
 });
