@@ -8,7 +8,7 @@ import { stopSession } from "./send.ts";
 import { describeRun, isOpen } from "./tree.ts";
 
 export type DeleteOptions = {
-  /** Temporal's history of its runs goes too; it would go by itself when the server's retention is over. */
+  /** Temporal's history of its runs goes too, when the server gets to it; else it goes when the server's retention is over. */
   readonly history?: boolean;
   /** A run that is open is stopped first; refused unless said. */
   readonly stop?: boolean;
