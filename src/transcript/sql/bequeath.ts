@@ -49,26 +49,21 @@ function textsOf({ spans }: LeftView): readonly Text[] {
   return spans.flatMap(({ instead, memos = [] }) => [...(instead === undefined ? [] : [instead]), ...memos]);
 }
 
-/** A text that the view shows and that lies on a branch of the session that goes: alone on a branch of that name. */
+/** A text that the view shows and that lies on a branch of the session that goes: on a branch of that name, with all before. */
 function* keepText(session: string, left: string, { branch: id, position }: Text): Work<void> {
   if (id === undefined || !id.startsWith(`${left}/`)) return;
   const source = yield* findBranch(left, id.slice(left.length + 1));
   if (source === undefined) return;
-  const [holder] = yield* stretches(source, position, position + 1);
-  if (holder === undefined) return;
   yield* exec(
-    `INSERT INTO branches (session, id, parent, position, run, length, tokens) VALUES (?, ?, NULL, 0, NULL, ?, 0)
-     ON CONFLICT (session, id) DO UPDATE SET
-       length = CASE WHEN branches.length > excluded.length THEN branches.length ELSE excluded.length END`,
+    `INSERT INTO branches (session, id, parent, position, run, length, tokens) VALUES (?, ?, NULL, 0, NULL, 0, 0)
+     ON CONFLICT DO NOTHING`,
     session,
     id,
-    position + 1,
   );
-  const { ref } = (yield* findBranch(session, id))!;
-  yield* exec(
-    `${COPY} WHERE branch = ? AND position = ? ON CONFLICT DO NOTHING`,
-    ref,
-    holder.branch,
-    position,
-  );
+  const kept = (yield* findBranch(session, id))!;
+  for (const { branch, from, to } of yield* stretches(source, kept.length, position + 1)) {
+    const where = "WHERE branch = ? AND position >= ? AND position < ? ON CONFLICT DO NOTHING";
+    yield* exec(`${COPY} ${where}`, kept.ref, branch, from, to);
+  }
+  yield* advance(kept);
 }

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { LeftView } from "../../src/core/view.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import { linesOf } from "./archive-contract.ts";
+import type { Bench } from "./contract.ts";
+import { texts } from "./story.ts";
+import { toldLoops } from "./told-loops.ts";
+
+/** A text in place of the first loop, that lies at the second position of its branch. */
+const VIEW: LeftView = {
+  spans: [
+    { from: 0, to: 3, turns: 1, tokens: 1, instead: { position: 1, section: 0, branch: "main" } },
+    { from: 3, to: 5, turns: 1, tokens: 9 },
+  ],
+};
+
+/** Sessions that show a part of another one, wherever they are brought to and whatever becomes of that one. */
+export function heirsContract(make: () => Promise<Bench>): void {
+  describe("sessions that have begun in another one", () => {
+    let bench: Bench;
+    let other: Bench;
+    let transcript: Transcript;
+    let loop: ReturnType<typeof toldLoops>;
+    beforeEach(async () => {
+      bench = await make();
+      other = await make();
+      transcript = bench.transcript;
+      loop = toldLoops(transcript);
+      await loop({ texts: ["one", "two"] });
+      await loop({ view: VIEW });
+    });
+    afterEach(async () => {
+      await bench.dispose();
+      await other.dispose();
+    });
+
+    const fork = (session: string, into: string, position?: number) =>
+      transcript.fork({ session, atMs: 9, at: position === undefined ? {} : { position }, into });
+    const remove = async (session: string) => {
+      await transcript.archive.beginDelete(session);
+      while (!(await transcript.archive.deletePage(session, 1)).done);
+    };
+    const bringIn = async (session: string) => {
+      const lines = await linesOf(transcript, session);
+      const { archive } = other.transcript;
+      await archive.beginImport("t", [session], 1);
+      await archive.importLines("t", lines, Date.now());
+      await archive.finishImport("t", [session], "digest");
+      return lines;
+    };
+
+    test("can be taken out when that is deleted, with the texts that their views show [HITL-02]", async () => {
+      await fork("s", "t");
+      await loop({ session: "t" });
+      await remove("s");
+      await bringIn("t");
+      for (const branch of ["main", "s/main"]) {
+        const shown = await texts(transcript, "t", branch);
+        expect(shown.slice(0, 2)).toEqual(["prompt 1", "one"]);
+        expect(await texts(other.transcript, "t", branch)).toEqual(shown);
+      }
+    });
+  });
+}
