@@ -60,5 +60,30 @@ export function heirsContract(make: () => Promise<Bench>): void {
         expect(await texts(other.transcript, "t", branch)).toEqual(shown);
       }
     });
+
+    test("keep the texts that their views show when the first of a chain is deleted, then the next", async () => {
+      await fork("s", "t");
+      await fork("t", "u");
+      await loop({ session: "u" });
+      const view = (await loop({ session: "u", at: { branch: "main", position: 5 } })).view;
+      expect(view?.spans[0]?.instead).toEqual({ position: 1, section: 0, branch: "s/main" });
+      for (const gone of ["s", "t"]) {
+        await remove(gone);
+        expect(await transcript.entries("u", "s/main", 1, 2)).toHaveLength(1);
+        expect((await loop({ session: "u", at: { branch: "main", position: 5 } })).view).toEqual(view);
+      }
+    });
+
+    test("keep them when one in the middle of the chain goes first, and those of one that was gone before they began", async () => {
+      await fork("s", "t");
+      await fork("t", "u");
+      await remove("t");
+      await remove("s");
+      await fork("u", "v");
+      for (const session of ["u", "v"]) {
+        expect(await transcript.entries(session, "s/main", 1, 2), session).toHaveLength(1);
+        expect((await loop({ session })).view?.spans[0]?.instead).toMatchObject({ branch: "s/main" });
+      }
+    });
   });
 }
