@@ -208,6 +208,18 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect((await called("copy")).map(({ id }) => id)).toEqual(["copy.sub-12345678"]);
   });
 
+  test("a copy of one that followed another is not found by words for that [SES-13]", async () => {
+    await story(from);
+    await from.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e6 });
+    const text = await written("n");
+    await bringIn(text);
+    await bringIn(text, "copy");
+    expect((await to.session("copy"))?.formation).toEqual({ type: "explicit", previousSession: "s" });
+    expect(await to.rotateSession({ session: "s", idleMs: 1, next: "x", atMs: 0 })).toMatchObject({
+      session: "n",
+    });
+  });
+
   test("a large session takes little memory both ways", async () => {
     const { loopId } = await from.openLoop(opening());
     for (let at = 1; at <= 60; at += 6) {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { linesOf } from "./archive-contract.ts";
 import type { Bench } from "./contract.ts";
 import { entry, message, opening, step, texts, write } from "./story.ts";
 import { toldLoops } from "./told-loops.ts";
@@ -89,6 +90,26 @@ export function followingContract(make: () => Promise<Bench>): void {
       await transcript.archive.beginDelete("n3");
       await transcript.archive.beginDelete("s");
       expect(await rotate(90_000, "n4")).toEqual({ session: "s", isNew: false });
+    });
+
+    test("words for a session find the newest that followed it, when one between is gone and when they were brought in [SES-13]", async () => {
+      const rotate = (of: Transcript, next: string, atMs = 0) =>
+        of.rotateSession({ session: "s", idleMs: 1000, next, atMs });
+      await rotate(transcript, "n1", 1e6);
+      await rotate(transcript, "n2", 1e7);
+      const other = await make();
+      for (const session of ["s", "n1", "n2"]) {
+        const { archive } = other.transcript;
+        await archive.beginImport("t", [session], 1);
+        await archive.importLines("t", await linesOf(transcript, session), 1);
+        await archive.finishImport("t", [session], "digest");
+      }
+      expect(await rotate(other.transcript, "n3")).toEqual({ session: "n2", isNew: false });
+      await other.dispose();
+      const { archive } = transcript;
+      await archive.beginDelete("n1");
+      while (!(await archive.deletePage("n1", 1)).done);
+      expect(await rotate(transcript, "n3")).toEqual({ session: "n2", isNew: false });
     });
 
     test("a session that is at work is not left for its idleness", async () => {

@@ -97,10 +97,20 @@ class Lines {
     return { ...renewed, content: this.#hashes.get(renewed.content) ?? renewed.content };
   }
 
-  /** Whose call it was made for, where that one does not come along: the call has made the one that was copied, not this. */
-  #copied({ id, spawn: made }: SessionLine, { spawn, ...renewed }: SessionLine): SessionLine {
-    const stays = spawn !== undefined && (renewed.id === id || this.#sessions.has(made?.session ?? ""));
-    return { ...renewed, ...(stays ? { spawn } : {}) };
+  /**
+   * Whose call it was made for, and which one was left for it, are told of a copy where these come along: it was the one
+   * that was copied, not this.
+   */
+  #copied(line: SessionLine, { spawn, formation, ...renewed }: SessionLine): SessionLine {
+    const stays = (session = "") => renewed.id === line.id || this.#sessions.has(session);
+    const left = line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : undefined;
+    const isNoHeir = left !== undefined && !stays(left);
+    const formed = isNoHeir ? { type: "explicit" as const, previousSession: left } : formation;
+    return {
+      ...renewed,
+      ...(spawn !== undefined && stays(line.spawn?.session) ? { spawn } : {}),
+      ...(formed === undefined ? {} : { formation: formed }),
+    };
   }
 
   #content(names: Renewed, line: Extract<BodyLine, { type: "content" }>): BodyLine {

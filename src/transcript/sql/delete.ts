@@ -1,6 +1,7 @@
 import type { DeleteProgress, SeenAtRest } from "../archive.ts";
 import { StoreError } from "../store-error.ts";
 import { bequeath } from "./bequeath.ts";
+import { passedOver } from "./formation.ts";
 import { DELETING } from "./hidden.ts";
 import { dropIndexed } from "./search-index.ts";
 import { all, exec, get, type Work } from "./statement.ts";
@@ -23,6 +24,7 @@ export function* beginDelete(session: string, seen?: SeenAtRest): Work<boolean |
     if (hasGoneOn) return "gone-on";
   }
   yield* bequeath(session);
+  yield* passedOver(session);
   yield* exec("UPDATE sessions SET hidden = ? WHERE id = ?", DELETING, session);
   return true;
 }

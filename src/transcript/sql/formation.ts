@@ -99,3 +99,14 @@ export function* rotateSession(rotation: SessionRotation): Work<Rotated> {
   yield* createBranch({ session: next, id: MAIN, position: 0 });
   return { session: next, isNew: true };
 }
+
+/** Words for one that was left for this session, which is to go, find those that followed it. */
+export function* passedOver(session: string): Work<void> {
+  yield* exec(
+    `UPDATE sessions SET rotated_from =
+       coalesce((SELECT gone.rotated_from FROM sessions AS gone WHERE gone.id = ?), rotated_from)
+     WHERE rotated_from = ?`,
+    session,
+    session,
+  );
+}

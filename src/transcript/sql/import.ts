@@ -90,8 +90,9 @@ function* mustBeOurs(token: string, id: string): Work<void> {
 function* session(token: string, line: SessionLine): Work<void> {
   yield* exec(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
-       loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, formation, hidden)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, formation,
+       rotated_from, hidden)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     line.id,
     line.agentName,
     line.definitionHash,
@@ -108,6 +109,7 @@ function* session(token: string, line: SessionLine): Work<void> {
     line.scope ?? null,
     line.agentId ?? null,
     line.formation === undefined ? null : json(line.formation),
+    line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : null,
     importing(token),
   );
 }
