@@ -92,6 +92,7 @@ export async function preloadSession(
       messages: messagesFrom(messages),
       create: {
         definitionHash,
+        agentId: randomUUID(),
         agentName: definition.name,
         model: definition.model.id,
         parentLoopId,

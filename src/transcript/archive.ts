@@ -53,7 +53,11 @@ export type SearchQuery = SessionFilter & {
   readonly behind?: number | undefined;
 };
 
-type Created = { readonly parentLoopId?: string | undefined; readonly scope?: "persistent" | undefined };
+type Created = {
+  readonly parentLoopId?: string | undefined;
+  readonly scope?: "persistent" | undefined;
+  readonly agentId?: string | undefined;
+};
 
 /** A change of a session at rest: a loop of its own, that asks no model. */
 export type Edit = {

@@ -48,6 +48,22 @@ export function followingContract(make: () => Promise<Bench>): void {
       expect((await loop({ session: "b" })).loopId).toBe("b.v.m.1");
     });
 
+    test("a session that no loop has made has an agent's id too, at the latest with its first loop [ID-01]", async () => {
+      const [own, next] = ["0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d", "5f0c9b1e-7a53-4d7e-9c5a-6d1f3a2b4c5d"];
+      const create = { definitionHash: "d", agentName: "agent", model: "m" };
+      const kind = { type: "initial" as const };
+      const edit = { key: "k", atMs: 5, kind, at: "head" as const, messages: [] };
+      await transcript.archive.edit({ ...edit, session: "a", create: { ...create, agentId: own } });
+      await transcript.archive.edit({ ...edit, session: "b", key: "k2", create });
+      expect((await transcript.session("a"))?.agentId).toBe(own);
+      for (const session of ["a", "b"]) {
+        const at = step({ session, run: session, number: 0, kind: "open-loop" });
+        await transcript.openLoop(opening({ step: at, agentId: next, prompts: [message(session)] }));
+      }
+      expect((await transcript.session("a"))?.agentId).toBe(own);
+      expect((await transcript.session("b"))?.agentId).toBe(next);
+    });
+
     test("a session that was idle for longer is followed by a new one, once [SES-13, SES-19]", async () => {
       const { lastActiveAtMs = 0 } = (await transcript.session("s")) ?? {};
       const rotate = (atMs: number, next: string, session = "s") =>
