@@ -61,6 +61,27 @@ export function heirsContract(make: () => Promise<Bench>): void {
       }
     });
 
+    test("keep what the workspace held at places that they show", async () => {
+      const keep = (session: string, position: number, commit: string) =>
+        transcript.keepSnapshot({
+          session,
+          at: { branch: "main", position },
+          atMs: 1,
+          workspace: "/w",
+          commit,
+        });
+      for (const position of [1, 3, 4]) await keep("s", position, `c${position}`);
+      await fork("s", "t", 3);
+      await keep("t", 4, "own");
+      await remove("s");
+      const found = await transcript.snapshots("t", { branch: "main", position: 9 });
+      expect(found.map(({ at, commit }) => [at.branch, at.position, commit])).toEqual([
+        ["main", 4, "own"],
+        ["main", 3, "c3"],
+        ["main", 1, "c1"],
+      ]);
+    });
+
     test("keep the texts that their views show when the first of a chain is deleted, then the next", async () => {
       await fork("s", "t");
       await fork("t", "u");

@@ -4,6 +4,7 @@ import { advance } from "./entries.ts";
 import { COPY } from "./forks.ts";
 import { viewBefore } from "./loop-views.ts";
 import { secret } from "./private.ts";
+import { takeSnapshots } from "./snapshots.ts";
 import { all, exec, json, type Work } from "./statement.ts";
 
 // What becomes of sessions that have begun with a part of one that is to be deleted.
@@ -44,6 +45,7 @@ function* standAlone(heir: Branch): Work<void> {
   for (const { branch, from, to } of yield* stretches(parent, 0, heir.position)) {
     yield* exec(`${COPY} WHERE branch = ? AND position >= ? AND position < ?`, heir.ref, branch, from, to);
   }
+  yield* takeSnapshots(heir);
   yield* exec(
     "UPDATE branches SET parent = NULL, length = 0, tokens = 0, inherited_view = ? WHERE ref = ?",
     secret(view === undefined ? null : json(view), "branches.inherited_view", heir.session, heir.id),
