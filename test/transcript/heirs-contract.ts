@@ -61,6 +61,15 @@ export function heirsContract(make: () => Promise<Bench>): void {
       }
     });
 
+    test("are found by the words that they show of one that was deleted", async () => {
+      await fork("s", "t", 2);
+      await remove("s");
+      const hits = await transcript.archive.search({ words: "one", limit: 9 });
+      const found = hits.map(({ session, branch, position }) => [session.id, branch, position]);
+      expect(found).toEqual(bench.isSealed === true ? [] : [["t", "main", 1]]);
+      expect(await transcript.archive.search({ words: "two", limit: 9 })).toEqual([]);
+    });
+
     test("keep what the workspace held at places that they show", async () => {
       const keep = (session: string, position: number, commit: string) =>
         transcript.keepSnapshot({

@@ -240,7 +240,9 @@ describe("sealing anew [TMP-09]", () => {
       key: undefined,
       changed: true,
     });
-    expect(await readAll(await bench.opened(), "old")).toContain(LONG);
+    const plain = await bench.opened();
+    expect(await readAll(plain, "old")).toContain(LONG);
+    expect(await plain.archive.search({ words: MARKER, limit: 9 })).toHaveLength(3);
   });
 
   test("page by page, broken off and begun again, while others write", async () => {

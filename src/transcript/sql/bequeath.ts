@@ -1,13 +1,17 @@
 import type { LeftView } from "../../core/view.ts";
 import { type Branch, branchAt, findBranch, stretches } from "./branches.ts";
-import { advance } from "./entries.ts";
+import { advance, entryOf, entryRows } from "./entries.ts";
 import { COPY } from "./forks.ts";
 import { viewBefore } from "./loop-views.ts";
 import { secret } from "./private.ts";
+import { indexEntry } from "./search-index.ts";
 import { takeSnapshots } from "./snapshots.ts";
 import { all, exec, json, type Work } from "./statement.ts";
 
 // What becomes of sessions that have begun with a part of one that is to be deleted.
+
+/** Messages that are held at once. */
+const PAGE = 100;
 
 /**
  * Each gets the rows of what it shows of this session, and stands alone then. Those that have begun in one of them, and
@@ -52,6 +56,17 @@ function* standAlone(heir: Branch): Work<void> {
     heir.ref,
   );
   yield* advance({ ...heir, parent: null, length: 0, tokens: 0 });
+  yield* indexBelow(heir.ref, heir.position);
+}
+
+/** So that its words are found in it, not in the one that goes. */
+function* indexBelow(branch: number, position: number): Work<void> {
+  for (let from = 0; from < position; from += PAGE) {
+    const to = Math.min(position, from + PAGE);
+    for (const row of yield* entryRows({ branch, from, to }, from, PAGE)) {
+      yield* indexEntry(branch, row.position, (yield* entryOf(row)).message);
+    }
+  }
 }
 
 /** What a new session's view shows of texts that the session it begins in has kept of one that is there no more. */
