@@ -7,7 +7,9 @@ import type {
 } from "../../schema/export-line.ts";
 import type { LoopStatus } from "../../schema/record.ts";
 import { type EventStretch, visibleEvents } from "./events.ts";
+import { placeOf } from "./private.ts";
 import { all, get, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 // What an export reads. What there is of a session is fixed at the beginning, in an order in which nothing that is read
 // later can be missing what was read earlier; rows never change, so that the rest may take its time.
@@ -39,6 +41,8 @@ type SessionRow = {
 export function* sessionLine(session: string): Work<SessionLine | undefined> {
   const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", session);
   if (row === undefined) return undefined;
+  const spawn = wordsIn(row, "spawn", placeOf("sessions.spawn", [row.id]));
+  const grants = wordsIn(row, "grants", placeOf("sessions.grants", [row.id]));
   return {
     type: "session",
     id: row.id,
@@ -50,8 +54,8 @@ export function* sessionLine(session: string): Work<SessionLine | undefined> {
     headBranch: row.head_branch,
     ...(row.last_loop_id === null ? {} : { lastLoopId: row.last_loop_id }),
     status: row.status,
-    ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) }),
-    ...(row.grants === null ? {} : { grants: JSON.parse(row.grants) }),
+    ...(spawn === null ? {} : { spawn: JSON.parse(spawn) }),
+    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
     ...(row.formation === null ? {} : { formation: JSON.parse(row.formation) }),
@@ -103,13 +107,17 @@ export function* loopLines(
 }
 
 function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]): LoopLine {
+  const kind = wordsIn(row, "kind", placeOf("loops.kind", [row.loop_id]));
+  const outcome = wordsIn(row, "outcome", placeOf("loops.outcome", [row.loop_id]));
+  const view = wordsIn(row, "view", placeOf("loops.view", [row.loop_id]));
+  const grants = wordsIn(row, "grants", placeOf("loops.grants", [row.loop_id]));
   const end =
     row.end_branch === null || row.end_position === null
       ? undefined
       : {
           branch: row.end_branch,
           position: row.end_position,
-          ...(row.view === null ? {} : { view: JSON.parse(row.view) }),
+          ...(view === null ? {} : { view: JSON.parse(view) }),
         };
   return {
     type: "loop",
@@ -118,7 +126,7 @@ function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]
     segment: row.segment,
     number: row.number,
     ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
-    kind: JSON.parse(row.kind),
+    kind: JSON.parse(kind),
     definitionHash: row.definition_hash,
     model: row.model,
     branch: row.branch,
@@ -126,12 +134,12 @@ function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]
     status: row.status,
     startedAtMs: row.started_at_ms,
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-    ...(row.outcome === null ? {} : { outcome: JSON.parse(row.outcome) }),
+    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
     ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
     ...(end === undefined ? {} : { end }),
-    ...(row.grants === null ? {} : { grants: JSON.parse(row.grants) }),
+    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
     events: events.at(-1)?.to ?? 0,
   };
@@ -151,16 +159,21 @@ export function* evaluationLines(session: string): Work<readonly EvaluationLine[
     "SELECT * FROM evaluations WHERE session = ? ORDER BY started_at_ms, id",
     session,
   );
-  return rows.map((row) => ({
-    type: "evaluation",
-    session,
-    id: row.id,
-    opened: JSON.parse(row.opened),
-    startedAtMs: row.started_at_ms,
-    ...(row.warning === null ? {} : { warning: JSON.parse(row.warning) }),
-    ...(row.closed === null ? {} : { closed: JSON.parse(row.closed) }),
-    ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-  }));
+  return rows.map((row) => {
+    const opened = wordsIn(row, "opened", placeOf("evaluations.opened", [row.id]));
+    const warning = wordsIn(row, "warning", placeOf("evaluations.warning", [row.id]));
+    const closed = wordsIn(row, "closed", placeOf("evaluations.closed", [row.id]));
+    return {
+      type: "evaluation",
+      session,
+      id: row.id,
+      opened: JSON.parse(opened),
+      startedAtMs: row.started_at_ms,
+      ...(warning === null ? {} : { warning: JSON.parse(warning) }),
+      ...(closed === null ? {} : { closed: JSON.parse(closed) }),
+      ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
+    };
+  });
 }
 
 type BranchRow = {
@@ -205,6 +218,7 @@ function inOrder(session: string, rows: ReadonlyMap<number, BranchRow>): readonl
   const planned = new Map<number, BranchPlan>();
   for (const row of [...rows.values()].sort((one, other) => one.ref - other.ref)) {
     const parent = row.parent === null ? undefined : planned.get(row.parent)?.line;
+    const view = wordsIn(row, "inherited_view", placeOf("branches.inherited_view", [row.session, row.id]));
     const reached = parent !== undefined && parent.length < row.position ? parent.length : row.length;
     planned.set(row.ref, {
       ref: row.ref,
@@ -216,7 +230,7 @@ function inOrder(session: string, rows: ReadonlyMap<number, BranchRow>): readonl
         ...(parent === undefined ? {} : { parent: { branch: parent.id, position: row.position } }),
         ...(row.run === null ? {} : { run: row.run }),
         ...(row.asked_at_ms === null ? {} : { askedAtMs: row.asked_at_ms }),
-        ...(row.inherited_view === null ? {} : { inheritedView: JSON.parse(row.inherited_view) }),
+        ...(view === null ? {} : { inheritedView: JSON.parse(view) }),
         length: isOwn(row) ? reached : Math.min(reached, needed.get(row.ref) ?? 0),
       },
     });
@@ -234,7 +248,7 @@ export function* inboxLines(session: string): Work<readonly InboxLine[]> {
     session,
     id: row.id,
     atMs: row.at_ms,
-    text: JSON.parse(row.text) as string,
+    text: JSON.parse(wordsIn(row, "text", placeOf("inbox.text", [session, row.id]))) as string,
   }));
 }
 

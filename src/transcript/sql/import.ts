@@ -10,7 +10,7 @@ import type {
 import type { AgentMessage } from "../../schema/message.ts";
 import { StoreError } from "../store-error.ts";
 import { type Branch, createBranch, findBranch } from "./branches.ts";
-import { putText } from "./contents.ts";
+import { putText, textOf } from "./contents.ts";
 import { saveDefinition } from "./definitions.ts";
 import { appear, putEvents } from "./events.ts";
 import { hiddenMark, importing } from "./hidden.ts";
@@ -218,8 +218,8 @@ function* entry(line: EntryLine, branches: Map<string, Branch>): Work<void> {
 
 function* messageOf({ message, content }: EntryLine): Work<unknown> {
   if (content === undefined) return message;
-  const row = yield* get<{ body: Buffer }>("SELECT body FROM contents WHERE hash = ?", content);
-  return row === undefined ? undefined : JSON.parse(row.body.toString("utf8"));
+  const text = yield* textOf(content);
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 function* event(token: string, { loopId, run, sequence, atMs, body }: EventLine): Work<void> {

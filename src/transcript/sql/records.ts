@@ -144,6 +144,10 @@ export function* branchesOf(session: string): Work<BranchRecord[]> {
   );
   return rows
     .filter(({ id }) => !id.includes("/"))
+    .map((row) => ({
+      ...row,
+      inherited: wordsIn(row, "inherited", placeOf("branches.inherited_view", [session, row.id])),
+    }))
     .map(({ id, parent, parentSession, position, askedAtMs, inherited }) => ({
       id,
       ...(parent === null || parentSession === null
