@@ -14,6 +14,14 @@ const VIEW: LeftView = {
   ],
 };
 
+/** And one that lies on another branch, behind the place that this one leaves it at. */
+const besideOf = (branch: string): LeftView => ({
+  spans: [
+    { from: 0, to: 3, turns: 1, tokens: 1, instead: { position: 1, section: 0, branch } },
+    { from: 3, to: 6, turns: 1, tokens: 1, instead: { position: 4, section: 0, branch } },
+  ],
+});
+
 /** Sessions that show a part of another one, wherever they are brought to and whatever becomes of that one. */
 export function heirsContract(make: () => Promise<Bench>): void {
   describe("sessions that have begun in another one", () => {
@@ -89,6 +97,27 @@ export function heirsContract(make: () => Promise<Bench>): void {
         ["main", 3, "c3"],
         ["main", 1, "c1"],
       ]);
+    });
+
+    test("show wherever they are brought to what their models saw, whether that one is there or was deleted [HITL-02]", async () => {
+      await loop({ at: { branch: "main", position: 4 }, texts: ["beside"], view: besideOf("main") });
+      const beside = (await transcript.loops("s")).at(-1)?.branch ?? "";
+      await fork("s", "t");
+      const { view } = await loop({ session: "t" });
+      expect(view?.spans[1]?.instead).toMatchObject({ branch: "s/main" });
+      for (const isGone of [false, true]) {
+        if (isGone) await remove("s");
+        other = await make();
+        const lines = await bringIn("t");
+        expect(await linesOf(other.transcript, "t")).toEqual(lines);
+        const [text] = await other.transcript.entries("t", "s/main", 4, 5);
+        expect(text?.position, beside).toBe(4);
+        const opened = await toldLoops(other.transcript)({
+          session: "t",
+          at: { branch: "main", position: 6 },
+        });
+        expect(opened.view).toEqual(view);
+      }
     });
 
     test("keep the texts that their views show when the first of a chain is deleted, then the next", async () => {

@@ -1,13 +1,12 @@
-import type { LeftView } from "../../core/view.ts";
 import { type Branch, branchAt, findBranch, stretches } from "./branches.ts";
 import { advance, entryOf, entryRows } from "./entries.ts";
 import { COPY } from "./forks.ts";
 import { viewBefore } from "./loop-views.ts";
-import { placeOf, secret } from "./private.ts";
+import { secret } from "./private.ts";
 import { indexEntry } from "./search-index.ts";
 import { takeSnapshots } from "./snapshots.ts";
 import { all, exec, json, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
+import { leftViews, textsOf } from "./view-texts.ts";
 
 // What becomes of sessions that have begun with a part of one that is to be deleted.
 
@@ -80,24 +79,12 @@ type Wanted = (id: string, source: Branch) => boolean;
 /** Texts on branches of other sessions, of the view that it begins with and of those that its own loops have left. */
 function* keepTexts(heir: Branch, from: string, isWanted: Wanted): Work<void> {
   const view = yield* viewBefore(heir, heir.position);
-  const rows = yield* all<{ loop_id: string; view: string }>(
-    "SELECT loop_id, view FROM loops WHERE session = ? AND view IS NOT NULL",
-    heir.session,
-  );
-  const views = rows.map(
-    (row) => JSON.parse(wordsIn(row, "view", placeOf("loops.view", [row.loop_id]))) as LeftView,
-  );
-  for (const { branch: id, position } of views.concat(view ?? []).flatMap(textsOf)) {
+  const views = yield* leftViews(heir.session);
+  for (const { branch: id, position } of [...views, ...(view === undefined ? [] : [view])].flatMap(textsOf)) {
     if (id === undefined || !id.includes("/")) continue;
     const source = yield* findBranch(from, id);
     if (source !== undefined && isWanted(id, source)) yield* keepText(heir.session, id, source, position);
   }
-}
-
-type Text = { readonly branch?: string; readonly position: number };
-
-function textsOf({ spans }: LeftView): readonly Text[] {
-  return spans.flatMap(({ instead, memos = [] }) => [...(instead === undefined ? [] : [instead]), ...memos]);
 }
 
 /** On a branch of that name, with all before. */

@@ -12,8 +12,6 @@ import { definitionOf } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { eventRows } from "./events.ts";
 import {
-  type BranchPlan,
-  branchPlans,
   evaluationLines,
   inboxLines,
   keptEntries,
@@ -22,6 +20,7 @@ import {
   runOf,
   sessionLine,
 } from "./export.ts";
+import { type BranchPlan, branchPlans } from "./export-branches.ts";
 import { lastStep, stepLines } from "./export-steps.ts";
 import { readPages } from "./long-reads.ts";
 import { placeOf } from "./private.ts";

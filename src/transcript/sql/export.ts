@@ -1,10 +1,4 @@
-import type {
-  BranchLine,
-  EvaluationLine,
-  InboxLine,
-  LoopLine,
-  SessionLine,
-} from "../../schema/export-line.ts";
+import type { EvaluationLine, InboxLine, LoopLine, SessionLine } from "../../schema/export-line.ts";
 import type { LoopStatus } from "../../schema/record.ts";
 import { type EventStretch, visibleEvents } from "./events.ts";
 import { placeOf } from "./private.ts";
@@ -19,7 +13,6 @@ export type LoopPlan = {
   readonly line: LoopLine;
   readonly events: readonly EventStretch[];
 };
-export type BranchPlan = { readonly ref: number; readonly from: number; readonly line: BranchLine };
 
 type SessionRow = {
   id: string;
@@ -174,68 +167,6 @@ export function* evaluationLines(session: string): Work<readonly EvaluationLine[
       ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
     };
   });
-}
-
-type BranchRow = {
-  ref: number;
-  session: string;
-  id: string;
-  parent: number | null;
-  position: number;
-  run: string | null;
-  length: number;
-  asked_at_ms: number | null;
-  inherited_view: string | null;
-};
-
-const BRANCH =
-  "SELECT ref, session, id, parent, position, run, length, asked_at_ms, inherited_view FROM branches";
-
-/**
- * The branches of a session, parents before their children. One that lies in another session comes along under a name
- * that says so, and only as far as it is read on: the session stands by itself wherever it is brought to.
- */
-export function* branchPlans(session: string): Work<readonly BranchPlan[]> {
-  const own = yield* all<BranchRow>(`${BRANCH} WHERE session = ? ORDER BY ref`, session);
-  const rows = new Map(own.map((row) => [row.ref, row]));
-  for (const row of own) {
-    for (let at = row.parent; at !== null && !rows.has(at); ) {
-      const parent: BranchRow = (yield* get<BranchRow>(`${BRANCH} WHERE ref = ?`, at))!;
-      rows.set(parent.ref, parent);
-      at = parent.parent;
-    }
-  }
-  return inOrder(session, rows);
-}
-
-/** Who leaves a branch was begun after it, so that its number is higher. */
-function inOrder(session: string, rows: ReadonlyMap<number, BranchRow>): readonly BranchPlan[] {
-  const isOwn = (row: BranchRow) => row.session === session;
-  const needed = new Map<number, number>();
-  for (const { parent, position } of rows.values()) {
-    if (parent !== null) needed.set(parent, Math.max(needed.get(parent) ?? 0, position));
-  }
-  const planned = new Map<number, BranchPlan>();
-  for (const row of [...rows.values()].sort((one, other) => one.ref - other.ref)) {
-    const parent = row.parent === null ? undefined : planned.get(row.parent)?.line;
-    const view = wordsIn(row, "inherited_view", placeOf("branches.inherited_view", [row.session, row.id]));
-    const reached = parent !== undefined && parent.length < row.position ? parent.length : row.length;
-    planned.set(row.ref, {
-      ref: row.ref,
-      from: row.parent === null ? 0 : row.position,
-      line: {
-        type: "branch",
-        session,
-        id: isOwn(row) ? row.id : `${row.session}/${row.id}`,
-        ...(parent === undefined ? {} : { parent: { branch: parent.id, position: row.position } }),
-        ...(row.run === null ? {} : { run: row.run }),
-        ...(row.asked_at_ms === null ? {} : { askedAtMs: row.asked_at_ms }),
-        ...(view === null ? {} : { inheritedView: JSON.parse(view) }),
-        length: isOwn(row) ? reached : Math.min(reached, needed.get(row.ref) ?? 0),
-      },
-    });
-  }
-  return [...planned.values()];
 }
 
 export function* inboxLines(session: string): Work<readonly InboxLine[]> {

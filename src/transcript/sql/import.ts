@@ -114,12 +114,13 @@ function* session(token: string, line: SessionLine): Work<void> {
   );
 }
 
-function* branch({ session, id, parent, run, askedAtMs, inheritedView }: BranchLine): Work<void> {
+function* branch(line: BranchLine): Work<void> {
+  const { session, id, parent, run, askedAtMs, inheritedView } = line;
   const from = parent === undefined ? undefined : yield* known(session, parent.branch, new Map());
   yield* createBranch({
     session,
     id,
-    position: parent?.position ?? 0,
+    position: parent?.position ?? line.position ?? 0,
     ...(from === undefined ? {} : { parent: from }),
     ...(run === undefined ? {} : { run }),
     ...(askedAtMs === undefined ? {} : { askedAtMs }),
