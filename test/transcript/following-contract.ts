@@ -128,6 +128,34 @@ export function followingContract(make: () => Promise<Bench>): void {
       expect(await rotate(transcript, "n3")).toEqual({ session: "n2", isNew: false });
     });
 
+    test("sessions that were brought in as following each other are gone round once", async () => {
+      const [definition, own] = [
+        { definitionHash: "d", agentName: "agent", model: "m" },
+        { type: "session" as const },
+      ];
+      const lines = [
+        ["a", "b"],
+        ["b", "a"],
+      ].map(([id = "", previousSession = ""]) => ({
+        ...own,
+        ...definition,
+        id,
+        createdAtMs: 1,
+        lastActiveAtMs: 1,
+        headBranch: "main",
+        status: "completed" as const,
+        formation: { type: "inactivity_timeout" as const, thresholdSecs: 1, previousSession },
+      }));
+      await transcript.archive.beginImport("t", ["a", "b"], 1);
+      await transcript.archive.importLines("t", lines, 1);
+      await transcript.archive.finishImport("t", ["a", "b"], "digest");
+      expect(
+        await transcript.rotateSession({ session: "a", idleMs: 1000, next: "n", atMs: 1 }),
+      ).toMatchObject({
+        isNew: false,
+      });
+    });
+
     test("a session that is at work is not left for its idleness", async () => {
       await loop({ open: true });
       expect(await transcript.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e12 })).toEqual({
