@@ -15,7 +15,7 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
     const hub = new PostgresHub(bench.url);
     return {
       hub,
-      second: async () => new PostgresHub(bench.url),
+      second: async (codec) => new PostgresHub(bench.url, codec === undefined ? {} : { codec }),
       isEmpty: async () =>
         (await kept()).every(({ delta: text }) => JSON.parse(text).body.type === "recorded"),
       dispose: () => hub.close(),

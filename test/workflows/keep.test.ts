@@ -224,6 +224,8 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
       renew: true,
     });
     const again = await client.session(restored.session).record();
+    expect(again.agentId).toBe(saved.agentId);
+    expect((await resumed.record()).agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
     expect(again.loops.map(({ messages }) => messages.map(({ role }) => role))).toEqual([
       ["user", "assistant"],
     ]);
