@@ -31,7 +31,7 @@ export type Replayed = {
 };
 
 export type ReplayOptions = {
-  /** The built-in adapters unless given. */
+  /** The built-in adapters unless given. A recording has one answer, and none to a question that goes on from it. */
   readonly registry?: (http: Http) => ProviderRegistry;
   /** Failures of other endpoints at the vendors' own hosts too, such as the counting of tokens. */
   readonly everyEndpoint?: boolean;
@@ -47,7 +47,9 @@ const SILENCE_MS = 20_000;
 export async function* replayFolder(folder: string, options: ReplayOptions = {}): AsyncGenerator<Replayed> {
   const recordings = await readRecordings(folder);
   const http = new Http({ firstByteTimeoutMs: SILENCE_MS, silenceTimeoutMs: SILENCE_MS });
-  const registry = (options.registry ?? ((pool) => ProviderRegistry.default({ http: pool })))(http);
+  const registry = (
+    options.registry ?? ((pool) => ProviderRegistry.default({ http: pool, maxContinuations: 0 }))
+  )(http);
   try {
     for (const recording of recordings) {
       const road = roadOf(recording) ?? otherRoad(recording, options);
