@@ -379,6 +379,19 @@ describe("events from bytes", () => {
     );
   });
 
+  test("the last event needs no blank line when its data is whole; what was cut is dropped", () => {
+    const last = (text: string) => {
+      const reader = new EventReader();
+      expect(reader.read(Buffer.from(text))).toEqual([]);
+      return reader.end().map(({ event, data }) => [event, data]);
+    };
+    expect(last('event: e\ndata: {"a":1}')).toEqual([["e", '{"a":1}']]);
+    expect(last('data: {"a":1}\r\n')).toEqual([[undefined, '{"a":1}']]);
+    expect(last("data: [DONE]")).toEqual([[undefined, "[DONE]"]]);
+    for (const cut of ['data: {"a":1', "data: [DO", 'data: {"a":"\ud83c', "event: e", "data: 1", "dat", ""])
+      expect(last(cut)).toEqual([]);
+  });
+
   test("an event without an end is given up at the limit", () => {
     const reader = new EventReader(1000);
     expect(reader.read(Buffer.from(`data: ${"x".repeat(2000)}`))).toEqual([]);
@@ -520,6 +533,7 @@ test("half of a character never reaches the wire, and everything else does", () 
       },
     ),
   );
+  expect(toWireJson({ "\ud83c": "\\\ud83c\\ud83c" })).toBe('{"\ufffd":"\\\\\ufffd\\\\ud83c"}');
   expect(toWireJson("\\ud800")).toBe(JSON.stringify("\\ud800"));
 });
 
