@@ -117,7 +117,6 @@ export class Answer {
     if (type === "function_call") {
       this.#room.takeCall();
       this.#nameCall(item);
-      this.#room.take(item.id, item.name);
     }
     this.#items.push(item);
     if (type === "message" || type === "reasoning") return [];

@@ -13,8 +13,9 @@ export function eventError(
   requestId: string | undefined,
 ): ProviderError {
   if (event === undefined) return streamError(vendor, { error: data }, requestId);
-  if (objectOf(event["error"]) !== undefined || textOf(event["error"]) !== undefined)
-    return streamError(vendor, event, requestId);
+  const message = textOf(event["error"]);
+  if (message !== undefined) return streamError(vendor, { error: { message } }, requestId);
+  if (objectOf(event["error"]) !== undefined) return streamError(vendor, event, requestId);
   // Its own `type` is that of the event.
   const { type: _type, ...error } = event;
   return streamError(vendor, { error }, requestId);

@@ -12,6 +12,11 @@ export type PieceKey = `${"content" | "summary"} ${number}`;
 /** What has been added to a text. */
 export type Addition = { readonly piece: Piece; readonly delta: string };
 
+const KEPT: Readonly<Record<string, readonly string[]>> = {
+  message: ["id", "phase"],
+  function_call: ["id", "call_id", "name", "namespace", "caller"],
+};
+
 /** One item of an answer's output while it arrives: piece by piece, then once or twice as a whole. */
 export class Item {
   readonly type: string;
@@ -33,9 +38,10 @@ export class Item {
   constructor(type: string, index: number, data: JsonObject, room: AnswerRoom) {
     this.type = type;
     this.index = index;
-    this.data = data;
+    this.data = kept(type, data);
     this.#room = room;
     room.takeBlock();
+    this.#count();
   }
 
   get name(): string {
@@ -100,7 +106,7 @@ export class Item {
   settleAll(data: JsonObject): readonly Addition[] {
     // Some servers leave the encrypted part out of the second whole.
     if (!this.whole || this.type !== "reasoning" || holdsReasoning(data) || !holdsReasoning(this.data))
-      this.data = data;
+      this.data = kept(this.type, data);
     this.whole = true;
     this.#count();
     const parts = (name: "content" | "summary") =>
@@ -110,7 +116,10 @@ export class Item {
       const added = this.settle(key, refusal ?? textOf(part["text"]), refusal !== undefined);
       const piece = this.#pieces.get(key);
       const annotations = listOf(part["annotations"]);
-      if (piece !== undefined && annotations.length > 0) piece.annotations = annotations;
+      if (piece !== undefined && annotations.length > 0) {
+        if (piece.annotations.length === 0) this.#room.take(JSON.stringify(annotations));
+        piece.annotations = annotations;
+      }
       return added === undefined ? [] : [added];
     });
   }
@@ -150,12 +159,18 @@ export class Item {
 
   /** What is kept of an item beside its texts: all that the vendor may want back. It comes up to three times. */
   #count(): void {
-    if (this.type === "message" || this.type === "function_call") return;
     const json = JSON.stringify(this.data);
     if (json.length <= this.#counted) return;
     this.#room.take(json.slice(this.#counted));
     this.#counted = json.length;
   }
+}
+
+/** Of an item whose texts are kept by themselves: what names it. Of every other, all. */
+function kept(type: string, data: JsonObject): JsonObject {
+  const names = KEPT[type];
+  if (names === undefined) return data;
+  return Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
 }
 
 function signed(signature: string | undefined): { readonly signature?: string } {
