@@ -76,7 +76,7 @@ module.exports = {
       name: "no-protocol-imports-another",
       severity: "error",
       from: { path: "^src/providers/([^/]+)/" },
-      to: { path: "^src/providers/[a-z]+(-[a-z]+)+/", pathNot: "^src/providers/$1/" },
+      to: { path: "^src/providers/[a-z]+-[a-z-]+/", pathNot: "^src/providers/$1/" },
     },
     ...only("postgres-stands-below-its-adapters", room("postgres"), {
       runtime: [PACKAGES],
