@@ -1,8 +1,10 @@
 import type { Protocol } from "../schema/model.ts";
 import { AnthropicMessages } from "./anthropic-messages/provider.ts";
 import type { AdapterOptions } from "./ask.ts";
+import { AzureOpenAiResponses } from "./azure-openai-responses/provider.ts";
 import { Http } from "./http.ts";
 import { OpenAiCompletions } from "./openai-completions/provider.ts";
+import { OpenAiResponses } from "./openai-responses/provider.ts";
 import type { Provider } from "./provider.ts";
 
 /** Which adapter speaks which protocol. A model names its protocol; nothing is guessed from the model's name. */
@@ -18,7 +20,9 @@ export class ProviderRegistry {
     const adapter = { ...options, http: options.http ?? new Http() };
     return new ProviderRegistry()
       .register(new AnthropicMessages(adapter))
-      .register(new OpenAiCompletions(adapter));
+      .register(new OpenAiCompletions(adapter))
+      .register(new OpenAiResponses(adapter))
+      .register(new AzureOpenAiResponses(adapter));
   }
 
   /** A later registration replaces an earlier one. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { messagesOfItems } from "./responses-items.ts";
 
-export type WireProtocol = "anthropic_messages" | "openai_completions";
+export type WireProtocol = "anthropic_messages" | "openai_completions" | "openai_responses";
 
 /** What a request asks, as far as a script needs to know it. */
 export type Question = {
@@ -35,10 +36,10 @@ export function readQuestion(
   headers: Readonly<Record<string, string>>,
   bytes: number,
 ): Question {
-  const messages = messagesOf(body);
+  const messages = protocol === "openai_responses" ? messagesOfItems(body["input"]) : messagesOf(body);
   const system =
-    protocol === "anthropic_messages"
-      ? textOf(body["system"])
+    protocol !== "openai_completions"
+      ? textOf(body[protocol === "anthropic_messages" ? "system" : "instructions"])
       : messages
           .filter(isInstruction)
           .map((message) => textOf(message.content))

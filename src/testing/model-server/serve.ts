@@ -9,6 +9,7 @@ import { planOf, type Step } from "./plan.ts";
 import { play, type Stage } from "./play.ts";
 import { type Question, readQuestion, type WireProtocol } from "./question.ts";
 import { readBody } from "./read-body.ts";
+import { responsesWire } from "./responses-wire.ts";
 import type { AnswerIds, Wire } from "./wire.ts";
 
 export type Counter = { answers: number; stopping: boolean };
@@ -22,12 +23,16 @@ type Room = {
 const ROADS: Readonly<Record<string, { protocol: WireProtocol; wire: Wire }>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
   "/v1/chat/completions": { protocol: "openai_completions", wire: openaiWire },
+  "/v1/responses": { protocol: "openai_responses", wire: responsesWire },
 };
+
+/** Azure's ways to the same: of today, dated, and of a deployment. */
+const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
 
 /** One request of a client, from its first byte to the end of the answer. */
 export async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
   const path = (request.url ?? "/").split("?")[0]!;
-  const road = ROADS[path];
+  const road = ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
   if (road === undefined || request.method !== "POST") {
     request.resume();
     return respond(response, notFound(request.method, path));
@@ -134,7 +139,8 @@ function whole({ status, headers, body }: HttpResponse): Performance {
 }
 
 function keyOf(question: Question): string | undefined {
-  return question.headers["x-api-key"] ?? question.headers["authorization"]?.replace(/^Bearer /, "");
+  const { headers } = question;
+  return headers["x-api-key"] ?? headers["api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "");
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
