@@ -467,15 +467,15 @@ describe("models by name", () => {
   test.each([
     [
       "antropic/x",
-      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openrouter, local.',
+      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openrouter, google, vertex, local.',
     ],
     [
       "claude-opus-5-5",
-      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openrouter, local.',
+      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openrouter, google, vertex, local.',
     ],
     [
       "toString/x",
-      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openrouter, local.',
+      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openrouter, google, vertex, local.',
     ],
     ["anthropic/", 'Model "anthropic/" names a provider but no model, as anthropic/ID does'],
     ["openai", 'Model "openai" names a provider but no model, as openai/ID does'],
@@ -530,7 +530,12 @@ test("secrets are blanked as wholes and as words, short words are left", () => {
 
 test("the registry: built-ins, replacing, asking", () => {
   const registry = ProviderRegistry.default();
-  expect(registry.protocols()).toEqual(["anthropic_messages", "openai_completions"]);
+  expect(registry.protocols()).toEqual([
+    "anthropic_messages",
+    "openai_completions",
+    "google_generative_ai",
+    "google_vertex",
+  ]);
   expect(registry.get("anthropic_messages")?.id).toBe("anthropic");
   expect(registry.get("openai_completions")?.id).toBe("openai");
   expect(registry.has("bedrock_converse_stream")).toBe(false);
