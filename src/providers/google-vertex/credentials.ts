@@ -77,6 +77,8 @@ export class VertexCredentials {
     const { fetch: fetchImplementation, timeoutMs = TOKEN_TIMEOUT_MS } = this.#options;
     const auth = new GoogleAuth({
       scopes: [SCOPE],
+      // The address names it. Without this the library would search for one, with a command if need be.
+      projectId: "-",
       ...(account !== undefined && (await accountOptions(account))),
       clientOptions: {
         transporterOptions: {
