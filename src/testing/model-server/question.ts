@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
+import { messagesOfContents, type NamedInPath, systemOfContents } from "./gemini-contents.ts";
 
-export type WireProtocol = "anthropic_messages" | "openai_completions";
+export type WireProtocol =
+  | "anthropic_messages"
+  | "openai_completions"
+  | "google_generative_ai"
+  | "google_vertex";
 
 /** What a request asks, as far as a script needs to know it. */
 export type Question = {
@@ -34,31 +39,45 @@ export function readQuestion(
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
   bytes: number,
+  named?: NamedInPath,
 ): Question {
-  const messages = messagesOf(body);
-  const system =
-    protocol === "anthropic_messages"
-      ? textOf(body["system"])
-      : messages
-          .filter(isInstruction)
-          .map((message) => textOf(message.content))
-          .join("\n");
+  const messages = named === undefined ? messagesOf(body) : messagesOfContents(body);
+  const system = systemOf(protocol, body, messages);
   const firstUserText = textOf(messages.find((message) => message.role === "user")?.content);
   const streamOptions = body["stream_options"] as { include_usage?: unknown } | null | undefined;
   return {
     protocol,
     conversation: headers["x-conversation"] ?? nameOf(system, firstUserText),
     turn: messages.filter((message) => message.role === "assistant").length,
-    model: String(body["model"] ?? ""),
+    model: named?.model ?? String(body["model"] ?? ""),
     system,
     firstUserText,
     lastText: textOf(messages.at(-1)?.content),
-    stream: body["stream"] === true,
+    stream: named?.stream ?? body["stream"] === true,
     includeUsage: streamOptions?.include_usage === true,
     bytes,
     body,
     headers,
   };
+}
+
+function systemOf(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+  messages: readonly WireMessage[],
+): string {
+  switch (protocol) {
+    case "anthropic_messages":
+      return textOf(body["system"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return textOf(systemOfContents(body));
+    default:
+      return messages
+        .filter(isInstruction)
+        .map((message) => textOf(message.content))
+        .join("\n");
+  }
 }
 
 export function messagesOf(body: Readonly<Record<string, unknown>>): readonly WireMessage[] {

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { anthropicWire } from "./anthropic-wire.ts";
 import type { Decision, Desk } from "./desk.ts";
 import type { Gates } from "./gates.ts";
+import { geminiRoad, type NamedInPath } from "./gemini-contents.ts";
+import { geminiWire } from "./gemini-wire.ts";
 import { type HttpResponse, httpFault, vendorError } from "./http-fault.ts";
 import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
 import { openaiWire } from "./openai-wire.ts";
@@ -19,7 +21,9 @@ type Room = {
   readonly counter: Counter;
 };
 
-const ROADS: Readonly<Record<string, { protocol: WireProtocol; wire: Wire }>> = {
+type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly named?: NamedInPath };
+
+const ROADS: Readonly<Record<string, Road>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
   "/v1/chat/completions": { protocol: "openai_completions", wire: openaiWire },
 };
@@ -27,7 +31,8 @@ const ROADS: Readonly<Record<string, { protocol: WireProtocol; wire: Wire }>> = 
 /** One request of a client, from its first byte to the end of the answer. */
 export async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
   const path = (request.url ?? "/").split("?")[0]!;
-  const road = ROADS[path];
+  const gemini = geminiRoad(path);
+  const road: Road | undefined = gemini === undefined ? ROADS[path] : { ...gemini, wire: geminiWire };
   if (road === undefined || request.method !== "POST") {
     request.resume();
     return respond(response, notFound(request.method, path));
@@ -42,7 +47,7 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     };
     return respond(response, vendorError(road.wire, answerId, error));
   }
-  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length);
+  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length, road.named);
   const record = room.ledger.open(question);
   const settle = settlement(response, record, room);
   const answer = await answerTo(question, road.wire, answerId, record, room);
@@ -134,7 +139,10 @@ function whole({ status, headers, body }: HttpResponse): Performance {
 }
 
 function keyOf(question: Question): string | undefined {
-  return question.headers["x-api-key"] ?? question.headers["authorization"]?.replace(/^Bearer /, "");
+  const { headers } = question;
+  return (
+    headers["x-api-key"] ?? headers["x-goog-api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "")
+  );
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
