@@ -514,15 +514,15 @@ describe("models by name", () => {
   test.each([
     [
       "antropic/x",
-      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, local.',
+      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
     ],
     [
       "claude-opus-5-5",
-      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, local.',
+      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
     ],
     [
       "toString/x",
-      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, local.',
+      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
     ],
     ["anthropic/", 'Model "anthropic/" names a provider but no model, as anthropic/ID does'],
     ["openai", 'Model "openai" names a provider but no model, as openai/ID does'],
@@ -604,6 +604,7 @@ test("the registry: built-ins, replacing, asking", () => {
   const registry = ProviderRegistry.default();
   expect(registry.protocols()).toEqual([
     ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],
+    ...["google_generative_ai", "google_vertex"],
   ]);
   expect(registry.get("openai_responses")?.id).toBe("openai_responses");
   expect(registry.get("azure_openai_responses")?.id).toBe("azure_openai");
