@@ -1,6 +1,5 @@
 import { createParser } from "eventsource-parser";
-
-export type ServerEvent = { readonly event: string | undefined; readonly data: string };
+import type { AnswerForm, ServerEvent } from "./answer-form.ts";
 
 /**
  * Longest single event, in characters. Search results that a vendor inlines reach some hundred thousand; a server
@@ -41,3 +40,10 @@ export class EventReader {
     return this.#events;
   }
 }
+
+export const SERVER_SENT_EVENTS: AnswerForm = {
+  accept: "text/event-stream",
+  // Servers that do not name the type, or only roughly, are trusted: the events will show.
+  takes: (contentType) => contentType === "" || /event-stream|text\/plain|octet-stream/i.test(contentType),
+  reader: () => new EventReader(),
+};

@@ -1,10 +1,10 @@
 import type { ToolDefinition } from "../../schema/tool.ts";
+import { claudeModel } from "../claude-models.ts";
+import { thinkingFields } from "../claude-thinking.ts";
 import { conversation } from "../conversation.ts";
 import type { ModelRequest } from "../provider.ts";
 import { breakpoints, markHistory, markLast } from "./cache.ts";
 import { ANTHROPIC_IDS, inTurnWithoutThinking, wireMessages } from "./messages.ts";
-import { claudeModel } from "./models.ts";
-import { thinkingFields } from "./thinking.ts";
 import type { WireRequest, WireText, WireTool } from "./wire.ts";
 
 /** The body of `POST /v1/messages` for a question. */
