@@ -70,6 +70,26 @@ export function openrouter(id: string, options: ModelOptions = {}): ModelConfig 
   });
 }
 
+/**
+ * Amazon Bedrock, in the region that is named here. With the bearer key or the credentials that are named here, else with
+ * those of the machine that the worker runs on.
+ */
+export function bedrock(id: string, options: ModelOptions = {}): ModelConfig {
+  const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  const key = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_CREDENTIALS"].find((name) => process.env[name]);
+  return ModelConfig.parse({
+    id,
+    api: "bedrock_converse_stream",
+    provider: "bedrock",
+    baseUrl: elsewhere("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", `https://bedrock-runtime.${region}.${domain}`),
+    ...(key !== undefined && { apiKey: fromEnvironment(key) }),
+    reasoning: /claude-(?:3-7|(?:opus|sonnet|haiku|fable|mythos)-)|amazon\.nova-2-|openai\./.test(id),
+    contextWindow: 200_000,
+    ...options,
+  });
+}
+
 /** Any server that speaks chat completions: llama.cpp, Ollama, vLLM, LM Studio, … Without a key unless given one. */
 export function local(url: string, id: string, options: ModelOptions = {}): ModelConfig {
   return ModelConfig.parse({
@@ -86,6 +106,7 @@ const FACTORIES = {
   anthropic,
   openai,
   openrouter,
+  bedrock,
   local: (rest: string, options: ModelOptions) => {
     const at = rest.search(/@https?:\/\//);
     const id = at < 0 ? rest : rest.slice(0, at);
@@ -99,7 +120,7 @@ const FACTORIES = {
   },
 } as const satisfies Record<string, (id: string, options: ModelOptions) => ModelConfig>;
 
-/** `anthropic/ID`, `openai/ID`, `openrouter/VENDOR/ID`, `local/ID@http://HOST:PORT/v1`. */
+/** `anthropic/ID`, `openai/ID`, `openrouter/VENDOR/ID`, `bedrock/ID`, `local/ID@http://HOST:PORT/v1`. */
 export function parseModel(name: string, options: ModelOptions = {}): ModelConfig {
   const slash = name.indexOf("/");
   const provider = slash < 0 ? name : name.slice(0, slash);

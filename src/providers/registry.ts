@@ -1,6 +1,7 @@
 import type { Protocol } from "../schema/model.ts";
 import { AnthropicMessages } from "./anthropic-messages/provider.ts";
 import type { AdapterOptions } from "./ask.ts";
+import { BedrockConverse } from "./bedrock-converse/provider.ts";
 import { Http } from "./http.ts";
 import { OpenAiCompletions } from "./openai-completions/provider.ts";
 import type { Provider } from "./provider.ts";
@@ -18,7 +19,8 @@ export class ProviderRegistry {
     const adapter = { ...options, http: options.http ?? new Http() };
     return new ProviderRegistry()
       .register(new AnthropicMessages(adapter))
-      .register(new OpenAiCompletions(adapter));
+      .register(new OpenAiCompletions(adapter))
+      .register(new BedrockConverse(adapter));
   }
 
   /** A later registration replaces an earlier one. */

@@ -530,11 +530,17 @@ test("secrets are blanked as wholes and as words, short words are left", () => {
 
 test("the registry: built-ins, replacing, asking", () => {
   const registry = ProviderRegistry.default();
-  expect(registry.protocols()).toEqual(["anthropic_messages", "openai_completions"]);
+  expect(registry.protocols()).toEqual([
+    "anthropic_messages",
+    "openai_completions",
+    "bedrock_converse_stream",
+  ]);
   expect(registry.get("anthropic_messages")?.id).toBe("anthropic");
   expect(registry.get("openai_completions")?.id).toBe("openai");
-  expect(registry.has("bedrock_converse_stream")).toBe(false);
-  expect(registry.get("bedrock_converse_stream")).toBeUndefined();
+  expect(registry.get("bedrock_converse_stream")?.id).toBe("bedrock");
+  const empty = new ProviderRegistry();
+  expect(empty.has("bedrock_converse_stream")).toBe(false);
+  expect(empty.get("bedrock_converse_stream")).toBeUndefined();
   const mine = { id: "mine", protocol: "anthropic_messages" } as Provider;
   expect(new ProviderRegistry().register(mine).get("anthropic_messages")).toBe(mine);
   expect(registry.register(mine).get("anthropic_messages")).toBe(mine);
