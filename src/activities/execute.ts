@@ -91,13 +91,13 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
     rejectPassed = reject;
   });
   passing.catch(() => undefined);
-  const abandon = (why: Error) => {
+  const abandon = (why: Error, afterMs: number) => {
     inner.abort(why);
     // A tool that ends its processes on abort is given the time to do so before it is left behind.
-    const patience = setTimeout(() => rejectPassed(why), ABANDON_AFTER_MS);
+    const patience = setTimeout(() => rejectPassed(why), afterMs);
     patience.unref();
   };
-  const onOuter = () => abandon(new Error("cancelled"));
+  const onOuter = () => abandon(new Error("cancelled"), LEAVE_AFTER_MS);
   if (outer.aborted) onOuter();
   else outer.addEventListener("abort", onOuter, { once: true });
   const timer =
@@ -105,7 +105,7 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
       ? undefined
       : setTimeout(() => {
           passed = true;
-          abandon(new Error("timed out"));
+          abandon(new Error("timed out"), ABANDON_AFTER_MS);
         }, timeoutMs);
   return {
     signal: inner.signal,
@@ -118,5 +118,8 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   };
 }
 
-/** How long a tool that was told to end may take to do so. */
+/** How long a tool whose time is over may take to end. */
 const ABANDON_AFTER_MS = 5000;
+
+/** The same behind a stop: longer than bash takes to kill what ignores its signals, shorter than a caller waits for a part. */
+const LEAVE_AFTER_MS = 3500;

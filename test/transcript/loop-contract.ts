@@ -79,6 +79,16 @@ export function loopContract(make: () => Promise<Bench>): void {
       expect(await open("next", "r3")).toBe("persistent");
     });
 
+    test("a loop whose run was cut off is aborted, once; one that has ended is left as it is [SES-03]", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      await transcript.abortLoops("s", ["another"], 200);
+      expect(await transcript.session("s")).toMatchObject({ status: "running" });
+      await transcript.abortLoops("s", [loopId], 300);
+      await transcript.abortLoops("s", [loopId], 400);
+      expect(await transcript.session("s")).toMatchObject({ status: "aborted" });
+      expect(await transcript.loops("s")).toMatchObject([{ status: "aborted", endedAtMs: 300 }]);
+    });
+
     test("each loop names the one before it, whatever its kind [X-08]", async () => {
       const tag = "2026-01-01T00:00:00Z";
       const kinds: ContinuationKind[] = [

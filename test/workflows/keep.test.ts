@@ -98,7 +98,33 @@ describe("a session whole", () => {
       return now.loops[0]?.status === "aborted" ? now : undefined;
     });
     expect(record.loops[0]).toMatchObject({ messages: [] });
+    // The look has mended the record itself.
+    expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
+    expect(await stage.transcript.loops(session.id)).toMatchObject([{ status: "aborted" }]);
     gates.of("never").open();
+  });
+
+  const LOOKS: readonly (readonly [string, (session: string) => Promise<unknown>])[] = [
+    ["loops", (session) => client.loops(session)],
+    ["status", (session) => client.status(session)],
+    ["sessions", () => client.sessions({ limit: 500 })],
+    ["the command line", () => commandLine(stage, "sessions")],
+  ];
+
+  test.each(LOOKS)("that was terminated is mended by a look at %s [SES-03]", async (look, see) => {
+    const gate = `terminated-${look}`;
+    const session = stage.session({ replies: [hold(gate)], agent: { tools: ["hold"] } });
+    await session.start("Go");
+    await gates.of(gate).arrived;
+    await see(session.id);
+    expect(await stage.transcript.loops(session.id)).toMatchObject([{ status: "running" }]);
+    await session.handle.terminate("for the test");
+    await see(session.id);
+    expect(await stage.transcript.loops(session.id)).toMatchObject([
+      { status: "aborted", endedAtMs: expect.any(Number) },
+    ]);
+    expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
+    gates.of(gate).open();
   });
 
   test("links callers and those they have called both ways [SES-10, SES-11, SUB-01]", async () => {

@@ -24,6 +24,7 @@ import { closeLoop, openLoop } from "./loops.ts";
 import { signIn, signOut } from "./processes.ts";
 import { type RekeyCursor, rekey } from "./rekey.ts";
 import { fillSearch } from "./search.ts";
+import { abortLoops } from "./sessions.ts";
 import { keepSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claim, noteGroup, release, setNote, store } from "./steps.ts";
@@ -48,6 +49,8 @@ export const OPERATIONS = {
     }),
   setDefinition: (session: string, definition: SessionDefinition) => setDefinition(session, definition),
   closeLoop: (closing: LoopClosing) => closeLoop(closing),
+  abortLoops: (session: string, loopIds: readonly string[], atMs: number) =>
+    abortLoops(session, loopIds, atMs),
   openEvaluation: (opening: EvaluationOpening) => openEvaluation(opening),
   warnOfEvaluation: (evaluation: string, warning: string) => warnOfEvaluation(evaluation, warning),
   closeEvaluation: (closing: EvaluationClosing) => closeEvaluation(closing),
