@@ -48,7 +48,7 @@ const ERRORS: Record<VendorError, WireError> = {
 
 type Delta = Readonly<Record<string, unknown>>;
 
-export const openaiWire: Wire = {
+export const openaiWire: Wire<string> = {
   frames(reply, question, ids) {
     const head = { ...identity(question, ids, "chat.completion.chunk") };
     const noUsage = question.includeUsage ? { usage: null } : {};

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-export type WireProtocol = "anthropic_messages" | "openai_completions";
+export type WireProtocol = "anthropic_messages" | "openai_completions" | "bedrock_converse_stream";
 
 /** What a request asks, as far as a script needs to know it. */
 export type Question = {
@@ -21,7 +21,12 @@ export type Question = {
   readonly bytes: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of the address, as it came. */
+  readonly path: string;
 };
+
+/** What the address says where the body does not. */
+export type Addressed = { readonly path?: string; readonly model?: string; readonly stream?: boolean };
 
 export type WireMessage = {
   readonly role?: unknown;
@@ -34,10 +39,11 @@ export function readQuestion(
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
   bytes: number,
+  addressed: Addressed = {},
 ): Question {
   const messages = messagesOf(body);
   const system =
-    protocol === "anthropic_messages"
+    protocol !== "openai_completions"
       ? textOf(body["system"])
       : messages
           .filter(isInstruction)
@@ -49,15 +55,16 @@ export function readQuestion(
     protocol,
     conversation: headers["x-conversation"] ?? nameOf(system, firstUserText),
     turn: messages.filter((message) => message.role === "assistant").length,
-    model: String(body["model"] ?? ""),
+    model: addressed.model ?? String(body["model"] ?? ""),
     system,
     firstUserText,
     lastText: textOf(messages.at(-1)?.content),
-    stream: body["stream"] === true,
+    stream: addressed.stream ?? body["stream"] === true,
     includeUsage: streamOptions?.include_usage === true,
     bytes,
     body,
     headers,
+    path: addressed.path ?? "",
   };
 }
 
@@ -70,13 +77,19 @@ function isInstruction(message: WireMessage): boolean {
   return message.role === "system" || message.role === "developer";
 }
 
-/** Text of a content field of either vendor: a string, or blocks (also those inside of a tool result). */
+type Block = {
+  readonly text?: unknown;
+  readonly content?: unknown;
+  readonly toolResult?: { readonly content?: unknown };
+};
+
+/** Text of a content field of any vendor: a string, or blocks (also those inside of a tool result). */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .map((block: { text?: unknown; content?: unknown } | null) =>
-      typeof block?.text === "string" ? block.text : textOf(block?.content),
+    .map((block: Block | null) =>
+      typeof block?.text === "string" ? block.text : textOf(block?.content ?? block?.toolResult?.content),
     )
     .filter((text) => text !== "")
     .join("\n");
