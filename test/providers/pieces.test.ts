@@ -514,15 +514,15 @@ describe("models by name", () => {
   test.each([
     [
       "antropic/x",
-      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
+      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     [
       "claude-opus-5-5",
-      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
+      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     [
       "toString/x",
-      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
+      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     ["anthropic/", 'Model "anthropic/" names a provider but no model, as anthropic/ID does'],
     ["openai", 'Model "openai" names a provider but no model, as openai/ID does'],
@@ -604,14 +604,16 @@ test("the registry: built-ins, replacing, asking", () => {
   const registry = ProviderRegistry.default();
   expect(registry.protocols()).toEqual([
     ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],
-    ...["google_generative_ai", "google_vertex"],
+    ...["google_generative_ai", "google_vertex", "bedrock_converse_stream"],
   ]);
   expect(registry.get("openai_responses")?.id).toBe("openai_responses");
   expect(registry.get("azure_openai_responses")?.id).toBe("azure_openai");
   expect(registry.get("anthropic_messages")?.id).toBe("anthropic");
   expect(registry.get("openai_completions")?.id).toBe("openai");
-  expect(registry.has("bedrock_converse_stream")).toBe(false);
-  expect(registry.get("bedrock_converse_stream")).toBeUndefined();
+  expect(registry.get("bedrock_converse_stream")?.id).toBe("bedrock");
+  const empty = new ProviderRegistry();
+  expect(empty.has("bedrock_converse_stream")).toBe(false);
+  expect(empty.get("bedrock_converse_stream")).toBeUndefined();
   const mine = { id: "mine", protocol: "anthropic_messages" } as Provider;
   expect(new ProviderRegistry().register(mine).get("anthropic_messages")).toBe(mine);
   expect(registry.register(mine).get("anthropic_messages")).toBe(mine);

@@ -30,6 +30,7 @@ export type ModelServer = {
   readonly googleBaseUrl: string;
   /** With a project and a location. */
   readonly vertexBaseUrl: string;
+  readonly bedrockBaseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** Replaces the script and forgets which faults were used. */
   script(script: ModelScript): void;
@@ -90,6 +91,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     openaiBaseUrl: `${url}/v1`,
     googleBaseUrl: url,
     vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
+    bedrockBaseUrl: url,
     requests: ledger.requests,
     script: (next) => {
       desk = new Desk(ModelScript.parse(next), respond);
