@@ -692,6 +692,65 @@ describe("signatures [X-26, PROV-23]", () => {
   });
 });
 
+describe("a model of Bedrock by its name [PROV-27]", () => {
+  const url = "https://bedrock-runtime";
+  test.each([
+    [{}, `${url}.us-east-1.amazonaws.com`, undefined],
+    [{ AWS_REGION: "eu-west-3" }, `${url}.eu-west-3.amazonaws.com`, undefined],
+    [{ AWS_DEFAULT_REGION: "cn-north-1" }, `${url}.cn-north-1.amazonaws.com.cn`, undefined],
+    [{ AWS_BEDROCK_CREDENTIALS: PAIR }, `${url}.us-east-1.amazonaws.com`, "${AWS_BEDROCK_CREDENTIALS}"],
+    [
+      { AWS_BEDROCK_CREDENTIALS: PAIR, AWS_BEARER_TOKEN_BEDROCK: "b" },
+      `${url}.us-east-1.amazonaws.com`,
+      "${AWS_BEARER_TOKEN_BEDROCK}",
+    ],
+    [{ AWS_ENDPOINT_URL_BEDROCK_RUNTIME: "http://127.0.0.1:9" }, "http://127.0.0.1:9", undefined],
+  ] as const)("with %j", (environment, baseUrl, apiKey) => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    const model = bedrock(CLAUDE);
+    expect([model.api, model.provider, model.baseUrl, model.apiKey]).toEqual([
+      "bedrock_converse_stream",
+      "bedrock",
+      baseUrl,
+      apiKey,
+    ]);
+  });
+
+  test.each([
+    [CLAUDE, true],
+    ["anthropic.claude-3-haiku-20240307-v1:0", false],
+    ["us.amazon.nova-2-lite-v1:0", true],
+    [NOVA, false],
+    ["openai.gpt-oss-20b-1:0", true],
+  ])("%s can think: %s", (id, reasoning) => expect(bedrock(id).reasoning).toBe(reasoning));
+});
+
+describe("how a model is held to an output [SO-01]", () => {
+  const closed = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
+  const list = {
+    type: "object",
+    properties: { a: { type: "array", items: { type: "object" } } },
+    additionalProperties: false,
+  };
+  test.each([
+    [CLAUDE, closed, "native"],
+    ["qwen.qwen3-32b-v1:0", closed, "native"],
+    [CLAUDE, { ...closed, additionalProperties: true }, "final-tool"],
+    [CLAUDE, list, "final-tool"],
+    [CLAUDE, { ...closed, properties: { a: { type: "number", minimum: 1 } } }, "final-tool"],
+    [CLAUDE, { ...closed, properties: { a: { $ref: "#" } } }, "final-tool"],
+    ["anthropic.claude-3-7-sonnet-20250219-v1:0", closed, "final-tool"],
+    [NOVA, closed, "final-tool"],
+  ])("%s and %j: %s", (id, schema, road) => {
+    const provider = new BedrockConverse({ http: pool });
+    expect(provider.outputRoad(bedrock(id), { type: "json-schema", schema })).toBe(road);
+    expect(provider.outputRoad(bedrock(id), { type: "json-schema", schema, strict: false })).toBe(
+      "final-tool",
+    );
+    expect(provider.outputRoad(bedrock(id), { type: "json" })).toBe("final-tool");
+  });
+});
+
 test.each([
   ["https://bedrock-runtime.eu-west-3.amazonaws.com", "eu-west-3"],
   ["https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com/base", "us-gov-west-1"],
