@@ -1,6 +1,6 @@
 import { at } from "../kill-point.ts";
 import type { AssistantMessage } from "../schema/message.ts";
-import type { AnswerForm, AnswerReader } from "./answer-form.ts";
+import type { AnswerForm, AnswerReader, ServerEvent } from "./answer-form.ts";
 import { tooLarge } from "./answer-room.ts";
 import type { AnswerContext, Assembler } from "./assembler.ts";
 import { shortlyNamed, shortlyNamedDelta } from "./call-id.ts";
@@ -17,6 +17,8 @@ export type AdapterOptions = {
   readonly http: Http;
   /** Ask again after a server error, as after a network error (GAP-14). Off: a vendor may bill what it broke off. */
   readonly retryServerErrors?: boolean;
+  /** How often an answer that its vendor has paused is asked to go on; a few times unless said. */
+  readonly maxContinuations?: number;
 };
 
 export type Question = {
@@ -81,17 +83,21 @@ async function answer(
   vendor: Vendor,
 ): Promise<AssistantMessage> {
   const ended = () => assembler.state === "ended";
+  const take = (events: readonly ServerEvent[]) => {
+    for (const event of events) {
+      for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
+    }
+  };
   try {
     for await (const bytes of stream.bytes) {
       at("stream:bytes");
       if (ended()) continue;
-      for (const event of reader.read(bytes)) {
-        for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
-      }
+      take(reader.read(bytes));
       if (reader.overrun)
         throw tooLarge(vendor, "one event of its answer had more characters", MAX_EVENT_CHARS);
       if (ended()) stream.drain();
     }
+    if (!ended()) take(reader.end());
   } catch (error) {
     // Whatever becomes of the connection afterwards, an answer that is all here is an answer.
     const late =

@@ -9,6 +9,7 @@ export const THINKING_BUDGETS = {
   high: 8192,
 } as const satisfies Record<Exclude<ThinkingLevel, "off">, number>;
 
+/** The API has two more beyond ours, `xhigh` and `max`. */
 const EFFORTS = {
   minimal: "low",
   low: "low",
@@ -34,7 +35,7 @@ export type ThinkingFields = {
 /**
  * @param maxTokens - Wanted for the answer.
  * @param limit - What the model allows for thinking and answer together.
- * @param style - How the model is told to think, where its name does not say.
+ * @param style - How the model is told to think; by its name unless said.
  */
 export function thinkingFields(
   modelId: string,

@@ -312,6 +312,45 @@ const CASES: Record<string, Case> = {
     CLAUDE,
     { maxTokens: 20_000 },
   ],
+  "what the vendor's own tools did goes back, tokens and blocks of Bedrock's other protocols do not": [
+    {
+      messages: [
+        user("hi"),
+        said(
+          CLAUDE,
+          { type: "thinking", thinking: "hm", signature: '{"id":"rs_1"}' },
+          { type: "vendor", kind: "web_search_call", data: { type: "web_search_call", id: "ws_1" } },
+          {
+            type: "vendor",
+            kind: "toolUse",
+            data: { toolUse: { toolUseId: "s1", name: "search", type: "server_tool_use", input: {} } },
+          },
+          {
+            type: "vendor",
+            kind: "toolResult",
+            data: { toolResult: { toolUseId: "s1", type: "search_result", content: [{ text: "found" }] } },
+          },
+          text("one"),
+        ),
+        user("and?"),
+      ],
+    },
+    {
+      messages: [
+        hi,
+        {
+          role: "assistant",
+          content: [
+            { toolUse: { toolUseId: "s1", name: "search", type: "server_tool_use", input: {} } },
+            { toolResult: { toolUseId: "s1", type: "search_result", content: [{ text: "found" }] } },
+            { text: "one" },
+          ],
+        },
+        { role: "user", content: [{ text: "and?" }] },
+      ],
+      ...limit,
+    },
+  ],
   "thinking waits while a turn that began without it goes on": [
     {
       thinking: "high",

@@ -60,7 +60,7 @@ function claudeOf(id: string, style: ModelConfig["thinkingStyle"]): ClaudeModel 
   const named = claudeModel(id);
   if (said === undefined || said === named.thinking) return named;
   const older = said === "budget";
-  return { thinking: said, takesTemperature: older, takesToolChoice: older };
+  return { ...named, thinking: said, takesTemperature: older, takesToolChoice: older };
 }
 
 /** The vendor behind Bedrock, as its ids name it. */

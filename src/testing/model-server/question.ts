@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
+import { messagesOfContents, type NamedInPath, systemOfContents } from "./gemini-contents.ts";
+import { messagesOfItems } from "./responses-items.ts";
 
-export type WireProtocol = "anthropic_messages" | "openai_completions" | "bedrock_converse_stream";
+export type WireProtocol =
+  | "anthropic_messages"
+  | "openai_completions"
+  | "openai_responses"
+  | "google_generative_ai"
+  | "google_vertex"
+  | "bedrock_converse_stream";
 
 /** What a request asks, as far as a script needs to know it. */
 export type Question = {
@@ -25,9 +33,6 @@ export type Question = {
   readonly path: string;
 };
 
-/** What the address says where the body does not. */
-export type Addressed = { readonly path?: string; readonly model?: string; readonly stream?: boolean };
-
 export type WireMessage = {
   readonly role?: unknown;
   readonly content?: unknown;
@@ -39,33 +44,62 @@ export function readQuestion(
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
   bytes: number,
-  addressed: Addressed = {},
+  named?: NamedInPath,
+  path = "",
 ): Question {
-  const messages = messagesOf(body);
-  const system =
-    protocol !== "openai_completions"
-      ? textOf(body["system"])
-      : messages
-          .filter(isInstruction)
-          .map((message) => textOf(message.content))
-          .join("\n");
+  const messages = messagesIn(protocol, body);
+  const system = systemOf(protocol, body, messages);
   const firstUserText = textOf(messages.find((message) => message.role === "user")?.content);
   const streamOptions = body["stream_options"] as { include_usage?: unknown } | null | undefined;
   return {
     protocol,
     conversation: headers["x-conversation"] ?? nameOf(system, firstUserText),
     turn: messages.filter((message) => message.role === "assistant").length,
-    model: addressed.model ?? String(body["model"] ?? ""),
+    model: named?.model ?? String(body["model"] ?? ""),
     system,
     firstUserText,
     lastText: textOf(messages.at(-1)?.content),
-    stream: addressed.stream ?? body["stream"] === true,
+    stream: named?.stream ?? body["stream"] === true,
     includeUsage: streamOptions?.include_usage === true,
     bytes,
     body,
     headers,
-    path: addressed.path ?? "",
+    path,
   };
+}
+
+function messagesIn(protocol: WireProtocol, body: Readonly<Record<string, unknown>>): readonly WireMessage[] {
+  switch (protocol) {
+    case "openai_responses":
+      return messagesOfItems(body["input"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return messagesOfContents(body);
+    default:
+      return messagesOf(body);
+  }
+}
+
+function systemOf(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+  messages: readonly WireMessage[],
+): string {
+  switch (protocol) {
+    case "anthropic_messages":
+    case "bedrock_converse_stream":
+      return textOf(body["system"]);
+    case "openai_responses":
+      return textOf(body["instructions"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return textOf(systemOfContents(body));
+    default:
+      return messages
+        .filter(isInstruction)
+        .map((message) => textOf(message.content))
+        .join("\n");
+  }
 }
 
 export function messagesOf(body: Readonly<Record<string, unknown>>): readonly WireMessage[] {

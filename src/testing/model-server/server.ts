@@ -25,9 +25,12 @@ export type ModelServer = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly anthropicBaseUrl: string;
-  /** Ends in `/v1`, as OpenAI's does. */
+  /** Ends in `/v1`, as OpenAI's does. Of both of its protocols; Azure's ways to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
   readonly bedrockBaseUrl: string;
+  readonly googleBaseUrl: string;
+  /** With a project and a location. */
+  readonly vertexBaseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** Replaces the script and forgets which faults were used. */
   script(script: ModelScript): void;
@@ -87,6 +90,8 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     anthropicBaseUrl: url,
     openaiBaseUrl: `${url}/v1`,
     bedrockBaseUrl: url,
+    googleBaseUrl: url,
+    vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
     requests: ledger.requests,
     script: (next) => {
       desk = new Desk(ModelScript.parse(next), respond);
