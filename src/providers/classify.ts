@@ -27,16 +27,16 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   authentication_error: "auth",
   permission_error: "auth",
   invalid_api_key: "auth",
-  RESOURCE_EXHAUSTED: "rate-limited",
-  // Of Google's models: "The model is overloaded. Please try again later."
-  UNAVAILABLE: "rate-limited",
-  UNAUTHENTICATED: "auth",
-  PERMISSION_DENIED: "auth",
   // Amazon's, as an HTTP header and as a frame spell them.
   ThrottlingException: "rate-limited",
   throttlingException: "rate-limited",
   ServiceUnavailableException: "rate-limited",
   serviceUnavailableException: "rate-limited",
+  RESOURCE_EXHAUSTED: "rate-limited",
+  // Of Google's models: "The model is overloaded. Please try again later."
+  UNAVAILABLE: "rate-limited",
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
 };
 
 const SERVER_TYPES = new Set([

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import {
   anthropic,
   azure,
+  bedrock,
   local,
   ModelNameError,
   openai,
@@ -486,6 +487,10 @@ describe("models by name", () => {
     expect(parseModel("local/org/m@q4@http://127.0.0.1:8080/v1/")).toEqual(
       local("http://127.0.0.1:8080/v1", "org/m@q4"),
     );
+    expect(parseModel("bedrock/us.amazon.nova-pro-v1:0")).toEqual(bedrock("us.amazon.nova-pro-v1:0"));
+    expect(parseModel("bedrock/arn:aws:bedrock:eu-west-1:1:inference-profile/a").id).toBe(
+      "arn:aws:bedrock:eu-west-1:1:inference-profile/a",
+    );
     expect(parseModel("local/m", { baseUrl: "http://127.0.0.1:1/v1" }).baseUrl).toBe("http://127.0.0.1:1/v1");
     expect(parseModel("anthropic/x", { baseUrl: "http://127.0.0.1:1", contextWindow: 9 })).toMatchObject({
       baseUrl: "http://127.0.0.1:1",
@@ -598,6 +603,17 @@ test("half of a character never reaches the wire, and everything else does", () 
 test("secrets are blanked as wholes and as words, short words are left", () => {
   const mask = maskFor(["sk-abcdef", "Bearer tok-123456", "a b", undefined, ""]);
   expect(mask("key sk-abcdef, tok-123456, a b, Bearer x")).toBe("key ***, ***, a b, Bearer x");
+});
+
+test("of Amazon's credentials in one key the secret parts are blanked alone too, other keys stay whole [X-26]", () => {
+  const mask = maskFor([
+    "AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==\n",
+    "postgres://reader:pass-word@host",
+  ]);
+  expect(mask("wJalr/XUtn+FEMI session/token== AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==")).toBe(
+    "*** *** ***",
+  );
+  expect(mask("postgres pass-word")).toBe("postgres pass-word");
 });
 
 test("the registry: built-ins, replacing, asking", () => {

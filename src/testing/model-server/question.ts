@@ -33,9 +33,6 @@ export type Question = {
   readonly path: string;
 };
 
-/** What the address says where the body does not. */
-export type Addressed = { readonly path?: string; readonly model?: string; readonly stream?: boolean };
-
 export type WireMessage = {
   readonly role?: unknown;
   readonly content?: unknown;
@@ -47,7 +44,8 @@ export function readQuestion(
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
   bytes: number,
-  addressed: Addressed = {},
+  named?: NamedInPath,
+  path = "",
 ): Question {
   const messages = messagesIn(protocol, body);
   const system = systemOf(protocol, body, messages);
@@ -57,16 +55,16 @@ export function readQuestion(
     protocol,
     conversation: headers["x-conversation"] ?? nameOf(system, firstUserText),
     turn: messages.filter((message) => message.role === "assistant").length,
-    model: addressed.model ?? String(body["model"] ?? ""),
+    model: named?.model ?? String(body["model"] ?? ""),
     system,
     firstUserText,
     lastText: textOf(messages.at(-1)?.content),
-    stream: addressed.stream ?? body["stream"] === true,
+    stream: named?.stream ?? body["stream"] === true,
     includeUsage: streamOptions?.include_usage === true,
     bytes,
     body,
     headers,
-    path: addressed.path ?? "",
+    path,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { anthropicWire } from "./anthropic-wire.ts";
-import { bedrockWire } from "./bedrock-wire.ts";
+import { bedrockWire, namedInConverse } from "./bedrock-wire.ts";
 import type { Decision, Desk } from "./desk.ts";
 import type { Gates } from "./gates.ts";
 import { geminiRoad } from "./gemini-contents.ts";
@@ -10,7 +10,7 @@ import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
 import { openaiWire } from "./openai-wire.ts";
 import { planOf, type Step } from "./plan.ts";
 import { play, type Stage } from "./play.ts";
-import { type Addressed, type Question, readQuestion, type WireProtocol } from "./question.ts";
+import { type Question, readQuestion, type WireProtocol } from "./question.ts";
 import { readBody } from "./read-body.ts";
 import { responsesWire } from "./responses-wire.ts";
 import type { AnswerIds, Wire } from "./wire.ts";
@@ -23,7 +23,7 @@ type Room = {
   readonly counter: Counter;
 };
 
-type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly addressed?: Addressed };
+type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly named?: NamedInPath };
 
 const ROADS: Readonly<Record<string, Road>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
@@ -33,14 +33,14 @@ const ROADS: Readonly<Record<string, Road>> = {
 
 /** Azure's ways to the same: of today, dated, and of a deployment. */
 const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
+
+/** Where an address leads; some name the model themselves. */
 function roadOf(path: string): Road | undefined {
-  const converse = /^\/model\/([^/]+)\/converse(-stream)?$/.exec(path);
   const gemini = geminiRoad(path);
-  if (gemini !== undefined) return { protocol: gemini.protocol, wire: geminiWire, addressed: gemini.named };
-  if (converse === null) return ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
-  const [, model = "", stream] = converse;
-  const addressed = { model: decodeURIComponent(model), stream: stream !== undefined };
-  return { protocol: "bedrock_converse_stream", wire: bedrockWire, addressed };
+  if (gemini !== undefined) return { ...gemini, wire: geminiWire };
+  const named = namedInConverse(path);
+  if (named !== undefined) return { protocol: "bedrock_converse_stream", wire: bedrockWire, named };
+  return ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
 }
 
 /** One request of a client, from its first byte to the end of the answer. */
@@ -61,10 +61,8 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     };
     return respond(response, vendorError(road.wire, answerId, error));
   }
-  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length, {
-    ...road.addressed,
-    path,
-  });
+  const sent = headersOf(request);
+  const question = readQuestion(road.protocol, body, sent, bytes.length, road.named, path);
   const record = room.ledger.open(question);
   const settle = settlement(response, record, room);
   const answer = await answerTo(question, road.wire, answerId, record, room);

@@ -27,10 +27,10 @@ export type ModelServer = {
   readonly anthropicBaseUrl: string;
   /** Ends in `/v1`, as OpenAI's does. Of both of its protocols; Azure's ways to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
+  readonly bedrockBaseUrl: string;
   readonly googleBaseUrl: string;
   /** With a project and a location. */
   readonly vertexBaseUrl: string;
-  readonly bedrockBaseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** Replaces the script and forgets which faults were used. */
   script(script: ModelScript): void;
@@ -89,9 +89,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url,
     anthropicBaseUrl: url,
     openaiBaseUrl: `${url}/v1`,
+    bedrockBaseUrl: url,
     googleBaseUrl: url,
     vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
-    bedrockBaseUrl: url,
     requests: ledger.requests,
     script: (next) => {
       desk = new Desk(ModelScript.parse(next), respond);
