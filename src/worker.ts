@@ -26,6 +26,7 @@ import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
 import { openHub } from "./stream/open-hub.ts";
 import type { StreamHub } from "./stream/stream.ts";
+import { ToolSources } from "./tools/outside/sources.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import { openTranscript } from "./transcript/open-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
@@ -33,7 +34,7 @@ import { deploymentOptions } from "./worker/deployment.ts";
 import { Drain } from "./worker/drain.ts";
 import { endOnSignals } from "./worker/end-on-signals.ts";
 import type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
-import { loadTools, toolsOf } from "./worker/tools.ts";
+import { loadTools, sourcesOf, toolsOf } from "./worker/tools.ts";
 
 export type { Versioning } from "./config/worker-environment.ts";
 export type { HookAnswer } from "./hooks/answer.ts";
@@ -51,6 +52,12 @@ export type { Reducer, ReducerPart } from "./hooks/reducer.ts";
 export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.ts";
 export type { HookPoint } from "./schema/hooks.ts";
 export type { DefaultToolOptions } from "./tools/default-tools.ts";
+export {
+  OutsideError,
+  type PinContext,
+  type PinnedPart,
+  type ToolSource,
+} from "./tools/outside/source.ts";
 export { defineTool } from "./tools/tool.ts";
 export type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
 
@@ -157,6 +164,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
     identity: self.id,
   };
+  const sources = new ToolSources(sourcesOf(options));
   const watch =
     options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
   const drainMs = options.drainMs ?? drainMsFrom(process.env) ?? DRAIN_MS;
@@ -175,7 +183,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry(toolsOf(options)),
+      tools: new ToolRegistry(toolsOf(options), sources),
       filters,
       hooks,
       transforms: new Named("context transform", options.transforms),
@@ -215,6 +223,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
         clearInterval(look);
         drain.end();
         await watch?.stop();
+        await sources.close();
         await closeOwn();
       }
     },

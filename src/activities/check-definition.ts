@@ -19,12 +19,17 @@ const WARNING_BYTES = 253;
 
 export type Checked = { readonly tools: readonly Tool[]; readonly warnings: readonly string[] };
 
-/** What this worker offers an agent. All that can be known to be wrong before a model is paid is found here. */
+/**
+ * What this worker offers an agent. All that can be known to be wrong before a model is paid is found here.
+ *
+ * @param found - Warnings that there are already.
+ */
 export async function checkDefinition(
   definition: AgentDefinition,
   dependencies: Dependencies,
+  found: readonly string[] = [],
 ): Promise<Checked> {
-  const { tools, warnings } = offered(definition, dependencies);
+  const { tools, warnings } = offered(definition, found, dependencies);
   const { inputFilters } = definition;
   checkModel(definition, dependencies);
   checkOutput(definition, dependencies.providers, tools);
@@ -51,9 +56,15 @@ export function termsOf(
   };
 }
 
-function offered(definition: AgentDefinition, { tools, log }: Dependencies): Checked {
+function offered(
+  definition: AgentDefinition,
+  found: readonly string[],
+  { tools, log }: Dependencies,
+): Checked {
   const resolved = offeredTools(definition, tools);
-  const warnings = resolved.warnings.slice(0, MAX_WARNINGS).map((one) => shownBriefly(one, WARNING_BYTES));
+  const warnings = [...resolved.warnings, ...found]
+    .slice(0, MAX_WARNINGS)
+    .map((one) => shownBriefly(one, WARNING_BYTES));
   for (const warning of warnings) log.warn({ agent: definition.name }, warning);
   return { ...resolved, warnings };
 }

@@ -1,6 +1,7 @@
 import { Context } from "@temporalio/activity";
 import type { ModelDigest } from "../core/digest.ts";
 import { askedFor } from "../core/final-tool.ts";
+import { systemPromptOf } from "../core/system-prompt.ts";
 import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { invalidateSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
@@ -124,7 +125,7 @@ export function modelRequest(
   const { model } = definition;
   const plan = outputPlan(definition, providers);
   const asked = {
-    systemPrompt: definition.systemPrompt,
+    systemPrompt: systemPromptOf(definition),
     tools: toolsAtHand(definition, tools).map(toolDefinition),
   };
   return {

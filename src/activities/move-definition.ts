@@ -8,6 +8,7 @@ import { checkDefinition, termsOf } from "./check-definition.ts";
 import { saveChildDefinitions } from "./child-definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError, OutputError } from "./failure.ts";
+import { pinOutside } from "./pin-outside.ts";
 import { pinned } from "./pinned.ts";
 import { currentStep } from "./step.ts";
 import { type Made, storedStep } from "./stored-step.ts";
@@ -38,10 +39,11 @@ export async function moveDefinition(
 async function moved(input: MoveDefinitionInput, dependencies: Dependencies): Promise<Made<MoveDigest>> {
   const { definitions } = dependencies;
   try {
-    const [from, to] = await Promise.all([definitions.byHash(input.from), definitions.byHash(input.to)]);
-    const { changes, warnings, refusals } = definitionChanges(from, to);
+    const [from, given] = await Promise.all([definitions.byHash(input.from), definitions.byHash(input.to)]);
+    const { changes, warnings, refusals } = definitionChanges(from, given);
     if (refusals.length > 0) return kept(refusals.join("; "));
-    const checked = await checkDefinition(to, dependencies);
+    const { definition: to, warnings: found } = await pinOutside(given, from.pinned, dependencies);
+    const checked = await checkDefinition(to, dependencies, found);
     const limits = changedLimits(from.limits, to.limits);
     const all = { changes, warnings: [...warnings, ...checked.warnings].slice(0, MAX_WARNINGS) };
     return await pinnedTo(to, input, { ...all, limits, tools: checked.tools }, dependencies);
@@ -64,18 +66,19 @@ async function pinnedTo(
   dependencies: Dependencies,
 ): Promise<Made<MoveDigest>> {
   const { transcript } = dependencies;
+  const definitionHash = await transcript.saveDefinition(to);
   const children = await saveChildDefinitions(to, transcript);
   const terms = JSON.stringify(termsOf(to, { ...input.limits, ...limits }, tools, dependencies));
   const result: MoveDigest = {
     branch: "",
     type: "moved",
-    pinned: pinned(to, input.to, tools, children),
+    pinned: pinned(to, definitionHash, tools, children),
     limits,
     changes,
     warnings,
     terms: await transcript.putText(terms, Date.now()),
   };
-  const definition = { definitionHash: input.to, agentName: to.name, model: to.model.id, terms };
+  const definition = { definitionHash, agentName: to.name, model: to.model.id, terms };
   return { result, entries: [], definition };
 }
 

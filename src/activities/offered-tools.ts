@@ -3,16 +3,19 @@ import { subAgentTool } from "../tools/agent/sub-agent.ts";
 import type { Resolution, ToolRegistry } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 
-type Offering = Pick<AgentDefinition, "tools" | "subAgents">;
+type Offering = Pick<AgentDefinition, "tools" | "subAgents" | "pinned">;
 
-/** All that an agent may call: the tools that it names, then its sub-agents. */
+/** All that an agent may call: the tools that it names, those of its sources outside, then its sub-agents. */
 export function agentTools(
-  { tools: names, subAgents = [] }: Offering,
-  registry: Pick<ToolRegistry, "resolve">,
+  definition: Offering,
+  registry: Pick<ToolRegistry, "resolve" | "outside">,
   options: { readonly strict?: boolean } = {},
 ): Resolution {
-  const resolved = registry.resolve(names, options);
-  if (!resolved.ok || subAgents.length === 0) return resolved;
+  const { tools: names, subAgents = [] } = definition;
+  const own = registry.resolve(names, options);
+  if (!own.ok) return own;
+  const resolved = { ...own, tools: [...own.tools, ...registry.outside.tools(definition)] };
+  if (subAgents.length === 0) return resolved;
   const taken = subAgents.filter(({ name }, index) =>
     isTaken(name, resolved.tools, subAgents.slice(0, index)),
   );
@@ -24,6 +27,15 @@ export function agentTools(
 export function toolsAtHand(definition: Offering, registry: ToolRegistry): readonly Tool[] {
   const offered = agentTools(definition, registry);
   return offered.ok ? offered.tools : [];
+}
+
+/** By the name of a call: an agent's own before what the worker happens to have under the same name. */
+export function toolCalled(
+  name: string,
+  definition: Offering,
+  registry: Pick<ToolRegistry, "get" | "outside">,
+): Tool | undefined {
+  return registry.outside.tool(name, definition) ?? registry.get(name);
 }
 
 /** A definition keeps its sub-agents as long as it is kept itself. */

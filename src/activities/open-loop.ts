@@ -13,7 +13,8 @@ import { parsed, parsedDefinition } from "./definitions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { letIn } from "./let-in.ts";
-import { openingOf } from "./opening.ts";
+import { offeredTools, openingOf } from "./opening.ts";
+import { pinnedBefore, pinOutside } from "./pin-outside.ts";
 import { limitsOf, pinned } from "./pinned.ts";
 import { currentStep } from "./step.ts";
 import { viewAtStart } from "./view-at-start.ts";
@@ -25,8 +26,12 @@ import { viewAtStart } from "./view-at-start.ts";
 export async function openLoop(input: OpenLoopInput, dependencies: Dependencies): Promise<LoopDigest> {
   const { transcript } = dependencies;
   try {
-    const definition = await asked(input, dependencies);
-    const { tools, warnings } = await checkDefinition(definition, dependencies);
+    const given = await asked(input, dependencies);
+    const step = currentStep(input, dependencies.process);
+    const before = await pinnedBefore(step.session, dependencies);
+    const pinning = await pinOutside(given, before, dependencies);
+    const { definition } = pinning;
+    const { tools, warnings } = await checkDefinition(definition, dependencies, pinning.warnings);
     const definitionHash = await transcript.saveDefinition(definition);
     const children = await saveChildDefinitions(definition, transcript);
     const prompts = await Promise.all(
@@ -35,7 +40,6 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
         origin,
       })),
     );
-    const step = currentStep(input, dependencies.process);
     const continuation =
       input.continuation === undefined ? undefined : parsed("continuation", Continuation, input.continuation);
     if (continuation !== undefined) await mustGoOn(step.session, continuation, prompts.length, transcript);
@@ -58,20 +62,29 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...words,
       ...(part === undefined ? {} : { part }),
       ...(input.expects === undefined ? {} : { expects: input.expects }),
+      ...(definition.pinned === undefined ? {} : { tellsDefinition: true as const }),
       terms: termsOf(definition, limitsOf(definition, continuation), tools, dependencies),
     });
     at("open:after");
+    const kept = opened.definitionHash ?? definitionHash;
+    const runs = kept === definitionHash ? { definition, tools } : await pinnedAs(kept, dependencies);
     const view =
-      input.number === 0 ? await viewAtStart(opened, tools, step.session, dependencies) : opened.view;
+      input.number === 0 ? await viewAtStart(opened, runs.tools, step.session, dependencies) : opened.view;
     return {
       ...opened,
       ...(view === undefined ? {} : { view }),
-      ...pinned(definition, definitionHash, tools, children, continuation),
+      ...pinned(runs.definition, kept, runs.tools, children, continuation),
       warnings,
     } as LoopDigest;
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+/** What an earlier execution of this step has pinned the loop to: sources outside may say something else by now. */
+async function pinnedAs(hash: string, { definitions, tools }: Dependencies) {
+  const definition = await definitions.byHash(hash);
+  return { definition, tools: offeredTools(definition, tools).tools };
 }
 
 async function mustGoOn(

@@ -11,7 +11,7 @@ import { agentTools } from "./offered-tools.ts";
 /** The tools that a definition names; an error where it wants all of them and some are not there. */
 export function offeredTools(
   definition: AgentDefinition,
-  registry: Pick<ToolRegistry, "resolve">,
+  registry: Pick<ToolRegistry, "resolve" | "outside">,
 ): Extract<Resolution, { ok: true }> {
   const resolved = agentTools(definition, registry, { strict: definition.strict });
   if (!resolved.ok) throw new DefinitionError(resolved.errors.join("; "));

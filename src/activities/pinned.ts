@@ -7,6 +7,7 @@ import {
   type Limits,
   RevertSettings,
 } from "../schema/definition.ts";
+import type { PermissionPolicy } from "../schema/permission.ts";
 import type { Tool } from "../tools/tool.ts";
 import { hookedPoints } from "./ask-hooks.ts";
 import { type ChildFacts, delegationOf } from "./child-definitions.ts";
@@ -30,7 +31,7 @@ export function pinned(
     steeringMode: definition.steeringMode,
     followUpMode: definition.followUpMode,
     maxRetries: definition.retry.maxRetries,
-    permissions: definition.permissions,
+    permissions: permissionsOf(definition),
     ...(context === null ? {} : { context: { compactAbove: triggerLevel(context) } }),
     approvals: definition.approvals,
     ...(nudges.enabled ? { nudges: nudges.max } : {}),
@@ -42,6 +43,13 @@ export function pinned(
     tools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(tool, definition, children)])),
     ...(children.size === 0 ? {} : { delegation: delegationOf(definition) }),
   };
+}
+
+/** What a source says of its own tools is asked behind all that the definition says. */
+function permissionsOf({ permissions, pinned }: AgentDefinition): PermissionPolicy {
+  return pinned?.rules === undefined
+    ? permissions
+    : { ...permissions, rules: [...permissions.rules, ...pinned.rules] };
 }
 
 /** What a continuation says goes before what the definition says. */

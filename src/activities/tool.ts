@@ -1,6 +1,5 @@
 import { Context } from "@temporalio/activity";
 import type { ToolDigest } from "../core/digest.ts";
-import { secretsIn } from "../providers/secrets.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Claimed } from "../transcript/step.ts";
@@ -10,9 +9,11 @@ import { execute } from "./execute.ts";
 import { told } from "./execution.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
+import { secretsOf } from "./known-secrets.ts";
 import { liveOutput } from "./live.ts";
 import { maskedOutput, outputMask } from "./live-mask.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
+import { toolCalled } from "./offered-tools.ts";
 import { timeLimitOf } from "./pinned.ts";
 import { restIn } from "./rest.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
@@ -29,7 +30,8 @@ import { answerViewCall, type ViewAnswer } from "./view-call.ts";
 export async function callTool(input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
   const { info } = Context.current();
   try {
-    const tool = dependencies.tools.get(info.activityType);
+    const definition = await dependencies.definitions.byHash(input.definitionHash);
+    const tool = toolCalled(info.activityType, definition, dependencies.tools);
     // A quick tool only reads: there is nothing to take over from a lost execution, hence no claim.
     if (info.isLocal && tool?.replay === "pure") return await readOnly(tool, input, dependencies);
     return await beating(
@@ -111,7 +113,7 @@ async function run(
   }
   const live = maskedOutput(
     liveOutput(dependencies.hub, step, input),
-    secretsIn(definition.model, dependencies.secrets),
+    secretsOf(definition, dependencies.secrets),
     definition.redact?.toolOutput === true,
   );
   const execution = execute(tool, call, {
@@ -150,12 +152,13 @@ async function resultOf(
   { definitions, secrets, tools }: Dependencies,
 ): Promise<Made<ToolDigest>> {
   const definition = await definitions.byHash(input.definitionHash);
+  const tool = toolCalled(Context.current().info.activityType, definition, tools);
   const { message, digest } = toolResult(call, execution, {
     turnId: { loopId: input.loopId, turnIndex: input.turn },
-    mask: outputMask(secretsIn(definition.model, secrets), definition.redact?.toolOutput === true),
+    mask: outputMask(secretsOf(definition, secrets), definition.redact?.toolOutput === true),
     atMs: Date.now(),
   });
-  const rest = execution.isError ? undefined : restIn(call, tools.get(Context.current().info.activityType));
+  const rest = execution.isError ? undefined : restIn(call, tool);
   return {
     result: {
       ...digest,

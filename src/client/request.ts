@@ -1,5 +1,6 @@
 import { askedFor } from "../core/final-tool.ts";
 import type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
+import { systemPromptOf } from "../core/system-prompt.ts";
 import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
@@ -107,7 +108,9 @@ async function remade(
 }
 
 /** What an output changes of it, where the record says how it is asked for. */
-function toldOf({ systemPrompt, output }: AgentDefinition, { terms, isRepair }: AskedTurn) {
+function toldOf(definition: AgentDefinition, { terms, isRepair }: AskedTurn) {
+  const { output } = definition;
+  const systemPrompt = systemPromptOf(definition);
   const asked = { systemPrompt, tools: terms?.tools ?? [] };
   const road = terms?.output;
   if (output === undefined || output.type === "text" || road === undefined) {

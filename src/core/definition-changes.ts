@@ -7,6 +7,9 @@ import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 // What becomes of an agent that is moved from one definition to another (design 3.8): the table of docs/updating.md.
 
+/** All that an author says. */
+type Field = Exclude<keyof AgentDefinition, "pinned">;
+
 type Row = {
   readonly takesEffect: DefinitionChange["takesEffect"];
   /** Vendors keep it together with the conversation behind it: once it is another, none of that is found any more. */
@@ -52,9 +55,9 @@ export const TAKES_EFFECT = {
   cache: TURN,
   steeringMode: TURN,
   followUpMode: TURN,
-} as const satisfies Record<keyof AgentDefinition, Row>;
+} as const satisfies Record<Field, Row>;
 
-const FIELDS = Object.keys(TAKES_EFFECT) as readonly (keyof AgentDefinition)[];
+const FIELDS = Object.keys(TAKES_EFFECT) as readonly Field[];
 
 /** Of what is said of one field, in bytes, the dots of a cut included. */
 const SAID_BYTES = 160;
@@ -101,7 +104,7 @@ export function toolNamesOf({
   return [...tools.map((name) => TOOL_ALIASES[name] ?? name), ...subAgents.map(({ name }) => name)];
 }
 
-function said(field: keyof AgentDefinition, from: AgentDefinition, to: AgentDefinition): string {
+function said(field: Field, from: AgentDefinition, to: AgentDefinition): string {
   switch (field) {
     case "subAgents":
       return namesChanged(from.subAgents ?? [], to.subAgents ?? []);
@@ -117,11 +120,11 @@ function policySaid({ rules, otherwise }: PermissionPolicy): string {
 }
 
 function cacheWarning(
-  changed: readonly (keyof AgentDefinition)[],
+  changed: readonly Field[],
   from: AgentDefinition,
   to: AgentDefinition,
 ): readonly string[] {
-  const rows: Record<keyof AgentDefinition, Row> = TAKES_EFFECT;
+  const rows: Record<Field, Row> = TAKES_EFFECT;
   const breaking = changed.filter((field) => rows[field].breaksCache === true);
   if (breaking.length === 0 || !from.cache.enabled || !to.cache.enabled) return [];
   return [

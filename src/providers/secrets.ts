@@ -49,7 +49,8 @@ export async function invalidateSecrets(
   return true;
 }
 
-function namesIn(texts: readonly string[]): readonly string[] {
+/** The names in `${NAME}` references. */
+export function namesIn(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, name]) => name as string));
 }
 

@@ -3,6 +3,7 @@ import { ContextConfig } from "./context.ts";
 import { Hooks } from "./hooks.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { OutputFormat } from "./output.ts";
+import { PinnedOutside } from "./outside.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { ToolStrategy } from "./tool.ts";
 
@@ -194,6 +195,8 @@ export const AgentDefinition = z.strictObject({
   cache: CacheConfig.default(() => CacheConfig.parse({})),
   steeringMode: QueueMode.default("one-at-a-time"),
   followUpMode: QueueMode.default("one-at-a-time"),
+  /** What its sources outside offered when the loop was opened. Written then, whatever an author says. */
+  pinned: PinnedOutside.optional(),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 /** What an author writes: everything with a default may be left out. */

@@ -1,6 +1,7 @@
 import { nearestName } from "../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../core/tool-aliases.ts";
 import { canonicalName } from "./aliases.ts";
+import { ToolSources } from "./outside/sources.ts";
 import type { Tool } from "./tool.ts";
 
 export type Resolution =
@@ -8,11 +9,13 @@ export type Resolution =
   | { readonly ok: true; readonly tools: readonly Tool[]; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** The tools that a worker has, by name. */
+/** The tools that a worker has, by name, and the sources that definitions may have more of. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
+  readonly outside: ToolSources;
 
-  constructor(tools: Iterable<Tool> = []) {
+  constructor(tools: Iterable<Tool> = [], outside = new ToolSources()) {
+    this.outside = outside;
     for (const tool of tools) this.register(tool);
   }
 

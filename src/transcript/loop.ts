@@ -45,6 +45,8 @@ export type LoopOpening = {
   readonly rejected?: string | undefined;
   /** Kept as a text that the note of the opening step names by its hash. */
   readonly terms?: LoopTerms | undefined;
+  /** The answer says which definition the loop was opened with: that of the first asking, whatever a later one says. */
+  readonly tellsDefinition?: true | undefined;
   /** The hook that refused it; a filter when absent. */
   readonly rejectedBy?: string | undefined;
   /** Messages that this reason is about: they leave the inbox, and are kept where no model sees them. */
@@ -84,6 +86,7 @@ export type LoopOpened = {
   /** As it was decided when the loop was opened, whatever a later asking says. */
   readonly rejected?: string | undefined;
   readonly rejectedBy?: string | undefined;
+  readonly definitionHash?: string | undefined;
 };
 
 export type LoopClosing = StoreWrite & {

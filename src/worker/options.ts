@@ -12,6 +12,7 @@ import type { Provider } from "../providers/provider.ts";
 import type { SecretSource } from "../providers/secrets.ts";
 import type { StreamHub } from "../stream/stream.ts";
 import type { DefaultToolOptions } from "../tools/default-tools.ts";
+import type { ToolSource } from "../tools/outside/source.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
@@ -60,6 +61,8 @@ export type HoldfastWorkerOptions = {
   readonly reducers?: Readonly<Record<string, Reducer>>;
   /** Strategies that choose a branch of an evaluation, by the names under which evaluations ask for them. */
   readonly evaluationStrategies?: Readonly<Record<string, EvaluationStrategyFunction>>;
+  /** Other sources of tools than those that are built in (docs/tools.md); one replaces the built-in one of its kind. */
+  readonly sources?: readonly ToolSource[];
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;

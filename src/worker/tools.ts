@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { type DefaultToolOptions, defaultTools } from "../tools/default-tools.ts";
+import type { ToolSource } from "../tools/outside/source.ts";
 import { restTools } from "../tools/rest/rest-tools.ts";
 import { teamTools } from "../tools/team/team-tools.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -16,6 +17,12 @@ export function toolsOf({
 
 function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
   return wanted === false ? [] : [...defaultTools(wanted === true ? {} : wanted), ...viewTools()];
+}
+
+/** Where definitions have tools from that no worker has itself: ours, then the application's own in place of ours. */
+export function sourcesOf({ sources = [] }: Pick<HoldfastWorkerOptions, "sources">): readonly ToolSource[] {
+  const ours: readonly ToolSource[] = [];
+  return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];
 }
 
 /** An application's own tools of these names go before ours: its leads are then without. */

@@ -90,6 +90,7 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
     })),
     ...(rejected === undefined ? {} : { rejected }),
     ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
+    ...(opening.tellsDefinition === true ? { definitionHash: opening.definitionHash } : {}),
   };
 }
 

@@ -31,7 +31,7 @@ export type StageOptions = {
   /** What else the application registers. */
   readonly registered?: Pick<
     HoldfastWorkerOptions,
-    "transforms" | "converters" | "compactions" | "reducers" | "evaluationStrategies"
+    "transforms" | "converters" | "compactions" | "reducers" | "evaluationStrategies" | "sources"
   >;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { PinnedTool } from "../../src/schema/outside.ts";
+import { OutsideError, type ToolSource } from "../../src/tools/outside/source.ts";
+import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+import { keepWarnings } from "./support/warnings.ts";
+
+/** A source that a test changes as it goes. Definitions ask it by their name. */
+class Shelf implements ToolSource {
+  readonly kind = "mcp";
+  tools: PinnedTool[] = [];
+  prompt = "";
+  missing: string | undefined;
+  closed = 0;
+  readonly isAsked: ToolSource["isAsked"] = ({ name }) => name === "outside";
+
+  readonly pin: ToolSource["pin"] = async () => {
+    if (this.missing !== undefined) throw new OutsideError(this.missing);
+    const rules = [{ tool: "shelf__burn", outcome: "deny" as const, reason: "nothing is burnt" }];
+    return { tools: this.tools, prompt: this.prompt, rules, warnings: ["one tool was left out"] };
+  };
+
+  readonly tool = ({ name, description, replay, data }: PinnedTool): Tool =>
+    defineTool({
+      name,
+      description,
+      replay,
+      parameters: z.object({ book: z.string() }),
+      execute: ({ book }) => `${String(data)} ${book}`,
+    });
+
+  readonly close = async () => {
+    this.closed += 1;
+  };
+}
+
+function pinned(remote: string, more: Partial<PinnedTool> = {}): PinnedTool {
+  return {
+    source: "mcp",
+    from: "shelf",
+    remote,
+    name: `shelf__${remote}`,
+    description: `It can ${remote}.`,
+    parameters: { type: "object", properties: { book: { type: "string" } } },
+    replay: "pure",
+    hash: remote,
+    data: `${remote}:`,
+    ...more,
+  };
+}
+
+const shelf = new Shelf();
+const { log, warnings } = keepWarnings();
+let read = 0;
+/** What was warned of since the last asking. */
+const warned = (): string[] => {
+  const fresh = warnings.slice(read).map(({ words }) => words);
+  read = warnings.length;
+  return fresh;
+};
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ log, registered: { sources: [shelf] } });
+});
+afterAll(async () => {
+  await stage.close();
+  expect(shelf.closed).toBe(1);
+});
+
+const call = (name: string, book = "Emma") => ({ toolCalls: [{ name, arguments: { book } }] });
+const sessionWith = (...names: string[]) =>
+  stage.session({
+    replies: [...names.map((name) => call(name)), { text: "Done." }],
+    agent: { name: "outside", tools: ["list_files"], systemPrompt: "You read." },
+  });
+
+describe("tools of a source outside of the worker", () => {
+  test("are offered behind the agent's own, called as they were pinned, and judged by the source's rules", async () => {
+    shelf.tools = [pinned("read"), pinned("burn"), pinned("read", { remote: "read!", name: "shelf__read" })];
+    shelf.prompt = "There is a shelf.";
+    const session = sessionWith("shelf__read", "shelf__read_2", "shelf__burn");
+    const result = await session.run("Go");
+
+    expect(result).toMatchObject({ outcome: { type: "answered" } });
+    expect(warned()).toContain("one tool was left out");
+    const [first] = session.requests();
+    const body = first?.body as { system: { text: string }[]; tools: { name: string }[] };
+    expect(body.tools.map(({ name }) => name)).toEqual([
+      "list_files",
+      "shelf__read",
+      "shelf__burn",
+      "shelf__read_2",
+    ]);
+    expect(body.system[0]?.text).toBe("You read.\n\nThere is a shelf.");
+    const results = (await session.entries())
+      .map(({ message }) => message)
+      .filter(({ role }) => role === "toolResult");
+    expect(results).toMatchObject([
+      { content: [{ text: "read: Emma" }], isError: false },
+      { content: [{ text: "read: Emma" }], isError: false },
+      { content: [{ text: expect.stringContaining("nothing is burnt") }], isError: true },
+    ]);
+  });
+
+  test("stay as they were while the loop goes on, and what is another one next time is named", async () => {
+    shelf.tools = [pinned("read"), pinned("lend")];
+    shelf.prompt = "";
+    const session = stage.session({
+      replies: [call("shelf__lend"), { text: "Done." }, call("shelf__sort"), { text: "Done." }],
+      agent: { name: "outside" },
+    });
+    await session.run("Go");
+    warned();
+    shelf.tools = [pinned("read", { hash: "another" }), pinned("sort")];
+    const again = await session.run("Once more");
+
+    expect(again).toMatchObject({ outcome: { type: "answered" } });
+    expect(warned()).toEqual(
+      expect.arrayContaining([
+        "The tool read of mcp shelf is another one than when this session was last worked on",
+        "The tool sort of mcp shelf is new to this session",
+        "The tool lend of mcp shelf is no longer there",
+      ]),
+    );
+  });
+
+  test("that cannot be had are a reason not to begin, in the words of the source", async () => {
+    shelf.missing = "The shelf is locked";
+    const session = sessionWith("shelf__read");
+    await session.start("Go");
+    const { message } = await session.failure();
+    shelf.missing = undefined;
+    expect(message).toContain("The shelf is locked");
+    expect(session.requests()).toEqual([]);
+  });
+
+  test("are nothing to a definition that asks for none: it is kept as it is", async () => {
+    const session = stage.session({ replies: [{ text: "Done." }], agent: { name: "plain" } });
+    await session.run("Go");
+    const record = await stage.transcript.session(session.id);
+    expect(await stage.transcript.definition(record?.definitionHash ?? "")).not.toHaveProperty("pinned");
+  });
+});
