@@ -21,7 +21,7 @@ export function resolved(text: string, secrets: Secrets): string {
     if (value === undefined || value === "") {
       throw new McpError(
         "definition",
-        `${name} is not set in the environment of the worker: set it there and start again`,
+        `cannot be used: ${name} is not set in the environment of the worker: set it there and start again`,
       );
     }
     return value;

@@ -119,7 +119,7 @@ export const McpServer = z.strictObject({
   /** Tools that are offered; all of them unless said. */
   include: NamePatterns.optional(),
   exclude: NamePatterns.default([]),
-  /** What a second execution means, by the name that the server gives, or by a pattern; the first that fits. */
+  /** What a second execution means, by the name that the server gives, or by a pattern; the longest that fits. */
   replay: z.record(z.string().min(1).max(256), ReplayClass).default({}),
   /** Tools before whose calls a person is asked, unless a rule of the policy allows them. */
   confirm: NamePatterns.default([]),
@@ -138,6 +138,8 @@ export const McpServer = z.strictObject({
   idleMs: z.number().int().positive().max(DAY_MS).default(300_000),
   /** Requests that it is given at the same time; the others wait for their turn (MCP-10). */
   concurrency: z.number().int().min(1).max(64).default(1),
+  /** A loop does not open without it; otherwise the agent works without its tools, and is warned. */
+  required: z.boolean().default(true),
   /** Offers two tools that list and read its resources. */
   resources: z.boolean().default(false),
   /** It may have a model of ours asked. */

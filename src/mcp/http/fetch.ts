@@ -52,7 +52,7 @@ export function serverFetch(server: URL, token: TokenSource | undefined, events:
       return await once(url, init, await token.renewed(held, init.signal ?? undefined));
     } catch (error) {
       if (error instanceof McpError || init.signal?.aborted === true) throw error;
-      throw new McpError("transport", `${url.origin} cannot be reached: ${reasonOf(error)}`, {
+      throw new McpError("transport", `cannot be reached at ${url.origin}: ${reasonOf(error)}`, {
         cause: error,
       });
     }

@@ -21,13 +21,18 @@ export async function listed(
 ): Promise<readonly Json[]> {
   const items: Json[] = [];
   const seen = new Set<string>();
-  for (let cursor: string | undefined, page = 0; page < MAX_PAGES; page += 1) {
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { params: { cursor } };
-    const answer: Json = objectOf(await client.request({ method, ...params }, Anything, options)) ?? {};
+    const answer: Json = await client.request({ method, ...params }, Anything, options);
     if (!Array.isArray(answer[field])) {
       throw new McpError("protocol", `answered ${method} without a list of ${field}`);
     }
-    items.push(...listOf(answer[field]).flatMap((item) => objectOf(item) ?? []));
+    items.push(
+      ...listOf(answer[field])
+        .map(objectOf)
+        .filter((item) => item !== undefined),
+    );
     cursor = textOf(answer["nextCursor"]);
     if (cursor === undefined || cursor === "" || seen.has(cursor) || items.length >= MAX_ITEMS) break;
     seen.add(cursor);

@@ -89,7 +89,7 @@ export class ServerProcess {
     const env = { ...cleanEnvironment(marker), ...command.env, [CALL_VARIABLE]: marker };
     const started = await startGroup({ ...command, env, stdin: "pipe" }).catch((error: unknown) => {
       if (!(error instanceof StartError)) throw error;
-      throw new McpError("io", `${command.command} cannot be started: ${error.message}`, { cause: error });
+      throw new McpError("io", `cannot be started: ${error.message}`, { cause: error });
     });
     const server = new ServerProcess(started, marker, events);
     const { pgid } = started;
@@ -112,7 +112,7 @@ export class ServerProcess {
     const { stdin } = this.#started.child;
     await new Promise<void>((resolve, reject) => {
       if (stdin === null || stdin.destroyed || stdin.writableEnded) {
-        reject(new McpError("closed", "its input is closed"));
+        reject(new McpError("closed", "has closed its input"));
         return;
       }
       stdin.write(text, (error) => {
