@@ -77,9 +77,7 @@ export class StdioTransport implements Transport {
     if (fields === undefined || fields["method"] !== undefined) return;
     const empty =
       (fields["result"] ?? undefined) === undefined && (fields["error"] ?? undefined) === undefined;
-    this.#events.noAnswer(
-      Number(fields["id"]),
-      empty ? "Empty result" : `no answer of JSON-RPC 2.0: ${shown}`,
-    );
+    const why = empty ? "Empty result" : `no answer of JSON-RPC 2.0: ${shown}`;
+    this.#events.noAnswer(Number(fields["id"]), `broke the protocol: ${why}`);
   }
 }

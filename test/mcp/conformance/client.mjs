@@ -47,17 +47,19 @@ function signIn() {
   };
 }
 
-function connect() {
+/** Who gives out tokens, as the server's operator would tell whoever writes the definition. */
+async function issuerOf(server) {
+  const page = new URL(`/.well-known/oauth-protected-resource${server.pathname}`, server);
+  const { authorization_servers: issuers } = await (await fetch(page)).json();
+  return issuers[0];
+}
+
+async function connect() {
   const options = { version: "0", sampling: false, elicitation: true, events };
   if (scenario === "auth/client-credentials-basic") {
-    const { client_id: clientId = "", client_secret: secret = "", issuer, auth_server_url: other } = given;
-    const auth = {
-      type: "oauth",
-      clientId,
-      clientSecret: "${SECRET}",
-      clientAuth: "basic",
-      issuer: issuer ?? other ?? address.origin,
-    };
+    const { client_id: clientId = "", client_secret: secret = "" } = given;
+    const issuer = await issuerOf(address);
+    const auth = { type: "oauth", clientId, clientSecret: "${SECRET}", clientAuth: "basic", issuer };
     return openHttp({ url: address, headers: {}, auth, secrets: () => secret }, options, request);
   }
   const person = scenario.startsWith("auth/") ? { signIn: signIn() } : {};
