@@ -54,11 +54,13 @@ const runner = join(root, "node_modules/@modelcontextprotocol/conformance/dist/i
 /** @returns One line for each scenario. */
 export async function runScenarios(wanted = []) {
   const node = fetchNode(RUNNER_NODE);
-  if (node === undefined) throw new Error(`there is no Node ${RUNNER_NODE} to run the conformance runner with`);
+  if (node === undefined)
+    throw new Error(`there is no Node ${RUNNER_NODE} to run the conformance runner with`);
   const left = SCENARIOS.filter(([name]) => wanted.length === 0 || wanted.includes(name));
   const rows = [];
   const lane = async () => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) rows.push(await runOne(node, ...next));
+    for (let next = left.shift(); next !== undefined; next = left.shift())
+      rows.push(await runOne(node, ...next));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
   return rows;

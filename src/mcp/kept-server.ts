@@ -240,7 +240,9 @@ export class KeptServer {
       },
       late,
     );
-    starting.catch((error: unknown) => this.#failed(starting, error instanceof Error ? error.message : String(error)));
+    starting.catch((error: unknown) =>
+      this.#failed(starting, error instanceof Error ? error.message : String(error)),
+    );
     return starting;
   }
 

@@ -42,7 +42,9 @@ describe("streamable HTTP", () => {
     const server = await calls((id, response) => {
       streamed = !streamed;
       if (!streamed) return json(response, fine(id));
-      events(response).end(`: hello\r\n\r\nevent: message\r\ndata: ${JSON.stringify(fine(id, "streamed"))}\r\n\r\n`);
+      events(response).end(
+        `: hello\r\n\r\nevent: message\r\ndata: ${JSON.stringify(fine(id, "streamed"))}\r\n\r\n`,
+      );
     });
     const definition = http(`${server.origin}/mcp`, { headers: { "x-api-key": "${KEY}", "x-team": "blue" } });
     expect(await call(definition, { KEY: "k-123456" }, 2)).toBe("streamed, fine");
@@ -104,7 +106,9 @@ describe("streamable HTTP", () => {
       message: 'The MCP server "test" answered 503: come back later',
     });
     await broken.close();
-    await expect(call(http(broken.origin))).rejects.toThrow(/cannot be reached at http:\/\/127.0.0.1:\d+: .*ECONNREFUSED/);
+    await expect(call(http(broken.origin))).rejects.toThrow(
+      /cannot be reached at http:\/\/127.0.0.1:\d+: .*ECONNREFUSED/,
+    );
   });
 
   test("a redirect to another origin is not followed, and takes no key along", async () => {
@@ -136,7 +140,10 @@ describe("streamable HTTP", () => {
 
 describe("credentials", () => {
   /** Lets in who brings a token that it accepts, and gives out tokens at /token. */
-  async function guarded(accepts: (token: string) => boolean, give: (form: URLSearchParams, basic: string) => object) {
+  async function guarded(
+    accepts: (token: string) => boolean,
+    give: (form: URLSearchParams, basic: string) => object,
+  ) {
     return await serving((request, response) => {
       if (request.path === "/token") {
         const basic = String(request.headers.authorization ?? "");
@@ -171,16 +178,25 @@ describe("credentials", () => {
       (token) => token === valid,
       (form, basic) => {
         given += 1;
-        asked.push(`${form.get("grant_type")} ${form.get("scope")} ${form.get("resource")} ${basicOf(basic)}`);
+        asked.push(
+          `${form.get("grant_type")} ${form.get("scope")} ${form.get("resource")} ${basicOf(basic)}`,
+        );
         valid = `token-${given}`;
         return { access_token: valid, token_type: "Bearer", expires_in: 3600 };
       },
     );
     const { pool } = poolWith({ SECRET: "a:b c" });
     closing.unshift(() => pool.close());
-    const auth = { type: "oauth", clientId: "me", clientSecret: "${SECRET}", scope: "read", tokenUrl: `${server.origin}/token` };
+    const auth = {
+      type: "oauth",
+      clientId: "me",
+      clientSecret: "${SECRET}",
+      scope: "read",
+      tokenUrl: `${server.origin}/token`,
+    };
     const definition = http(`${server.origin}/mcp`, { auth });
-    const once = async () => wordsOf(resultOf((await pool.server(definition).call("ok", {}, { signal })).result).content);
+    const once = async () =>
+      wordsOf(resultOf((await pool.server(definition).call("ok", {}, { signal })).result).content);
     expect(await once()).toBe("token-1");
     expect(await once()).toBe("token-1");
     valid = "revoked";
@@ -197,17 +213,26 @@ describe("credentials", () => {
         return { access_token: `token-${given}`, token_type: "Bearer", expires_in: 0 };
       },
     );
-    const auth = { type: "oauth", clientId: "me", clientSecret: "${SECRET}", tokenUrl: `${server.origin}/token` };
+    const auth = {
+      type: "oauth",
+      clientId: "me",
+      clientSecret: "${SECRET}",
+      tokenUrl: `${server.origin}/token`,
+    };
     await call(http(server.origin, { auth }), { SECRET: "secret" }, 2);
-    const used = server.seen.filter(({ path }) => path !== "/token").map(({ headers }) => headers.authorization);
-    expect(new Set(used).size).toBe(used.length);
+    const calls = server.seen.filter(({ body }) => body.includes("tools/call"));
+    const [first, second] = calls.map(({ headers }) => headers.authorization);
+    expect(first).toMatch(/^Bearer token-\d+$/);
+    expect(second).not.toBe(first);
   });
 
   test("a token that was obtained before is refreshed when it is refused", async () => {
     const server = await guarded(
       (token) => token === "fresh-token",
       (form) =>
-        form.get("grant_type") === "refresh_token" && form.get("refresh_token") === "refresh-1" && form.get("client_id") === "me"
+        form.get("grant_type") === "refresh_token" &&
+        form.get("refresh_token") === "refresh-1" &&
+        form.get("client_id") === "me"
           ? { access_token: "fresh-token", refresh_token: "refresh-2", token_type: "Bearer" }
           : { error: "invalid_grant" },
     );
@@ -238,7 +263,8 @@ describe("credentials", () => {
         });
       }
       if (request.path === "/token") return json(response, { access_token: "found", token_type: "Bearer" });
-      if (!handshake(request, response)) json(response, fine(messageOf(request).id, String(request.headers.authorization)));
+      if (!handshake(request, response))
+        json(response, fine(messageOf(request).id, String(request.headers.authorization)));
     });
     issuer = server.origin;
     const auth = { type: "oauth", clientId: "me", clientSecret: "${SECRET}", issuer };

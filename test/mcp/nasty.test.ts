@@ -204,7 +204,9 @@ describe("what a server may ask", () => {
       return { type: "accept", values: { name: "Grace" } };
     };
     expect(await call(kept, "elicit", { ask })).toBe('{"action":"accept","content":{"name":"Grace"}}');
-    expect(seen).toEqual([{ type: "form", message: "Your name?", schema: expect.objectContaining({ type: "object" }) }]);
+    expect(seen).toEqual([
+      { type: "form", message: "Your name?", schema: expect.objectContaining({ type: "object" }) },
+    ]);
   });
 
   test("a model is not asked unless the definition allows it", async () => {
@@ -224,10 +226,14 @@ describe("what a server may ask", () => {
 describe("how a server lives", () => {
   test("[MCP-10] requests take turns, unless the definition lets more go at once", async () => {
     const one = nasty();
-    expect(await Promise.all([1, 2, 3].map(() => call(one.kept, "busy")))).toEqual(Array(3).fill("at most 1"));
+    expect(await Promise.all([1, 2, 3].map(() => call(one.kept, "busy")))).toEqual(
+      Array(3).fill("at most 1"),
+    );
     const three = nasty({}, { concurrency: 3 });
     await three.kept.listing(signal);
-    expect(await Promise.all([1, 2, 3].map(() => call(three.kept, "busy")))).toEqual(Array(3).fill("at most 3"));
+    expect(await Promise.all([1, 2, 3].map(() => call(three.kept, "busy")))).toEqual(
+      Array(3).fill("at most 3"),
+    );
   });
 
   test("[MCP-02] [MCP-03] [X-33] requests count from 1, and `initialized` is a notification", async () => {
@@ -295,8 +301,11 @@ describe("how a server lives", () => {
     closing.push(folder.remove);
     const log = join(folder.path, "log");
     const { kept } = nasty({ args: [`log=${log}`, "die=7"] });
-    for (let tries = 0; tries < 5; tries += 1) await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
-    await expect(call(kept, "ok")).rejects.toThrow(/is tried again in \d+ s; the last time it ended with exit code 7/);
+    for (let tries = 0; tries < 5; tries += 1)
+      await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
+    await expect(call(kept, "ok")).rejects.toThrow(
+      /is tried again in \d+ s; the last time it ended with exit code 7/,
+    );
     expect(readFileSync(log, "utf8").match(/^start /gm)).toHaveLength(5);
   }, 30_000);
 

@@ -67,7 +67,11 @@ describe.each([
     expect(textOf(await run(tool("get-sum"), { a: 2, b: 40 }))).toContain("42");
     const picture = await run(tool("get-tiny-image"), {});
     expect(picture.content).toContainEqual(
-      expect.objectContaining({ type: "image", mimeType: "image/png", data: expect.stringMatching(/^iVBOR/) }),
+      expect.objectContaining({
+        type: "image",
+        mimeType: "image/png",
+        data: expect.stringMatching(/^iVBOR/),
+      }),
     );
     const weather = await run(tool("get-structured-content"), { location: "New York" });
     expect(weather.details).toEqual({ structuredContent: expect.objectContaining({ temperature: 33 }) });
@@ -101,9 +105,13 @@ describe.each([
     const { tool } = await toolsOf(server());
     const stop = new AbortController();
     const begun = performance.now();
-    const work = run(tool("trigger-long-running-operation"), { duration: 20, steps: 40 }, {
-      ...context(stop.signal),
-    });
+    const work = run(
+      tool("trigger-long-running-operation"),
+      { duration: 20, steps: 40 },
+      {
+        ...context(stop.signal),
+      },
+    );
     setTimeout(() => stop.abort(), 200);
     await expect(work).rejects.toMatchObject({ fault: "cancelled" });
     expect(performance.now() - begun).toBeLessThan(5000);
@@ -119,8 +127,12 @@ describe.each([
     expect(list?.name).toBe("test__list_resources");
     const listed = textOf(await run(list as Tool, {}));
     expect(listed).toContain("demo://resource/dynamic/text/{resourceId}");
-    expect(textOf(await run(read as Tool, { uri: "demo://resource/dynamic/text/7" }))).toContain("Resource 7");
-    await expect(run(read as Tool, { uri: "demo://nowhere" })).rejects.toThrow(/The MCP server "test" refused/);
+    expect(textOf(await run(read as Tool, { uri: "demo://resource/dynamic/text/7" }))).toContain(
+      "Resource 7",
+    );
+    await expect(run(read as Tool, { uri: "demo://nowhere" })).rejects.toThrow(
+      /The MCP server "test" refused/,
+    );
     const prompts = await kept.ask(signal, (connection, request) => connection.listPrompts(request));
     expect(prompts.map(({ name }) => name)).toContain("simple-prompt");
   });
@@ -133,7 +145,9 @@ describe("server-filesystem", () => {
     writeFileSync(join(folder.path, "note.txt"), "a note");
     const server = stdio(official("filesystem"), { args: [folder.path] }, { trusted: true });
     const { tool } = await toolsOf(server);
-    expect(textOf(await run(tool("read_text_file"), { path: join(folder.path, "note.txt") }))).toContain("a note");
+    expect(textOf(await run(tool("read_text_file"), { path: join(folder.path, "note.txt") }))).toContain(
+      "a note",
+    );
     await run(tool("write_file"), { path: join(folder.path, "new.txt"), content: "new words" });
     expect(readFileSync(join(folder.path, "new.txt"), "utf8")).toBe("new words");
     await expect(run(tool("read_text_file"), { path: "/etc/hostname" })).rejects.toMatchObject({
@@ -147,7 +161,9 @@ describe("server-filesystem", () => {
     closing.push(async () => folder.remove());
     const classes = async (more: object) => {
       const { tool } = await toolsOf(stdio(official("filesystem"), { args: [folder.path] }, more));
-      return ["read_text_file", "create_directory", "write_file", "move_file"].map((name) => tool(name).replay);
+      return ["read_text_file", "create_directory", "write_file", "move_file"].map(
+        (name) => tool(name).replay,
+      );
     };
     expect(await classes({ trusted: true })).toEqual(["pure", "idempotent", "idempotent", "unsafe"]);
     expect(await classes({})).toEqual(["unsafe", "unsafe", "unsafe", "unsafe"]);
@@ -161,7 +177,11 @@ describe("server-memory", () => {
     closing.push(async () => folder.remove());
     const env = { MEMORY_FILE_PATH: join(folder.path, "memory.json") };
     const { tool } = await toolsOf(stdio(official("memory"), { env }));
-    const entities = ["Ada", "Grace"].map((name) => ({ name, entityType: "person", observations: ["wrote code"] }));
+    const entities = ["Ada", "Grace"].map((name) => ({
+      name,
+      entityType: "person",
+      observations: ["wrote code"],
+    }));
     await Promise.all(entities.map((entity) => run(tool("create_entities"), { entities: [entity] })));
     const graph = await run(tool("read_graph"), {});
     const { structuredContent } = graph.details as { structuredContent: { entities: { name: string }[] } };

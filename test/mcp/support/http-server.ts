@@ -1,13 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type Seen = { readonly method: string; readonly path: string; readonly headers: IncomingMessage["headers"]; readonly body: string };
+export type Seen = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+};
 type Message = { readonly id?: number; readonly method?: string; readonly params?: Record<string, unknown> };
 
 /** A hand-made server of streamable HTTP on loopback: one function answers all. */
 export class HttpServer {
   readonly seen: Seen[] = [];
   readonly #server: Server;
+  origin = "";
 
   private constructor(answer: (request: Seen, response: ServerResponse) => unknown) {
     this.#server = createServer((request, response) => {
@@ -27,11 +33,8 @@ export class HttpServer {
   static async start(answer: (request: Seen, response: ServerResponse) => unknown): Promise<HttpServer> {
     const made = new HttpServer(answer);
     await new Promise<void>((resolve) => made.#server.listen(0, "127.0.0.1", resolve));
+    made.origin = `http://127.0.0.1:${(made.#server.address() as AddressInfo).port}`;
     return made;
-  }
-
-  get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   close(): Promise<void> {

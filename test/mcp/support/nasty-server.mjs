@@ -5,7 +5,12 @@ import { spawn } from "node:child_process";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const wanted = new Map(process.argv.slice(2).map((word) => word.split("=")).map(([name, value = ""]) => [name, value]));
+const wanted = new Map(
+  process.argv
+    .slice(2)
+    .map((word) => word.split("="))
+    .map(([name, value = ""]) => [name, value]),
+);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const answer = (id, result) => send({ id, result });
 const words = (text) => ({ content: [{ type: "text", text }] });
@@ -111,7 +116,11 @@ const calls = {
     asked += 1;
     waiting.set(`ask-${asked}`, ({ result, error }) => answer(id, words(JSON.stringify(result ?? error))));
     const requestedSchema = { type: "object", properties: { name: { type: "string", default: "Ada" } } };
-    send({ id: `ask-${asked}`, method: "elicitation/create", params: { message: "Your name?", requestedSchema } });
+    send({
+      id: `ask-${asked}`,
+      method: "elicitation/create",
+      params: { message: "Your name?", requestedSchema },
+    });
   },
   sample: (id) => {
     asked += 1;
@@ -147,7 +156,8 @@ const methods = {
 if (wanted.has("junk")) process.stdout.write("Welcome to the nasty server!\n");
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params, ...rest } = JSON.parse(line);
-  if (wanted.has("log") && method !== undefined) appendFileSync(wanted.get("log"), `${method} ${id ?? "-"}\n`);
+  if (wanted.has("log") && method !== undefined)
+    appendFileSync(wanted.get("log"), `${method} ${id ?? "-"}\n`);
   if (method === undefined) waiting.get(id)?.(rest);
   else void methods[method]?.(id, params);
 }

@@ -25,7 +25,11 @@ export function poolWith(secrets: Record<string, string> = {}): { pool: McpPool;
   return { pool: new McpPool({ secrets: (name) => secrets[name], version: "0", log }), lines };
 }
 
-type Stdio = { readonly args?: readonly string[]; readonly env?: Record<string, string>; readonly cwd?: string };
+type Stdio = {
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+};
 
 /** A definition of a server that Node runs. */
 export function stdio(file: string, { args = [], env = {}, cwd }: Stdio = {}, more: object = {}): McpServer {
