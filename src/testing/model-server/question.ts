@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { messagesOfContents, systemOfContents } from "./gemini-contents.ts";
+import { messagesOfContents, type NamedInPath, systemOfContents } from "./gemini-contents.ts";
 import { messagesOfItems } from "./responses-items.ts";
 
 export type WireProtocol =

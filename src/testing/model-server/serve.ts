@@ -3,7 +3,7 @@ import { anthropicWire } from "./anthropic-wire.ts";
 import { bedrockWire, namedInConverse } from "./bedrock-wire.ts";
 import type { Decision, Desk } from "./desk.ts";
 import type { Gates } from "./gates.ts";
-import { geminiRoad } from "./gemini-contents.ts";
+import { geminiRoad, type NamedInPath } from "./gemini-contents.ts";
 import { geminiWire } from "./gemini-wire.ts";
 import { type HttpResponse, httpFault, vendorError } from "./http-fault.ts";
 import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
