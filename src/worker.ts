@@ -20,7 +20,6 @@ import { BUILT_IN_REDUCERS } from "./hooks/reducer.ts";
 import { HookRegistry } from "./hooks/registry.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
-import { environment } from "./providers/secrets.ts";
 import { thisProcess } from "./recovery/process-identity.ts";
 import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
@@ -30,6 +29,7 @@ import { ToolSources } from "./tools/outside/sources.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import { openTranscript } from "./transcript/open-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
+import { credentialsOf } from "./worker/credentials.ts";
 import { deploymentOptions } from "./worker/deployment.ts";
 import { Drain } from "./worker/drain.ts";
 import { endOnSignals } from "./worker/end-on-signals.ts";
@@ -191,7 +191,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       compactions: new Named("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
       reducers: new Named("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS)),
       evaluations: new Named("evaluation strategy", options.evaluationStrategies, BUILT_IN_EVALUATIONS),
-      secrets: options.secrets ?? environment,
+      secrets: options.secrets ?? credentialsOf(options.credentials, process.env, log),
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),
       process: self.id,

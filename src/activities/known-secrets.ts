@@ -1,3 +1,4 @@
+import type { Logger } from "../observability/log.ts";
 import { namesIn, type SecretSource, secretsIn } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { PinnedOutside } from "../schema/outside.ts";
@@ -7,6 +8,22 @@ export function secretsOf(definition: AgentDefinition, source: SecretSource): (s
   const { model, pinned } = definition;
   const names = pinned === undefined ? [] : namesOf(pinned);
   return [...secretsIn(model, source), ...names.map((name) => source(name))];
+}
+
+/**
+ * Has those values at hand before a tool runs, for the tools that need them, and to hide them. One that cannot be had is
+ * missed by the tool that needs it, and by no other.
+ */
+export async function fetchSecrets(
+  { model, pinned }: AgentDefinition,
+  source: SecretSource,
+  log: Pick<Logger, "warn">,
+): Promise<void> {
+  if (source.prepare === undefined) return;
+  const ofModel = namesIn([model.apiKey ?? "", ...Object.values(model.headers)]);
+  for (const name of new Set([...ofModel, ...(pinned === undefined ? [] : namesOf(pinned))])) {
+    await source.prepare([name]).catch((error: Error) => log.warn({ name }, error.message));
+  }
 }
 
 /** A definition keeps what it was pinned to as long as it is kept itself. */

@@ -4,7 +4,7 @@ import { askedFor } from "../core/final-tool.ts";
 import { systemPromptOf } from "../core/system-prompt.ts";
 import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
-import { invalidateSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { invalidateSecrets, prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage, Message } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
@@ -81,11 +81,13 @@ async function ask(
     modelRequest(definition, messages, { tools, secrets, providers }, input.repair === true);
   const publish = liveOutput(hub, step, input);
   publish({ type: "attempt" });
+  const used = await prepareSecrets(model, secrets);
   const send = () => provider.stream(request(), { signal, onDelta: (delta) => publish(shown(delta)) });
   const answer = await send().catch(async (error: unknown) => {
     // CRED-01: once more, with credentials that were fetched anew.
     const refused = error instanceof ProviderError && error.fault === "auth";
-    if (!refused || !(await invalidateSecrets(model, secrets))) throw error;
+    if (!refused || !(await invalidateSecrets(used, secrets))) throw error;
+    await prepareSecrets(model, secrets);
     publish({ type: "attempt" });
     return await send();
   });

@@ -10,6 +10,7 @@ import type { HookFunctions, HookPolicy } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { SecretSource } from "../providers/secrets.ts";
+import type { CredentialsInput } from "../schema/credentials.ts";
 import type { StreamHub } from "../stream/stream.ts";
 import type { DefaultToolOptions } from "../tools/default-tools.ts";
 import type { ToolSource } from "../tools/outside/source.ts";
@@ -67,7 +68,13 @@ export type HoldfastWorkerOptions = {
   readonly providers?: readonly Provider[];
   readonly transcript?: Transcript;
   readonly hub?: StreamHub;
+  /** Where keys come from, instead of `credentials` and the environment. */
   readonly secrets?: SecretSource;
+  /**
+   * Where the value of each `${NAME}` comes from: a command, a file, another variable, or the value itself. Else the
+   * file that `HOLDFAST_CREDENTIALS` names; names that are not there come from the environment.
+   */
+  readonly credentials?: CredentialsInput;
   /** Where runs work whose definition names no folder; the current one unless said. */
   readonly defaultWorkspace?: string;
   readonly log?: Logger;
