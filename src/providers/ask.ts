@@ -9,6 +9,8 @@ import { toWireJson } from "./json.ts";
 import { maskFor } from "./mask.ts";
 import type { ModelRequest, StreamOptions } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
+import { readRateLimits } from "./rate-limits/read-headers.ts";
+import type { ResponseHeaders } from "./retry-after.ts";
 import { EventReader, MAX_EVENT_CHARS } from "./sse.ts";
 
 /** What an adapter is made of, beside its own translation. */
@@ -40,7 +42,11 @@ export async function ask(
     const { url, headers, body, assemble } = question();
     const call = { url, headers: wireHeaders(request, headers), body: toWireJson(body), vendor, now };
     at("request:before");
-    const stream = await adapter.http.open({ ...call, signal: options.signal });
+    const onHead = (head: ResponseHeaders) => {
+      const limits = readRateLimits(head, now());
+      if (limits.length > 0) options.onRateLimits?.(limits);
+    };
+    const stream = await adapter.http.open({ ...call, signal: options.signal, onHead });
     at("stream:begun");
     const { id: model, provider } = request.model;
     const context = { model, provider, timestamp: now(), vendor, requestId: stream.requestId };

@@ -3,6 +3,7 @@ import { redact } from "../core/redact.ts";
 import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "./json.ts";
 import type { Mask } from "./mask.ts";
 import { ProviderError, type ProviderFault } from "./provider-error.ts";
+import { retryHintMs } from "./rate-limits/retry-hint.ts";
 import { headerOf, type ResponseHeaders, retryAfterMs } from "./retry-after.ts";
 
 /** Who is spoken to, and how its errors are read. */
@@ -97,6 +98,11 @@ function sentence(vendor: Vendor, what: string, said: string, type?: string, req
   return `${vendor.name} ${what}: ${quote(vendor, said)}${known === "" ? "" : ` (${known})`}`;
 }
 
+/** Where no header says how long to wait, the body may. */
+function hintIn(error: JsonObject | undefined, fault: ProviderFault): number | undefined {
+  return error === undefined || fault !== "rate-limited" ? undefined : retryHintMs(error);
+}
+
 export type HttpFailure = {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -118,11 +124,14 @@ export function httpError(vendor: Vendor, failure: HttpFailure): ProviderError {
   const given = headerOf(headers, "request-id") ?? headerOf(headers, "x-request-id");
   const requestId = requestIdOf(vendor, given ?? objectOf(parseJson(body))?.["request_id"]);
   const known = failure.bodyLost && body.trim() === "" ? "unreadable" : body;
-  return new ProviderError(
-    faultOf(vendor, status, types, known),
-    sentence(vendor, `answered ${status}`, said, types[0], requestId),
-    { status, requestId, vendorType: types[0], retryAfterMs: retryAfterMs(headers, failure.now) },
-  );
+  const fault = faultOf(vendor, status, types, known);
+  const delayMs = retryAfterMs(headers, failure.now) ?? hintIn(error, fault);
+  return new ProviderError(fault, sentence(vendor, `answered ${status}`, said, types[0], requestId), {
+    status,
+    requestId,
+    vendorType: types[0],
+    retryAfterMs: delayMs,
+  });
 }
 
 /** Masked like everything that the vendor wrote. */
@@ -139,11 +148,13 @@ export function streamError(vendor: Vendor, data: unknown, requestId?: string): 
   const given = countOf(error["status_code"]) ?? countOf(error["code"]);
   const status = given !== undefined && given >= 400 && given < 600 ? given : undefined;
   const id = requestIdOf(vendor, objectOf(data)?.["request_id"]) ?? requestId;
-  return new ProviderError(
-    faultOf(vendor, status, types, JSON.stringify(error)),
-    sentence(vendor, "broke off its answer", messageIn(error), types[0], id),
-    { status, requestId: id, vendorType: types[0] },
-  );
+  const fault = faultOf(vendor, status, types, JSON.stringify(error));
+  return new ProviderError(fault, sentence(vendor, "broke off its answer", messageIn(error), types[0], id), {
+    status,
+    requestId: id,
+    vendorType: types[0],
+    retryAfterMs: hintIn(error, fault),
+  });
 }
 
 /** The stream ended, or made no sense, before the answer was complete. */

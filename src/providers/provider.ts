@@ -2,6 +2,7 @@ import type { AssistantMessage, Message } from "../schema/message.ts";
 import type { CacheConfig, ModelConfig, Protocol, ThinkingLevel } from "../schema/model.ts";
 import type { StructuredOutput } from "../schema/output.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
+import type { RateLimits } from "./rate-limits/rate-limits.ts";
 
 /** One question to a model, complete: nothing is remembered between two of them. */
 export type ModelRequest = {
@@ -41,6 +42,8 @@ export type StreamOptions = {
   /** Ends the request to the vendor; `stream` then rejects with fault `cancelled`. */
   readonly signal: AbortSignal;
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
+  /** What the vendor says of what is left to ask, as soon as it says so; of refusals too. */
+  readonly onRateLimits?: ((limits: RateLimits) => void) | undefined;
   /** Unix milliseconds, for the message's time stamp. */
   readonly now?: (() => number) | undefined;
 };
