@@ -19,6 +19,7 @@ import { Named } from "./hooks/named.ts";
 import { BUILT_IN_REDUCERS } from "./hooks/reducer.ts";
 import { HookRegistry } from "./hooks/registry.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
+import { Governor } from "./providers/governor/governor.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
 import { thisProcess } from "./recovery/process-identity.ts";
 import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
@@ -33,6 +34,7 @@ import { credentialsOf } from "./worker/credentials.ts";
 import { deploymentOptions } from "./worker/deployment.ts";
 import { Drain } from "./worker/drain.ts";
 import { endOnSignals } from "./worker/end-on-signals.ts";
+import { limitsOf } from "./worker/limits.ts";
 import type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
 import { loadTools, sourcesOf, toolsOf } from "./worker/tools.ts";
 
@@ -151,8 +153,10 @@ type Parts = {
 async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<HoldfastWorker> {
   const { connection, address, namespace, taskQueue, transcript, hub, log, encryption, closeOwn } = parts;
   const self = thisProcess({ namespace, taskQueue });
-  const providers = ProviderRegistry.default();
-  for (const provider of options.providers ?? []) providers.register(provider);
+  const adapters = ProviderRegistry.default();
+  for (const provider of options.providers ?? []) adapters.register(provider);
+  const governor = new Governor({ limits: limitsOf(options.limits, process.env) });
+  const providers = adapters.through((provider) => governor.govern(provider));
   const filters = new FilterRegistry();
   for (const [name, filter] of Object.entries(options.filters ?? {})) filters.register(name, filter);
   const hooks = new HookRegistry();

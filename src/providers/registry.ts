@@ -27,6 +27,13 @@ export class ProviderRegistry {
     return this;
   }
 
+  /** With something in between every adapter and who asks it. */
+  through(between: (provider: Provider) => Provider): ProviderRegistry {
+    const registry = new ProviderRegistry();
+    for (const provider of this.#providers.values()) registry.register(between(provider));
+    return registry;
+  }
+
   get(protocol: Protocol): Provider | undefined {
     return this.#providers.get(protocol);
   }
