@@ -52,6 +52,8 @@ export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export type { HookContexts } from "./hooks/hook-point.ts";
 export type { Reducer, ReducerPart } from "./hooks/reducer.ts";
 export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.ts";
+export type { ModelDelta, ModelRequest, Provider, StreamOptions } from "./providers/provider.ts";
+export { ProviderError, type ProviderFault } from "./providers/provider-error.ts";
 export type { HookPoint } from "./schema/hooks.ts";
 export type { DefaultToolOptions } from "./tools/default-tools.ts";
 export {

@@ -27,6 +27,11 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   invalid_api_key: "auth",
 };
 
+/** Nothing was wrong with the question. */
+export function isServerFault({ status, vendorType }: ProviderError): boolean {
+  return status === undefined ? SERVER_TYPES.has(vendorType ?? "") : status >= 500;
+}
+
 const SERVER_TYPES = new Set(["api_error", "server_error", "internal_server_error", "timeout_error"]);
 
 /** What is read of it; a body of a failure has no more, an event of a stream may. */

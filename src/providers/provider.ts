@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message } from "../schema/message.ts";
-import type { CacheConfig, ModelConfig, Protocol, ThinkingLevel } from "../schema/model.ts";
+import type { CacheConfig, CustomProtocol, ModelConfig, Protocol, ThinkingLevel } from "../schema/model.ts";
 import type { StructuredOutput } from "../schema/output.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
@@ -64,7 +64,8 @@ export type OutputRoad = "native" | "final-tool";
 export interface Provider {
   /** Stable and lower-case: `anthropic`, `openai`, … */
   readonly id: string;
-  readonly protocol: Protocol;
+  /** One that is built in, whose adapter it replaces, or one of its own. */
+  readonly protocol: Protocol | CustomProtocol;
   /** Absent where a model cannot be held to an output at all. */
   readonly outputRoad?: (model: ModelConfig, output: StructuredOutput) => OutputRoad;
   stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage>;

@@ -1,13 +1,15 @@
-import type { Protocol } from "../schema/model.ts";
+import type { CustomProtocol, Protocol } from "../schema/model.ts";
 import { AnthropicMessages } from "./anthropic-messages/provider.ts";
 import type { AdapterOptions } from "./ask.ts";
 import { Http } from "./http.ts";
 import { OpenAiCompletions } from "./openai-completions/provider.ts";
 import type { Provider } from "./provider.ts";
 
+type AnyProtocol = Protocol | CustomProtocol;
+
 /** Which adapter speaks which protocol. A model names its protocol; nothing is guessed from the model's name. */
 export class ProviderRegistry {
-  readonly #providers = new Map<Protocol, Provider>();
+  readonly #providers = new Map<AnyProtocol, Provider>();
 
   /**
    * With every protocol that is built in, over one shared pool of connections.
@@ -34,15 +36,15 @@ export class ProviderRegistry {
     return registry;
   }
 
-  get(protocol: Protocol): Provider | undefined {
+  get(protocol: AnyProtocol): Provider | undefined {
     return this.#providers.get(protocol);
   }
 
-  has(protocol: Protocol): boolean {
+  has(protocol: AnyProtocol): boolean {
     return this.#providers.has(protocol);
   }
 
-  protocols(): readonly Protocol[] {
+  protocols(): readonly AnyProtocol[] {
     return [...this.#providers.keys()];
   }
 }

@@ -127,6 +127,16 @@ export const DefinitionMoved = z.object(moved);
  *
  * `loopId` is the record's, so that no event repeats it.
  */
+const ModelName = z.object({ provider: z.string(), model: z.string() });
+
+/** An answer that another model has given than the agent's own. */
+export const FellBack = z.object({
+  to: ModelName,
+  /** In the order in which they were asked. */
+  from: z.array(ModelName.extend({ fault: z.string(), said: z.string() })),
+});
+export type FellBack = z.infer<typeof FellBack>;
+
 export const EventBody = z.discriminatedUnion("type", [
   z.object({ type: z.literal("AgentStart"), kind: ContinuationKind, parentLoopId: z.string().optional() }),
   z.object({
@@ -221,6 +231,8 @@ export const EventBody = z.discriminatedUnion("type", [
     /** Why not. */
     reason: z.string().optional(),
   }),
+  /** A fallback gives the answer that comes next; why the models before it did not, each in at most 160 bytes. */
+  z.object({ type: z.literal("ModelFellBack"), turn: z.number().int().nonnegative(), ...FellBack.shape }),
   /** The agent was moved to another definition, or was to be. From here on it is asked and judged by that one. */
   z.object({
     type: z.literal("DefinitionChanged"),
