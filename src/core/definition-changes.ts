@@ -26,6 +26,7 @@ export const TAKES_EFFECT = {
   description: TURN,
   systemPrompt: CACHED,
   model: CACHED,
+  fallbacks: TURN,
   thinking: CACHED,
   temperature: TURN,
   maxTokens: TURN,

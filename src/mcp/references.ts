@@ -6,7 +6,7 @@ import { McpError } from "./error.ts";
 export type Secrets = {
   (name: string): string | undefined;
   /** Forgets a value that a server has refused, so that the next asking finds a new one. */
-  readonly invalidate?: (name: string) => Promise<void> | void;
+  readonly invalidate?: (name: string) => unknown;
 };
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;

@@ -123,6 +123,7 @@ export const RedactSettings = z.strictObject({
 export type RedactSettings = z.infer<typeof RedactSettings>;
 
 const MAX_FILTERS = 16;
+const MAX_FALLBACKS = 8;
 
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
@@ -134,6 +135,11 @@ export const AgentDefinition = z.strictObject({
   description: z.string().optional(),
   systemPrompt: z.string().default(""),
   model: ModelConfig,
+  /**
+   * Asked in this order, once each, where the model cannot answer: it is busy or out of reach and its retries are used
+   * up, it failed by itself, or it does not take the key.
+   */
+  fallbacks: z.array(ModelConfig).max(MAX_FALLBACKS).optional(),
   thinking: ThinkingLevel.default("off"),
   temperature: z.number().min(0).max(2).optional(),
   /** Tokens of one answer; the model's own number when absent. */
