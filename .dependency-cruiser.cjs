@@ -11,6 +11,13 @@ const WORKER = "^src/worker(/|\\.ts$)";
 const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
+/** What a source of tools is, how a folder is not left, and which tool a name from elsewhere means. */
+const SKILLS_USE = [
+  "^src/tools/outside/source\\.ts$",
+  "^src/tools/workspace/(confine|system-error)\\.ts$",
+  "^src/tools/aliases\\.ts$",
+];
+
 /** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
 const KEEPERS = ["transcript", "stream"];
 /** Keys and what they seal, without what Temporal's payloads need. */
@@ -64,6 +71,7 @@ module.exports = {
           ...rooms("schema", "core"),
           ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
           "^src/tools/tool\\.ts$",
+          ...(name === "skills" ? SKILLS_USE : []),
           KILL_POINT,
           PACKAGES,
         ],
@@ -116,6 +124,8 @@ module.exports = {
     ...only("cli-uses-client", room("cli"), {
       runtime: [
         ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
+        // `holdfast skills` looks into folders; no worker is needed for that.
+        room("skills"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,

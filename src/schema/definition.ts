@@ -5,6 +5,7 @@ import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { OutputFormat } from "./output.ts";
 import { PinnedOutside } from "./outside.ts";
 import { PermissionPolicy } from "./permission.ts";
+import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
 
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
@@ -195,6 +196,8 @@ export const AgentDefinition = z.strictObject({
   cache: CacheConfig.default(() => CacheConfig.parse({})),
   steeringMode: QueueMode.default("one-at-a-time"),
   followUpMode: QueueMode.default("one-at-a-time"),
+  /** Folders of skills that it may read; none when absent. */
+  skills: SkillSettings.optional(),
   /** What its sources outside offered when the loop was opened. Written then, whatever an author says. */
   pinned: PinnedOutside.optional(),
 });

@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import { SkillSource } from "../skills/skill-source.ts";
 import { type DefaultToolOptions, defaultTools } from "../tools/default-tools.ts";
 import type { ToolSource } from "../tools/outside/source.ts";
 import { restTools } from "../tools/rest/rest-tools.ts";
@@ -21,7 +22,7 @@ function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
 
 /** Where definitions have tools from that no worker has itself: ours, then the application's own in place of ours. */
 export function sourcesOf({ sources = [] }: Pick<HoldfastWorkerOptions, "sources">): readonly ToolSource[] {
-  const ours: readonly ToolSource[] = [];
+  const ours: readonly ToolSource[] = [new SkillSource()];
   return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];
 }
 
