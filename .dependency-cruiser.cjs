@@ -11,6 +11,13 @@ const WORKER = "^src/worker(/|\\.ts$)";
 const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
+/** What a source of tools is, how a folder is not left, and which tool a name from elsewhere means. */
+const SKILLS_USE = [
+  "^src/tools/outside/source\\.ts$",
+  "^src/tools/workspace/(confine|system-error)\\.ts$",
+  "^src/tools/aliases\\.ts$",
+];
+
 /** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
 const KEEPERS = ["transcript", "stream"];
 /** Those that tools come from which no worker has itself. */
@@ -67,6 +74,7 @@ module.exports = {
           ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
           ...(SOURCES.includes(name) ? ["^src/tools/(outside|process)/"] : []),
           "^src/tools/tool\\.ts$",
+          ...(name === "skills" ? SKILLS_USE : []),
           KILL_POINT,
           PACKAGES,
         ],
@@ -134,6 +142,8 @@ module.exports = {
         ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
         // `holdfast mcp` looks at a server as a worker would, without a worker.
         room("mcp"),
+        // `holdfast skills` looks into folders; no worker is needed for that.
+        room("skills"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,

@@ -29,6 +29,7 @@ import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { searchCommand, sessionsCommand } from "./commands/sessions.ts";
 import { showCommand } from "./commands/show.ts";
+import { skillsCommand } from "./commands/skills.ts";
 import { statusCommand } from "./commands/status.ts";
 import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
@@ -50,6 +51,7 @@ const COMMANDS = [
   attachCommand,
   initCommand,
   configCommand,
+  skillsCommand,
   listCommand,
   statusCommand,
   showCommand,

@@ -57,6 +57,7 @@ export const TAKES_EFFECT = {
   cache: TURN,
   steeringMode: TURN,
   followUpMode: TURN,
+  skills: CACHED,
 } as const satisfies Record<Field, Row>;
 
 const FIELDS = Object.keys(TAKES_EFFECT) as readonly Field[];

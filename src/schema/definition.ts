@@ -6,6 +6,7 @@ import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { OutputFormat } from "./output.ts";
 import { PinnedOutside } from "./outside.ts";
 import { PermissionPolicy } from "./permission.ts";
+import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
 
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
@@ -210,6 +211,8 @@ export const AgentDefinition = z.strictObject({
       error: "two servers have the same name",
     })
     .optional(),
+  /** Folders of skills that it may read; none when absent. */
+  skills: SkillSettings.optional(),
   /** What its sources outside offered when the loop was opened. Written then, whatever an author says. */
   pinned: PinnedOutside.optional(),
 });

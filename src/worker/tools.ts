@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import { McpSource } from "../mcp/source.ts";
 import type { Logger } from "../observability/log.ts";
 import type { SecretSource } from "../providers/secrets.ts";
+import { SkillSource } from "../skills/skill-source.ts";
 import { type DefaultToolOptions, defaultTools } from "../tools/default-tools.ts";
 import type { ToolSource } from "../tools/outside/source.ts";
 import { restTools } from "../tools/rest/rest-tools.ts";
@@ -28,7 +29,10 @@ export function sourcesOf(
   { sources = [] }: Pick<HoldfastWorkerOptions, "sources">,
   { secrets, log }: { readonly secrets: SecretSource; readonly log: Logger },
 ): readonly ToolSource[] {
-  const ours: readonly ToolSource[] = [new McpSource({ secrets, log, version: packageVersion() })];
+  const ours: readonly ToolSource[] = [
+    new McpSource({ secrets, log, version: packageVersion() }),
+    new SkillSource(),
+  ];
   return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];
 }
 

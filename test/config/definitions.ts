@@ -283,6 +283,13 @@ const fields = {
       ),
     }),
   ),
+  skills: maybe(
+    object({
+      folders: maybe(fc.array(hookName, { maxLength: 3 })),
+      names: maybe(fc.array(hookName, { maxLength: 3 })),
+      allowTools: maybe(fc.boolean()),
+    }),
+  ),
   steeringMode: maybe(fc.constantFrom("one-at-a-time", "all")),
   followUpMode: maybe(fc.constantFrom("one-at-a-time", "all")),
 };
