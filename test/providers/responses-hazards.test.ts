@@ -76,6 +76,7 @@ describe("an end", () => {
     ["incomplete", {}, "length"],
     ["completed", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }, "length"],
     ["completed", { status: "in_progress" }, "toolUse"],
+    ["incomplete", { status: "in_progress" }, "length"],
     ["done", {}, "toolUse"],
   ])(
     "%s %j stops for %s, and calls that were cut off are not run [PROV-07, GAP-05]",
@@ -264,6 +265,21 @@ describe("items", () => {
     expect(answer.content).toEqual([text("Hello"), toolCall("a", { n: 1 }), toolCall("b", { n: 2 })]);
     const blocks = joined(deltas);
     expect(blocks.sort()).toEqual(["text:Hello", 'toolCall:{"n":1}', 'toolCall:{"n":2}'].sort());
+  });
+
+  test("that begin out of order are in the vendor's", () => {
+    const events = [added(1, message("msg_2")), delta(1, "b"), added(0, message("msg_1")), delta(0, "a")];
+    expect(contentOf(...events)).toEqual([text("a"), text("b", "msg_2")]);
+  });
+
+  test("that the end tells under other ids, at other places, are the same", () => {
+    const events = [added(0, reasoning()), done(1, message("msg_1", "hi")), done(2, call("a", "{}"))];
+    const output = [message("msg_9", "hi!"), call("a", "{}", { id: "fc_9" })];
+    const { content } = read([...events, end({ output })]).message;
+    expect(content).toMatchObject([
+      { type: "text", text: "hi!" },
+      { type: "toolCall", id: "a" },
+    ]);
   });
 
   test("of several parts are several texts of one message", () => {
