@@ -16,6 +16,7 @@ export type ModelOptions = Partial<
     | "reasoning"
     | "serviceTier"
     | "apiVersion"
+    | "thinkingStyle"
   >
 >;
 
@@ -115,6 +116,67 @@ export function openrouter(id: string, options: ModelOptions = {}): ModelConfig 
   });
 }
 
+/** From 2.5 on; older models say 8,192, as a model of which nothing is said. */
+function geminiLimits(id: string): { readonly contextWindow: number; readonly maxTokens?: number } {
+  const recent = /^gemini-(?:2\.5|[3-9]|\d{2}|[a-z])/.test(id);
+  return { contextWindow: 1_000_000, ...(recent && { maxTokens: 65_536 }) };
+}
+
+export function google(id: string, options: ModelOptions = {}): ModelConfig {
+  return ModelConfig.parse({
+    id,
+    api: "google_generative_ai",
+    provider: "google",
+    baseUrl: elsewhere("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
+    apiKey: fromEnvironment(
+      process.env["GEMINI_API_KEY"] || !process.env["GOOGLE_API_KEY"] ? "GEMINI_API_KEY" : "GOOGLE_API_KEY",
+    ),
+    reasoning: true,
+    ...geminiLimits(id),
+    ...options,
+  });
+}
+
+/**
+ * Gemini on Google Cloud, in the project and at the location that the environment names. Without a key the worker's
+ * own credentials are used; an API key needs no project.
+ */
+export function vertex(id: string, options: ModelOptions = {}): ModelConfig {
+  const project = process.env["GOOGLE_CLOUD_PROJECT"];
+  const location = process.env["GOOGLE_CLOUD_LOCATION"] || "global";
+  const baseUrl = options.baseUrl ?? vertexBaseUrl(project, location, options.apiKey !== undefined);
+  return ModelConfig.parse({
+    id,
+    api: "google_vertex",
+    provider: "vertex",
+    reasoning: true,
+    ...geminiLimits(id),
+    ...options,
+    baseUrl,
+  });
+}
+
+/** Where two or more regions serve together. */
+const MULTI_REGIONS = new Set(["us", "eu"]);
+
+function vertexBaseUrl(project: string | undefined, location: string, hasKey: boolean): string {
+  const root = (host: string) => withoutSlash(elsewhere("GOOGLE_VERTEX_BASE_URL", `https://${host}`));
+  if (!project && hasKey) return `${root("aiplatform.googleapis.com")}/v1`;
+  if (!project) {
+    throw new ModelNameError(
+      "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
+    );
+  }
+  return `${root(vertexHost(location))}/v1/projects/${project}/locations/${location}`;
+}
+
+function vertexHost(location: string): string {
+  if (location === "global") return "aiplatform.googleapis.com";
+  return MULTI_REGIONS.has(location)
+    ? `aiplatform.${location}.rep.googleapis.com`
+    : `${location}-aiplatform.googleapis.com`;
+}
+
 /** Any server that speaks chat completions: llama.cpp, Ollama, vLLM, LM Studio, … Without a key unless given one. */
 export function local(url: string, id: string, options: ModelOptions = {}): ModelConfig {
   return ModelConfig.parse({
@@ -137,6 +199,8 @@ const FACTORIES = {
     return azure(id, { ...options, ...(baseUrl !== undefined && { baseUrl }) });
   },
   openrouter,
+  google,
+  vertex,
   local: (rest: string, options: ModelOptions) => {
     const { id, url: said } = withAddress(rest);
     const url = options.baseUrl ?? said;
@@ -156,7 +220,7 @@ function withAddress(rest: string): { readonly id: string; readonly url: string 
 }
 
 /**
- * `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`, `openrouter/VENDOR/ID`,
+ * `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`, `openrouter/VENDOR/ID`, `google/ID`, `vertex/ID`,
  * `local/ID@http://HOST:PORT/v1`.
  */
 export function parseModel(name: string, options: ModelOptions = {}): ModelConfig {

@@ -3,7 +3,7 @@ import { redact } from "../core/redact.ts";
 import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "./json.ts";
 import type { Mask } from "./mask.ts";
 import { ProviderError, type ProviderFault } from "./provider-error.ts";
-import { headerOf, type ResponseHeaders, retryAfterMs } from "./retry-after.ts";
+import { headerOf, type ResponseHeaders, retryAfterMs, retryInfoMs } from "./retry-after.ts";
 
 /** Who is spoken to, and how its errors are read. */
 export type Vendor = {
@@ -25,9 +25,22 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   authentication_error: "auth",
   permission_error: "auth",
   invalid_api_key: "auth",
+  RESOURCE_EXHAUSTED: "rate-limited",
+  // Of Google's models: "The model is overloaded. Please try again later."
+  UNAVAILABLE: "rate-limited",
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
 };
 
-const SERVER_TYPES = new Set(["api_error", "server_error", "internal_server_error", "timeout_error"]);
+const SERVER_TYPES = new Set([
+  "api_error",
+  "server_error",
+  "internal_server_error",
+  "timeout_error",
+  "INTERNAL",
+  "UNKNOWN",
+  "DEADLINE_EXCEEDED",
+]);
 
 /** What is read of it; a body of a failure has no more, an event of a stream may. */
 const READ_CHARS = 64 * 1024;
@@ -68,8 +81,10 @@ function messageIn(error: JsonObject): string {
 }
 
 function typesIn(vendor: Vendor, error: JsonObject): readonly string[] {
-  const types = [textOf(error["type"]), textOf(error["code"])].filter((type) => type !== undefined);
-  return types.map((type) => quote(vendor, type));
+  // Google names the kind in `status`, and what lies behind it in a detail.
+  const reasons = listOf(error["details"]).map((detail) => textOf(objectOf(detail)?.["reason"]));
+  const types = [textOf(error["type"]), textOf(error["code"]), textOf(error["status"]), ...reasons];
+  return types.filter((type) => type !== undefined).map((type) => quote(vendor, type));
 }
 
 /** OVF-01: overflow, then 429, then 401 and 403, else api. Overload, by status or by type, is a rate limit. */
@@ -83,6 +98,8 @@ function faultOf(
   if (overflowed) return "overflow";
   if (status === 429 || status === 529) return "rate-limited";
   if (status === 401 || status === 403) return "auth";
+  // Gemini says 400 to a key that it does not know.
+  if (types.includes("API_KEY_INVALID")) return "auth";
   // The vendor's word counts where the status is of no help: in mid-stream, and for "overloaded" at any status.
   if (status === undefined || status >= 500) {
     const named = types.map((type) => FAULT_OF_TYPE[type]).find((fault) => fault !== undefined);
@@ -122,7 +139,12 @@ export function httpError(vendor: Vendor, failure: HttpFailure): ProviderError {
   return new ProviderError(
     faultOf(vendor, status, types, known),
     sentence(vendor, `answered ${status}`, said, types[0], requestId),
-    { status, requestId, vendorType: types[0], retryAfterMs: retryAfterMs(headers, failure.now) },
+    {
+      status,
+      requestId,
+      vendorType: types[0],
+      retryAfterMs: retryAfterMs(headers, failure.now) ?? retryInfoMs(error),
+    },
   );
 }
 
@@ -143,7 +165,7 @@ export function streamError(vendor: Vendor, data: unknown, requestId?: string): 
   return new ProviderError(
     faultOf(vendor, status, types, JSON.stringify(error)),
     sentence(vendor, "broke off its answer", messageIn(error), types[0], id),
-    { status, requestId: id, vendorType: types[0] },
+    { status, requestId: id, vendorType: types[0], retryAfterMs: retryInfoMs(error) },
   );
 }
 

@@ -152,7 +152,9 @@ export class Http {
       return httpError(vendor, { status, headers, body: text, bodyLost: lost, now: call.now() });
     }
     const json = parseJson(text);
-    if (objectOf(json)?.["error"] !== undefined) return streamError(vendor, json);
+    // Google sends its error as the only one of a list.
+    const first = Array.isArray(json) ? json[0] : json;
+    if (objectOf(first)?.["error"] !== undefined) return streamError(vendor, json);
     const contentType = headerOf(headers, "content-type") ?? "";
     const page = looksLikePage(contentType, text);
     const what = page ? "an HTML page" : `"${quote(vendor, contentType)}"`;

@@ -2,6 +2,8 @@ import type { Protocol } from "../schema/model.ts";
 import { AnthropicMessages } from "./anthropic-messages/provider.ts";
 import type { AdapterOptions } from "./ask.ts";
 import { AzureOpenAiResponses } from "./azure-openai-responses/provider.ts";
+import { GoogleGenerativeAi } from "./google-generative-ai/provider.ts";
+import { GoogleVertex } from "./google-vertex/provider.ts";
 import { Http } from "./http.ts";
 import { OpenAiCompletions } from "./openai-completions/provider.ts";
 import { OpenAiResponses } from "./openai-responses/provider.ts";
@@ -22,7 +24,9 @@ export class ProviderRegistry {
       .register(new AnthropicMessages(adapter))
       .register(new OpenAiCompletions(adapter))
       .register(new OpenAiResponses(adapter))
-      .register(new AzureOpenAiResponses(adapter));
+      .register(new AzureOpenAiResponses(adapter))
+      .register(new GoogleGenerativeAi(adapter))
+      .register(new GoogleVertex(adapter));
   }
 
   /** A later registration replaces an earlier one. */

@@ -382,6 +382,19 @@ describe("events from bytes", () => {
     );
   });
 
+  test("the last event needs no blank line when its data is whole; what was cut is dropped", () => {
+    const last = (text: string) => {
+      const reader = new EventReader();
+      expect(reader.read(Buffer.from(text))).toEqual([]);
+      return reader.end().map(({ event, data }) => [event, data]);
+    };
+    expect(last('event: e\ndata: {"a":1}')).toEqual([["e", '{"a":1}']]);
+    expect(last('data: {"a":1}\r\n')).toEqual([[undefined, '{"a":1}']]);
+    expect(last("data: [DONE]")).toEqual([[undefined, "[DONE]"]]);
+    for (const cut of ['data: {"a":1', "data: [DO", 'data: {"a":"\ud83c', "event: e", "data: 1", "dat", ""])
+      expect(last(cut)).toEqual([]);
+  });
+
   test("an event without an end is given up at the limit", () => {
     const reader = new EventReader(1000);
     expect(reader.read(Buffer.from(`data: ${"x".repeat(2000)}`))).toEqual([]);
@@ -501,15 +514,15 @@ describe("models by name", () => {
   test.each([
     [
       "antropic/x",
-      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, local.',
+      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
     ],
     [
       "claude-opus-5-5",
-      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, local.',
+      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
     ],
     [
       "toString/x",
-      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, local.',
+      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
     ],
     ["anthropic/", 'Model "anthropic/" names a provider but no model, as anthropic/ID does'],
     ["openai", 'Model "openai" names a provider but no model, as openai/ID does'],
@@ -578,6 +591,7 @@ test("half of a character never reaches the wire, and everything else does", () 
       },
     ),
   );
+  expect(toWireJson({ "\ud83c": "\\\ud83c\\ud83c" })).toBe('{"\ufffd":"\\\\\ufffd\\\\ud83c"}');
   expect(toWireJson("\\ud800")).toBe(JSON.stringify("\\ud800"));
 });
 
@@ -590,6 +604,7 @@ test("the registry: built-ins, replacing, asking", () => {
   const registry = ProviderRegistry.default();
   expect(registry.protocols()).toEqual([
     ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],
+    ...["google_generative_ai", "google_vertex"],
   ]);
   expect(registry.get("openai_responses")?.id).toBe("openai_responses");
   expect(registry.get("azure_openai_responses")?.id).toBe("azure_openai");

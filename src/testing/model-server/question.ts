@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
+import { messagesOfContents, type NamedInPath, systemOfContents } from "./gemini-contents.ts";
 import { messagesOfItems } from "./responses-items.ts";
 
-export type WireProtocol = "anthropic_messages" | "openai_completions" | "openai_responses";
+export type WireProtocol =
+  | "anthropic_messages"
+  | "openai_completions"
+  | "openai_responses"
+  | "google_generative_ai"
+  | "google_vertex";
 
 /** What a request asks, as far as a script needs to know it. */
 export type Question = {
@@ -35,31 +41,62 @@ export function readQuestion(
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
   bytes: number,
+  named?: NamedInPath,
 ): Question {
-  const messages = protocol === "openai_responses" ? messagesOfItems(body["input"]) : messagesOf(body);
-  const system =
-    protocol !== "openai_completions"
-      ? textOf(body[protocol === "anthropic_messages" ? "system" : "instructions"])
-      : messages
-          .filter(isInstruction)
-          .map((message) => textOf(message.content))
-          .join("\n");
+  const messages = messagesIn(protocol, body);
+  const system = systemOf(protocol, body, messages);
   const firstUserText = textOf(messages.find((message) => message.role === "user")?.content);
   const streamOptions = body["stream_options"] as { include_usage?: unknown } | null | undefined;
   return {
     protocol,
     conversation: headers["x-conversation"] ?? nameOf(system, firstUserText),
     turn: messages.filter((message) => message.role === "assistant").length,
-    model: String(body["model"] ?? ""),
+    model: named?.model ?? String(body["model"] ?? ""),
     system,
     firstUserText,
     lastText: textOf(messages.at(-1)?.content),
-    stream: body["stream"] === true,
+    stream: named?.stream ?? body["stream"] === true,
     includeUsage: streamOptions?.include_usage === true,
     bytes,
     body,
     headers,
   };
+}
+
+function messagesIn(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+): readonly WireMessage[] {
+  switch (protocol) {
+    case "openai_responses":
+      return messagesOfItems(body["input"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return messagesOfContents(body);
+    default:
+      return messagesOf(body);
+  }
+}
+
+function systemOf(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+  messages: readonly WireMessage[],
+): string {
+  switch (protocol) {
+    case "anthropic_messages":
+      return textOf(body["system"]);
+    case "openai_responses":
+      return textOf(body["instructions"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return textOf(systemOfContents(body));
+    default:
+      return messages
+        .filter(isInstruction)
+        .map((message) => textOf(message.content))
+        .join("\n");
+  }
 }
 
 export function messagesOf(body: Readonly<Record<string, unknown>>): readonly WireMessage[] {

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { anthropicWire } from "./anthropic-wire.ts";
 import type { Decision, Desk } from "./desk.ts";
 import type { Gates } from "./gates.ts";
+import { geminiRoad, type NamedInPath } from "./gemini-contents.ts";
+import { geminiWire } from "./gemini-wire.ts";
 import { type HttpResponse, httpFault, vendorError } from "./http-fault.ts";
 import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
 import { openaiWire } from "./openai-wire.ts";
@@ -20,7 +22,9 @@ type Room = {
   readonly counter: Counter;
 };
 
-const ROADS: Readonly<Record<string, { protocol: WireProtocol; wire: Wire }>> = {
+type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly named?: NamedInPath };
+
+const ROADS: Readonly<Record<string, Road>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
   "/v1/chat/completions": { protocol: "openai_completions", wire: openaiWire },
   "/v1/responses": { protocol: "openai_responses", wire: responsesWire },
@@ -32,7 +36,11 @@ const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
 /** One request of a client, from its first byte to the end of the answer. */
 export async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
   const path = (request.url ?? "/").split("?")[0]!;
-  const road = ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
+  const gemini = geminiRoad(path);
+  const road: Road | undefined =
+    gemini === undefined
+      ? ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path]
+      : { ...gemini, wire: geminiWire };
   if (road === undefined || request.method !== "POST") {
     request.resume();
     return respond(response, notFound(request.method, path));
@@ -47,7 +55,7 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     };
     return respond(response, vendorError(road.wire, answerId, error));
   }
-  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length);
+  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length, road.named);
   const record = room.ledger.open(question);
   const settle = settlement(response, record, room);
   const answer = await answerTo(question, road.wire, answerId, record, room);
@@ -140,7 +148,8 @@ function whole({ status, headers, body }: HttpResponse): Performance {
 
 function keyOf(question: Question): string | undefined {
   const { headers } = question;
-  return headers["x-api-key"] ?? headers["api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "");
+  const named = ["x-api-key", "api-key", "x-goog-api-key"].map((name) => headers[name]);
+  return named.find((key) => key !== undefined) ?? headers["authorization"]?.replace(/^Bearer /, "");
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -27,6 +27,9 @@ export type ModelServer = {
   readonly anthropicBaseUrl: string;
   /** Ends in `/v1`, as OpenAI's does. Of both of its protocols; Azure's ways to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
+  readonly googleBaseUrl: string;
+  /** With a project and a location. */
+  readonly vertexBaseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** Replaces the script and forgets which faults were used. */
   script(script: ModelScript): void;
@@ -85,6 +88,8 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url,
     anthropicBaseUrl: url,
     openaiBaseUrl: `${url}/v1`,
+    googleBaseUrl: url,
+    vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
     requests: ledger.requests,
     script: (next) => {
       desk = new Desk(ModelScript.parse(next), respond);
