@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { conversation } from "../../src/providers/conversation.ts";
-import { inputItems, RESPONSES_IDS } from "../../src/providers/responses/items.ts";
+import { idRuleOf, inputItems } from "../../src/providers/responses/items.ts";
 import { ResponsesAssembler } from "../../src/providers/responses/stream.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
 import { type context, faultOf, joined, play, sse } from "./play.ts";
@@ -450,7 +450,7 @@ describe("reasoning", () => {
       { type: "text", text: "hi" },
       { ...toolCall("a", {}), signature: '{"type":"function_call","namespace":"n"}' },
     ]);
-    const sent = inputItems(conversation([answer], "vendor", RESPONSES_IDS));
+    const sent = inputItems(conversation([answer], "vendor", idRuleOf("vendor")));
     expect(JSON.stringify(sent)).not.toMatch(/rs_1|msg_1|fc_a/);
   });
 });
@@ -588,7 +588,7 @@ describe("property: whatever a server sends", () => {
         const answer = await answered.catch(async () => await faultOf(answered).then(() => undefined));
         if (answer === undefined) return;
         AssistantMessage.parse(answer);
-        inputItems(conversation([answer], answer.provider, RESPONSES_IDS));
+        inputItems(conversation([answer], answer.provider, idRuleOf("vendor")));
       }),
       { numRuns: 700 },
     );
