@@ -13,6 +13,8 @@ const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi"
 
 /** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
 const KEEPERS = ["transcript", "stream"];
+/** Those that tools come from which no worker has itself. */
+const SOURCES = ["mcp", "openapi", "skills"];
 /** Keys and what they seal, without what Temporal's payloads need. */
 const KEYS = "^src/codec/(encryption|key-error|key-references|key-ring)\\.ts$";
 
@@ -63,6 +65,7 @@ module.exports = {
         runtime: [
           ...rooms("schema", "core"),
           ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
+          ...(SOURCES.includes(name) ? ["^src/tools/(outside|process)/"] : []),
           "^src/tools/tool\\.ts$",
           KILL_POINT,
           PACKAGES,
@@ -77,6 +80,12 @@ module.exports = {
       severity: "error",
       from: { path: "^src/providers/([^/]+)/" },
       to: { path: "^src/providers/[a-z]+-[a-z-]+/", pathNot: "^src/providers/$1/" },
+    },
+    {
+      name: "one-folder-speaks-to-the-mcp-library",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/mcp/sdk/" },
+      to: { path: "^node_modules/@modelcontextprotocol/" },
     },
     ...only("postgres-stands-below-its-adapters", room("postgres"), {
       runtime: [PACKAGES],
@@ -123,6 +132,8 @@ module.exports = {
     ...only("cli-uses-client", room("cli"), {
       runtime: [
         ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
+        // `holdfast mcp` looks at a server as a worker would, without a worker.
+        room("mcp"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,

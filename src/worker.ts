@@ -164,7 +164,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
     identity: self.id,
   };
-  const sources = new ToolSources(sourcesOf(options));
+  const sources = new ToolSources(sourcesOf(options, { secrets: options.secrets ?? environment, log }));
   const watch =
     options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
   const drainMs = options.drainMs ?? drainMsFrom(process.env) ?? DRAIN_MS;

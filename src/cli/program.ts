@@ -19,6 +19,7 @@ import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { sendCommand } from "./commands/message.ts";
 import { rekeyCommand } from "./commands/rekey.ts";
 import { keepCommand, retentionCommand } from "./commands/retention.ts";
@@ -77,6 +78,7 @@ const COMMANDS = [
   retentionCommand,
   jobCommand,
   scheduleCommand,
+  mcpCommand,
   workerCommand,
   serveCommand,
   doctorCommand,

@@ -37,6 +37,7 @@ export const TAKES_EFFECT = {
   transformContext: TURN,
   convertToLlm: TURN,
   output: CACHED,
+  mcp: CACHED,
   subAgents: CACHED,
   delegation: TURN,
   toolStrategy: TURN,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
 import { Hooks } from "./hooks.ts";
+import { McpServer } from "./mcp.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { OutputFormat } from "./output.ts";
 import { PinnedOutside } from "./outside.ts";
@@ -195,6 +196,14 @@ export const AgentDefinition = z.strictObject({
   cache: CacheConfig.default(() => CacheConfig.parse({})),
   steeringMode: QueueMode.default("one-at-a-time"),
   followUpMode: QueueMode.default("one-at-a-time"),
+  /** Servers of the Model Context Protocol that it has tools of; see docs/mcp.md. Each name once. */
+  mcp: z
+    .array(McpServer)
+    .max(32)
+    .refine((servers) => new Set(servers.map(({ name }) => name)).size === servers.length, {
+      error: "two servers have the same name",
+    })
+    .optional(),
   /** What its sources outside offered when the loop was opened. Written then, whatever an author says. */
   pinned: PinnedOutside.optional(),
 });
