@@ -140,8 +140,8 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-1
 
   test.each(responseStreams)("$file ($host): cut anywhere before its end it is broken", async ({ bytes }) => {
     const { message } = play(assemble, [bytes]);
-    const end = bytes.indexOf(Buffer.from("response.completed"));
-    const whole = bytes.indexOf(Buffer.from("\n\n"), end);
+    // Where the data of the last event is whole; Bedrock puts the event's name behind it.
+    const whole = bytes.indexOf("\n", bytes.indexOf('"response.completed"'));
     let at = 0;
     const places = randomSlices(bytes, 5, bytes.length / 8).map((slice) => {
       at += slice.length;
