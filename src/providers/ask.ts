@@ -9,13 +9,15 @@ import { toWireJson } from "./json.ts";
 import { maskFor } from "./mask.ts";
 import type { ModelRequest, StreamOptions } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
-import { EventReader, MAX_EVENT_CHARS } from "./sse.ts";
+import { EventReader, MAX_EVENT_CHARS, type ServerEvent } from "./sse.ts";
 
 /** What an adapter is made of, beside its own translation. */
 export type AdapterOptions = {
   readonly http: Http;
   /** Ask again after a server error, as after a network error (GAP-14). Off: a vendor may bill what it broke off. */
   readonly retryServerErrors?: boolean;
+  /** How often an answer that its vendor has paused is asked to go on; a few times unless said. */
+  readonly maxContinuations?: number;
 };
 
 export type Question = {
@@ -60,17 +62,21 @@ async function answer(
 ): Promise<AssistantMessage> {
   const reader = new EventReader();
   const ended = () => assembler.state === "ended";
+  const take = (events: readonly ServerEvent[]) => {
+    for (const event of events) {
+      for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
+    }
+  };
   try {
     for await (const bytes of stream.bytes) {
       at("stream:bytes");
       if (ended()) continue;
-      for (const event of reader.read(bytes)) {
-        for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
-      }
+      take(reader.read(bytes));
       if (reader.overrun)
         throw tooLarge(vendor, "one event of its answer had more characters", MAX_EVENT_CHARS);
       if (ended()) stream.drain();
     }
+    if (!ended()) take(reader.end());
   } catch (error) {
     // Whatever becomes of the connection afterwards, an answer that is all here is an answer.
     const late =

@@ -21,6 +21,7 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   overloaded_error: "rate-limited",
   rate_limit_error: "rate-limited",
   rate_limit_exceeded: "rate-limited",
+  too_many_requests: "rate-limited",
   authentication_error: "auth",
   permission_error: "auth",
   invalid_api_key: "auth",

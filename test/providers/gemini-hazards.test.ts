@@ -90,9 +90,7 @@ describe("a stream that is odd but whole", () => {
           ],
         },
         {
-          candidates: [
-            { content: { parts: [null, 7, "x", {}, { thought: true }, { text: 4 }] } },
-          ],
+          candidates: [{ content: { parts: [null, 7, "x", {}, { thought: true }, { text: 4 }] } }],
         },
         { candidates: [{ content: null }, "x"], usageMetadata: "y", responseId: 4 },
         ...EVENTS,

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { messagesOfContents, type NamedInPath, systemOfContents } from "./gemini-contents.ts";
+import { messagesOfItems } from "./responses-items.ts";
 
 export type WireProtocol =
   | "anthropic_messages"
   | "openai_completions"
+  | "openai_responses"
   | "google_generative_ai"
   | "google_vertex";
 
@@ -41,7 +43,7 @@ export function readQuestion(
   bytes: number,
   named?: NamedInPath,
 ): Question {
-  const messages = named === undefined ? messagesOf(body) : messagesOfContents(body);
+  const messages = messagesIn(protocol, body);
   const system = systemOf(protocol, body, messages);
   const firstUserText = textOf(messages.find((message) => message.role === "user")?.content);
   const streamOptions = body["stream_options"] as { include_usage?: unknown } | null | undefined;
@@ -61,6 +63,18 @@ export function readQuestion(
   };
 }
 
+function messagesIn(protocol: WireProtocol, body: Readonly<Record<string, unknown>>): readonly WireMessage[] {
+  switch (protocol) {
+    case "openai_responses":
+      return messagesOfItems(body["input"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return messagesOfContents(body);
+    default:
+      return messagesOf(body);
+  }
+}
+
 function systemOf(
   protocol: WireProtocol,
   body: Readonly<Record<string, unknown>>,
@@ -69,6 +83,8 @@ function systemOf(
   switch (protocol) {
     case "anthropic_messages":
       return textOf(body["system"]);
+    case "openai_responses":
+      return textOf(body["instructions"]);
     case "google_generative_ai":
     case "google_vertex":
       return textOf(systemOfContents(body));

@@ -11,6 +11,7 @@ import { planOf, type Step } from "./plan.ts";
 import { play, type Stage } from "./play.ts";
 import { type Question, readQuestion, type WireProtocol } from "./question.ts";
 import { readBody } from "./read-body.ts";
+import { responsesWire } from "./responses-wire.ts";
 import type { AnswerIds, Wire } from "./wire.ts";
 
 export type Counter = { answers: number; stopping: boolean };
@@ -26,13 +27,20 @@ type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly nam
 const ROADS: Readonly<Record<string, Road>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
   "/v1/chat/completions": { protocol: "openai_completions", wire: openaiWire },
+  "/v1/responses": { protocol: "openai_responses", wire: responsesWire },
 };
+
+/** Azure's ways to the same: of today, dated, and of a deployment. */
+const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
 
 /** One request of a client, from its first byte to the end of the answer. */
 export async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
   const path = (request.url ?? "/").split("?")[0]!;
   const gemini = geminiRoad(path);
-  const road: Road | undefined = gemini === undefined ? ROADS[path] : { ...gemini, wire: geminiWire };
+  const road: Road | undefined =
+    gemini === undefined
+      ? ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path]
+      : { ...gemini, wire: geminiWire };
   if (road === undefined || request.method !== "POST") {
     request.resume();
     return respond(response, notFound(request.method, path));
@@ -140,9 +148,8 @@ function whole({ status, headers, body }: HttpResponse): Performance {
 
 function keyOf(question: Question): string | undefined {
   const { headers } = question;
-  return (
-    headers["x-api-key"] ?? headers["x-goog-api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "")
-  );
+  const key = headers["x-api-key"] ?? headers["api-key"] ?? headers["x-goog-api-key"];
+  return key ?? headers["authorization"]?.replace(/^Bearer /, "");
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

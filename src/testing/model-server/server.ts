@@ -25,7 +25,7 @@ export type ModelServer = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly anthropicBaseUrl: string;
-  /** Ends in `/v1`, as OpenAI's does. */
+  /** Ends in `/v1`, as OpenAI's does. Of both of its protocols; Azure's ways to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
   readonly googleBaseUrl: string;
   /** With a project and a location. */
