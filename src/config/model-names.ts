@@ -117,6 +117,26 @@ export function openrouter(id: string, options: ModelOptions = {}): ModelConfig 
   });
 }
 
+/**
+ * Amazon Bedrock, in the region that is named here. With the bearer key or the credentials that are named here, else with
+ * those of the machine that the worker runs on.
+ */
+export function bedrock(id: string, options: ModelOptions = {}): ModelConfig {
+  const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  const key = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_CREDENTIALS"].find((name) => process.env[name]);
+  return ModelConfig.parse({
+    id,
+    api: "bedrock_converse_stream",
+    provider: "bedrock",
+    baseUrl: elsewhere("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", `https://bedrock-runtime.${region}.${domain}`),
+    ...(key !== undefined && { apiKey: fromEnvironment(key) }),
+    reasoning: /claude-(?:3-7|(?:opus|sonnet|haiku|fable|mythos)-)|amazon\.nova-2-|openai\./.test(id),
+    contextWindow: 200_000,
+    ...options,
+  });
+}
+
 export function google(id: string, options: ModelOptions = {}): ModelConfig {
   return ModelConfig.parse({
     id,
@@ -178,6 +198,7 @@ const FACTORIES = {
   openrouter,
   google,
   vertex,
+  bedrock,
   local: (rest: string, options: ModelOptions) => {
     const { id, url: said } = withAddress(rest);
     const url = options.baseUrl ?? said;
@@ -197,8 +218,8 @@ function withAddress(rest: string): { readonly id: string; readonly url: string 
 }
 
 /**
- * `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`, `openrouter/VENDOR/ID`,
- * `google/ID`, `vertex/ID`, `local/ID@http://HOST:PORT/v1`.
+ * `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`, `openrouter/VENDOR/ID`, `google/ID`, `vertex/ID`,
+ * `bedrock/ID`, `local/ID@http://HOST:PORT/v1`.
  */
 export function parseModel(name: string, options: ModelOptions = {}): ModelConfig {
   const slash = name.indexOf("/");

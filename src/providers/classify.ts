@@ -11,6 +11,8 @@ export type Vendor = {
   readonly mask: Mask;
   /** Server errors count as `network`, so that they are asked again (GAP-14). Off unless asked for. */
   readonly retryServerErrors: boolean;
+  /** Its own words for an input that does not fit, beside those that all share. */
+  readonly overflow?: RegExp | undefined;
 };
 
 /** Longest piece of a vendor's message in ours, in characters: room for its sentence, not for its HTML. */
@@ -25,6 +27,11 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   authentication_error: "auth",
   permission_error: "auth",
   invalid_api_key: "auth",
+  // Amazon's, as an HTTP header and as a frame spell them.
+  ThrottlingException: "rate-limited",
+  throttlingException: "rate-limited",
+  ServiceUnavailableException: "rate-limited",
+  serviceUnavailableException: "rate-limited",
   RESOURCE_EXHAUSTED: "rate-limited",
   // Of Google's models: "The model is overloaded. Please try again later."
   UNAVAILABLE: "rate-limited",
@@ -87,6 +94,12 @@ function typesIn(vendor: Vendor, error: JsonObject): readonly string[] {
   return types.filter((type) => type !== undefined).map((type) => quote(vendor, type));
 }
 
+/** Amazon puts the type beside the body: `ValidationException:http://internal.amazon.com/…`. */
+function headerTypes(vendor: Vendor, headers: ResponseHeaders): readonly string[] {
+  const type = textOf(headerOf(headers, "x-amzn-errortype")?.split(":")[0]);
+  return type === undefined ? [] : [quote(vendor, type)];
+}
+
 /** OVF-01: overflow, then 429, then 401 and 403, else api. Overload, by status or by type, is a rate limit. */
 function faultOf(
   vendor: Vendor,
@@ -95,7 +108,7 @@ function faultOf(
   text: string,
 ): ProviderFault {
   const overflowed = status === undefined ? isOverflowText(text) : isOverflow(status, text);
-  if (overflowed) return "overflow";
+  if (overflowed || vendor.overflow?.test(text) === true) return "overflow";
   if (status === 429 || status === 529) return "rate-limited";
   if (status === 401 || status === 403) return "auth";
   // Gemini says 400 to a key that it does not know.
@@ -129,12 +142,12 @@ export type HttpFailure = {
 export function httpError(vendor: Vendor, failure: HttpFailure): ProviderError {
   const { status, headers, body } = failure;
   const error = errorIn(parseJson(body));
-  const types = error === undefined ? [] : typesIn(vendor, error);
+  const types = [...headerTypes(vendor, headers), ...(error === undefined ? [] : typesIn(vendor, error))];
   const contentType = headerOf(headers, "content-type") ?? "";
   const plain = looksLikePage(contentType, body) ? `an HTML page: ${textOfPage(body)}` : body;
   const said = error === undefined ? (body.trim() === "" ? "nothing" : plain) : messageIn(error);
-  const given = headerOf(headers, "request-id") ?? headerOf(headers, "x-request-id");
-  const requestId = requestIdOf(vendor, given ?? objectOf(parseJson(body))?.["request_id"]);
+  const requestId =
+    requestIdIn(vendor, headers) ?? requestIdOf(vendor, objectOf(parseJson(body))?.["request_id"]);
   const known = failure.bodyLost && body.trim() === "" ? "unreadable" : body;
   return new ProviderError(
     faultOf(vendor, status, types, known),
@@ -145,6 +158,15 @@ export function httpError(vendor: Vendor, failure: HttpFailure): ProviderError {
       vendorType: types[0],
       retryAfterMs: retryAfterMs(headers, failure.now) ?? retryInfoMs(error),
     },
+  );
+}
+
+const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-amzn-requestid"];
+
+export function requestIdIn(vendor: Vendor, headers: ResponseHeaders): string | undefined {
+  return requestIdOf(
+    vendor,
+    REQUEST_ID_HEADERS.map((name) => headerOf(headers, name)).find((id) => id !== undefined),
   );
 }
 

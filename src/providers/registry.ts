@@ -2,6 +2,7 @@ import type { Protocol } from "../schema/model.ts";
 import { AnthropicMessages } from "./anthropic-messages/provider.ts";
 import type { AdapterOptions } from "./ask.ts";
 import { AzureOpenAiResponses } from "./azure-openai-responses/provider.ts";
+import { BedrockConverse } from "./bedrock-converse/provider.ts";
 import { GoogleGenerativeAi } from "./google-generative-ai/provider.ts";
 import { GoogleVertex } from "./google-vertex/provider.ts";
 import { Http } from "./http.ts";
@@ -26,7 +27,8 @@ export class ProviderRegistry {
       .register(new OpenAiResponses(adapter))
       .register(new AzureOpenAiResponses(adapter))
       .register(new GoogleGenerativeAi(adapter))
-      .register(new GoogleVertex(adapter));
+      .register(new GoogleVertex(adapter))
+      .register(new BedrockConverse(adapter));
   }
 
   /** A later registration replaces an earlier one. */

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import {
   anthropic,
   azure,
+  bedrock,
   local,
   ModelNameError,
   openai,
@@ -486,6 +487,10 @@ describe("models by name", () => {
     expect(parseModel("local/org/m@q4@http://127.0.0.1:8080/v1/")).toEqual(
       local("http://127.0.0.1:8080/v1", "org/m@q4"),
     );
+    expect(parseModel("bedrock/us.amazon.nova-pro-v1:0")).toEqual(bedrock("us.amazon.nova-pro-v1:0"));
+    expect(parseModel("bedrock/arn:aws:bedrock:eu-west-1:1:inference-profile/a").id).toBe(
+      "arn:aws:bedrock:eu-west-1:1:inference-profile/a",
+    );
     expect(parseModel("local/m", { baseUrl: "http://127.0.0.1:1/v1" }).baseUrl).toBe("http://127.0.0.1:1/v1");
     expect(parseModel("anthropic/x", { baseUrl: "http://127.0.0.1:1", contextWindow: 9 })).toMatchObject({
       baseUrl: "http://127.0.0.1:1",
@@ -514,15 +519,15 @@ describe("models by name", () => {
   test.each([
     [
       "antropic/x",
-      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
+      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     [
       "claude-opus-5-5",
-      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
+      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     [
       "toString/x",
-      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, local.',
+      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     ["anthropic/", 'Model "anthropic/" names a provider but no model, as anthropic/ID does'],
     ["openai", 'Model "openai" names a provider but no model, as openai/ID does'],
@@ -600,18 +605,31 @@ test("secrets are blanked as wholes and as words, short words are left", () => {
   expect(mask("key sk-abcdef, tok-123456, a b, Bearer x")).toBe("key ***, ***, a b, Bearer x");
 });
 
+test("of Amazon's credentials in one key the secret parts are blanked alone too, other keys stay whole [X-26]", () => {
+  const mask = maskFor([
+    "AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==\n",
+    "postgres://reader:pass-word@host",
+  ]);
+  expect(mask("wJalr/XUtn+FEMI session/token== AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==")).toBe(
+    "*** *** ***",
+  );
+  expect(mask("postgres pass-word")).toBe("postgres pass-word");
+});
+
 test("the registry: built-ins, replacing, asking", () => {
   const registry = ProviderRegistry.default();
   expect(registry.protocols()).toEqual([
     ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],
-    ...["google_generative_ai", "google_vertex"],
+    ...["google_generative_ai", "google_vertex", "bedrock_converse_stream"],
   ]);
   expect(registry.get("openai_responses")?.id).toBe("openai_responses");
   expect(registry.get("azure_openai_responses")?.id).toBe("azure_openai");
   expect(registry.get("anthropic_messages")?.id).toBe("anthropic");
   expect(registry.get("openai_completions")?.id).toBe("openai");
-  expect(registry.has("bedrock_converse_stream")).toBe(false);
-  expect(registry.get("bedrock_converse_stream")).toBeUndefined();
+  expect(registry.get("bedrock_converse_stream")?.id).toBe("bedrock");
+  const empty = new ProviderRegistry();
+  expect(empty.has("bedrock_converse_stream")).toBe(false);
+  expect(empty.get("bedrock_converse_stream")).toBeUndefined();
   const mine = { id: "mine", protocol: "anthropic_messages" } as Provider;
   expect(new ProviderRegistry().register(mine).get("anthropic_messages")).toBe(mine);
   expect(registry.register(mine).get("anthropic_messages")).toBe(mine);

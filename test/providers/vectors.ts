@@ -33,3 +33,5 @@ export const responseStreams = vectors((v) => v.kind === "sse" && v.uri.endsWith
 /** Of Google, with and without its cloud. */
 export const geminiStreams = vectors((v) => v.kind === "sse" && v.uri.includes(":streamGenerateContent"));
 export const errorReplies = vectors((v) => v.kind === "json" && v.status >= 400);
+export const bedrockStreams = vectors((v) => v.kind === "awsstream");
+export const bedrockErrors = errorReplies.filter(({ host }) => host.startsWith("bedrock-runtime."));

@@ -1,10 +1,10 @@
 import type { AssistantMessage } from "../../schema/message.ts";
+import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
 import { type JsonObject, listOf, objectOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
-import type { ServerEvent } from "../sse.ts";
 import { settledReason } from "../stop-reason.ts";
 import { type Finish, stopReasonOf } from "./finish.ts";
 import { Parts } from "./parts.ts";

@@ -1,10 +1,10 @@
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
+import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, quote } from "../classify.ts";
 import { countOf, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
-import type { ServerEvent } from "../sse.ts";
 import { settledReason } from "../stop-reason.ts";
 import { Answer } from "./answer.ts";
 import { eventError, responseError } from "./failure.ts";

@@ -49,7 +49,7 @@ export const OPENAI_ERRORS: Record<VendorError, WireError> = {
 
 type Delta = Readonly<Record<string, unknown>>;
 
-export const openaiWire: Wire = {
+export const openaiWire: Wire<string> = {
   frames(reply, question, ids) {
     const head = { ...identity(question, ids, "chat.completion.chunk") };
     const noUsage = question.includeUsage ? { usage: null } : {};

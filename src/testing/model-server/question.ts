@@ -7,7 +7,8 @@ export type WireProtocol =
   | "openai_completions"
   | "openai_responses"
   | "google_generative_ai"
-  | "google_vertex";
+  | "google_vertex"
+  | "bedrock_converse_stream";
 
 /** What a request asks, as far as a script needs to know it. */
 export type Question = {
@@ -28,6 +29,8 @@ export type Question = {
   readonly bytes: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of the address, as it came. */
+  readonly path: string;
 };
 
 export type WireMessage = {
@@ -42,6 +45,7 @@ export function readQuestion(
   headers: Readonly<Record<string, string>>,
   bytes: number,
   named?: NamedInPath,
+  path = "",
 ): Question {
   const messages = messagesIn(protocol, body);
   const system = systemOf(protocol, body, messages);
@@ -60,6 +64,7 @@ export function readQuestion(
     bytes,
     body,
     headers,
+    path,
   };
 }
 
@@ -82,6 +87,7 @@ function systemOf(
 ): string {
   switch (protocol) {
     case "anthropic_messages":
+    case "bedrock_converse_stream":
       return textOf(body["system"]);
     case "openai_responses":
       return textOf(body["instructions"]);
@@ -105,13 +111,19 @@ function isInstruction(message: WireMessage): boolean {
   return message.role === "system" || message.role === "developer";
 }
 
-/** Text of a content field of either vendor: a string, or blocks (also those inside of a tool result). */
+type Block = {
+  readonly text?: unknown;
+  readonly content?: unknown;
+  readonly toolResult?: { readonly content?: unknown };
+};
+
+/** Text of a content field of any vendor: a string, or blocks (also those inside of a tool result). */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .map((block: { text?: unknown; content?: unknown } | null) =>
-      typeof block?.text === "string" ? block.text : textOf(block?.content),
+    .map((block: Block | null) =>
+      typeof block?.text === "string" ? block.text : textOf(block?.content ?? block?.toolResult?.content),
     )
     .filter((text) => text !== "")
     .join("\n");

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { anthropicWire } from "./anthropic-wire.ts";
+import { bedrockWire, namedInConverse } from "./bedrock-wire.ts";
 import type { Decision, Desk } from "./desk.ts";
 import type { Gates } from "./gates.ts";
 import { geminiRoad, type NamedInPath } from "./gemini-contents.ts";
@@ -33,14 +34,19 @@ const ROADS: Readonly<Record<string, Road>> = {
 /** Azure's ways to the same: of today, dated, and of a deployment. */
 const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
 
+/** Where an address leads; some name the model themselves. */
+function roadOf(path: string): Road | undefined {
+  const gemini = geminiRoad(path);
+  if (gemini !== undefined) return { ...gemini, wire: geminiWire };
+  const named = namedInConverse(path);
+  if (named !== undefined) return { protocol: "bedrock_converse_stream", wire: bedrockWire, named };
+  return ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
+}
+
 /** One request of a client, from its first byte to the end of the answer. */
 export async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
   const path = (request.url ?? "/").split("?")[0]!;
-  const gemini = geminiRoad(path);
-  const road: Road | undefined =
-    gemini === undefined
-      ? ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path]
-      : { ...gemini, wire: geminiWire };
+  const road = roadOf(path);
   if (road === undefined || request.method !== "POST") {
     request.resume();
     return respond(response, notFound(request.method, path));
@@ -55,7 +61,8 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     };
     return respond(response, vendorError(road.wire, answerId, error));
   }
-  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length, road.named);
+  const sent = headersOf(request);
+  const question = readQuestion(road.protocol, body, sent, bytes.length, road.named, path);
   const record = room.ledger.open(question);
   const settle = settlement(response, record, room);
   const answer = await answerTo(question, road.wire, answerId, record, room);
@@ -98,7 +105,7 @@ async function answerTo(
   { desk, ledger }: Room,
 ): Promise<Performance> {
   const { script } = desk;
-  if (script.apiKey !== undefined && keyOf(question) !== script.apiKey) {
+  if (script.apiKey !== undefined && !proves(wire, question, script.apiKey)) {
     ledger.change(record, { fault: "unauthorized" });
     return whole(vendorError(wire, answerId, wire.error("auth", question)));
   }
@@ -132,7 +139,8 @@ function performed(
   };
   const frames = question.stream ? wire.frames(reply, question, ids) : [wire.body(reply, question, ids)];
   const failing = decision.type === "reply" ? undefined : { fault: decision.fault, wire, answerId };
-  const type = question.stream ? "text/event-stream; charset=utf-8" : "application/json";
+  const streamed = wire.contentType ?? "text/event-stream; charset=utf-8";
+  const type = question.stream ? streamed : "application/json";
   return {
     outcome: failing === undefined ? "answered" : "faulted",
     status: 200,
@@ -146,10 +154,14 @@ function whole({ status, headers, body }: HttpResponse): Performance {
   return { outcome: "faulted", status, head: headers, steps };
 }
 
+function proves(wire: Wire, question: Question, key: string): boolean {
+  return wire.proves?.(question, key) ?? keyOf(question) === key;
+}
+
 function keyOf(question: Question): string | undefined {
   const { headers } = question;
-  const key = headers["x-api-key"] ?? headers["api-key"] ?? headers["x-goog-api-key"];
-  return key ?? headers["authorization"]?.replace(/^Bearer /, "");
+  const named = ["x-api-key", "api-key", "x-goog-api-key"].map((name) => headers[name]);
+  return named.find((key) => key !== undefined) ?? headers["authorization"]?.replace(/^Bearer /, "");
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

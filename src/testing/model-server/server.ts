@@ -27,6 +27,7 @@ export type ModelServer = {
   readonly anthropicBaseUrl: string;
   /** Ends in `/v1`, as OpenAI's does. Of both of its protocols; Azure's ways to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
+  readonly bedrockBaseUrl: string;
   readonly googleBaseUrl: string;
   /** With a project and a location. */
   readonly vertexBaseUrl: string;
@@ -88,6 +89,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url,
     anthropicBaseUrl: url,
     openaiBaseUrl: `${url}/v1`,
+    bedrockBaseUrl: url,
     googleBaseUrl: url,
     vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
     requests: ledger.requests,
