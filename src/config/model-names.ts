@@ -1,5 +1,6 @@
 import { nearestName } from "../core/nearest-name.ts";
 import { ModelConfig } from "../schema/model.ts";
+import { geminiLimits, vertexPlace } from "./google-place.ts";
 
 /** What may differ from a factory's choice. Everything else comes from the vendor. */
 export type ModelOptions = Partial<
@@ -136,12 +137,6 @@ export function bedrock(id: string, options: ModelOptions = {}): ModelConfig {
   });
 }
 
-/** From 2.5 on; older models say 8,192, as a model of which nothing is said. */
-function geminiLimits(id: string): { readonly contextWindow: number; readonly maxTokens?: number } {
-  const recent = /^gemini-(?:2\.5|[3-9]|\d{2}|[a-z])/.test(id);
-  return { contextWindow: 1_000_000, ...(recent && { maxTokens: 65_536 }) };
-}
-
 export function google(id: string, options: ModelOptions = {}): ModelConfig {
   return ModelConfig.parse({
     id,
@@ -162,9 +157,12 @@ export function google(id: string, options: ModelOptions = {}): ModelConfig {
  * own credentials are used; an API key needs no project.
  */
 export function vertex(id: string, options: ModelOptions = {}): ModelConfig {
-  const project = process.env["GOOGLE_CLOUD_PROJECT"];
-  const location = process.env["GOOGLE_CLOUD_LOCATION"] || "global";
-  const baseUrl = options.baseUrl ?? vertexBaseUrl(project, location, options.apiKey !== undefined);
+  const baseUrl = options.baseUrl ?? vertexPlace(process.env, options.apiKey !== undefined);
+  if (baseUrl === undefined) {
+    throw new ModelNameError(
+      "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
+    );
+  }
   return ModelConfig.parse({
     id,
     api: "google_vertex",
@@ -172,29 +170,8 @@ export function vertex(id: string, options: ModelOptions = {}): ModelConfig {
     reasoning: true,
     ...geminiLimits(id),
     ...options,
-    baseUrl,
+    baseUrl: withoutSlash(baseUrl),
   });
-}
-
-/** Where two or more regions serve together. */
-const MULTI_REGIONS = new Set(["us", "eu"]);
-
-function vertexBaseUrl(project: string | undefined, location: string, hasKey: boolean): string {
-  const root = (host: string) => withoutSlash(elsewhere("GOOGLE_VERTEX_BASE_URL", `https://${host}`));
-  if (!project && hasKey) return `${root("aiplatform.googleapis.com")}/v1`;
-  if (!project) {
-    throw new ModelNameError(
-      "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
-    );
-  }
-  return `${root(vertexHost(location))}/v1/projects/${project}/locations/${location}`;
-}
-
-function vertexHost(location: string): string {
-  if (location === "global") return "aiplatform.googleapis.com";
-  return MULTI_REGIONS.has(location)
-    ? `aiplatform.${location}.rep.googleapis.com`
-    : `${location}-aiplatform.googleapis.com`;
 }
 
 /** Any server that speaks chat completions: llama.cpp, Ollama, vLLM, LM Studio, … Without a key unless given one. */

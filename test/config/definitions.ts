@@ -64,6 +64,7 @@ const model = object({
   baseUrl: fc.webUrl().map((url) => url.replace(/\/+$/, "")),
   apiKey: maybe(variable),
   reasoning: maybe(fc.boolean()),
+  thinkingStyle: maybe(fc.constantFrom("budget", "adaptive", "level")),
   serviceTier: maybe(text.filter((tier) => tier !== "")),
   apiVersion: maybe(text.filter((version) => version !== "")),
   contextWindow: whole,
