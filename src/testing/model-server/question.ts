@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { CachedPrompt } from "./prompt-cache.ts";
 
 export type WireProtocol = "anthropic_messages" | "openai_completions";
 
@@ -21,6 +22,8 @@ export type Question = {
   readonly bytes: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** What the vendor's cache holds of it, where the script asks for a cache. */
+  readonly cached?: CachedPrompt | undefined;
 };
 
 export type WireMessage = {

@@ -7,6 +7,7 @@ import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
 import { openaiWire } from "./openai-wire.ts";
 import { planOf, type Step } from "./plan.ts";
 import { play, type Stage } from "./play.ts";
+import type { PromptCache } from "./prompt-cache.ts";
 import { type Question, readQuestion, type WireProtocol } from "./question.ts";
 import { readBody } from "./read-body.ts";
 import type { AnswerIds, Wire } from "./wire.ts";
@@ -17,6 +18,7 @@ type Room = {
   readonly gates: Gates;
   readonly ledger: Ledger;
   readonly counter: Counter;
+  readonly promptCache: PromptCache;
 };
 
 const ROADS: Readonly<Record<string, { protocol: WireProtocol; wire: Wire }>> = {
@@ -45,7 +47,7 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
   const question = readQuestion(road.protocol, body, headersOf(request), bytes.length);
   const record = room.ledger.open(question);
   const settle = settlement(response, record, room);
-  const answer = await answerTo(question, road.wire, answerId, record, room);
+  const answer = await answerTo(withCache(question, road.wire, room), road.wire, answerId, record, room);
   settle.planned = answer.outcome;
   await play(response, answer.steps, {
     gates: room.gates,
@@ -55,6 +57,11 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     onCut: () => room.ledger.close(record, "faulted"),
     onHold: (heldAt) => room.ledger.change(record, { heldAt }),
   } satisfies Stage);
+}
+
+function withCache(question: Question, wire: Wire, { desk, promptCache }: Room): Question {
+  if (desk.script.promptCache !== true || wire.prompt === undefined) return question;
+  return { ...question, cached: promptCache.take(wire.prompt(question)) };
 }
 
 /** Makes the ids of one server's answers differ from those of another's. */
