@@ -20,6 +20,7 @@ export type Block = {
   data: JsonObject;
   /** Something came for it that nobody here understands: what is known of it would be half of it. */
   lost: boolean;
+  ended: boolean;
 };
 
 const EMPTY = {
@@ -32,6 +33,7 @@ const EMPTY = {
   input: {},
   data: {},
   lost: false,
+  ended: false,
 };
 
 /** A block from what its start says of it. Kinds that are not ours to act on are kept as they are. */
@@ -110,6 +112,10 @@ export function vendorData({ data, text, lost }: Block): JsonObject | undefined 
   if (text === "") return data;
   const input = objectOf(parseJson(text));
   return input === undefined ? undefined : { ...data, input };
+}
+
+export function isEmpty({ type, text, signature }: Block): boolean {
+  return (type === "text" || type === "thinking") && text === "" && signature === "";
 }
 
 export function contentOf(block: Block): Content {
