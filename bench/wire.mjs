@@ -83,7 +83,9 @@ function read(protocol, vendor, slices) {
   const bytes = (async function* () {
     yield* slices;
   })();
-  const http = { open: async () => ({ requestId: undefined, bytes, drain() {} }) };
+  const http = {
+    open: async () => ({ requestId: undefined, contentType: "text/event-stream", bytes, drain() {} }),
+  };
   const model = {
     id: "m",
     api: protocol,

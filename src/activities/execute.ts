@@ -1,6 +1,8 @@
 import { CancelledFailure } from "@temporalio/activity";
+import { shownBriefly } from "../core/redact.ts";
 import { at } from "../kill-point.ts";
 import type { Logger } from "../observability/log.ts";
+import type { Mask } from "../providers/mask.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 import { type CallMemo, type Tool, ToolError } from "../tools/tool.ts";
@@ -22,7 +24,12 @@ export type ExecutionContext = {
   readonly claim: Transcript | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** What is logged of a tool's words passes through it. */
+  readonly mask: Mask;
 };
+
+/** Of what a tool throws, this much is logged. */
+const LOGGED_BYTES = 1000;
 
 /**
  * Runs a tool under its time limit. Whatever it throws becomes a result (TOOL-05); only the end of the whole step
@@ -71,7 +78,8 @@ async function started(
     if (limit.hasPassed()) return timedOut(context.timeoutMs);
     if (error instanceof ToolError) return thrown(error);
     if (error instanceof Error && error.name === "FencedError") throw error;
-    context.log.warn({ tool: tool.name, error: String(error) }, "A tool threw");
+    const words = shownBriefly(context.mask(String(error)), LOGGED_BYTES);
+    context.log.warn({ tool: tool.name, error: words }, "A tool threw");
     return thrown(error);
   } finally {
     limit.clear();

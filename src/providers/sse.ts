@@ -1,7 +1,6 @@
 import { createParser } from "eventsource-parser";
+import type { AnswerForm, ServerEvent } from "./answer-form.ts";
 import { objectOf, parseJson } from "./json.ts";
-
-export type ServerEvent = { readonly event: string | undefined; readonly data: string };
 
 /**
  * Longest single event, in characters. Search results that a vendor inlines reach some hundred thousand; a server
@@ -54,3 +53,10 @@ export class EventReader {
     );
   }
 }
+
+export const SERVER_SENT_EVENTS: AnswerForm = {
+  accept: "text/event-stream",
+  // Servers that do not name the type, or only roughly, are trusted: the events will show.
+  takes: (contentType) => contentType === "" || /event-stream|text\/plain|octet-stream/i.test(contentType),
+  reader: () => new EventReader(),
+};

@@ -24,17 +24,19 @@ const SEEDS = [
 ];
 
 /** Gives the slices in place of a network. */
-function fed(slices: readonly Uint8Array[]): Http {
+function fed(contentType: string, slices: readonly Uint8Array[]): Http {
   const bytes = (async function* () {
     yield* slices;
   })();
-  return { open: async () => ({ requestId: undefined, bytes, drain: () => {} }) } as unknown as Http;
+  return {
+    open: async () => ({ requestId: undefined, contentType, bytes, drain: () => {} }),
+  } as unknown as Http;
 }
 
 async function outcome(wire: HazardWire, slices: readonly Uint8Array[]): Promise<unknown> {
   const request = question(wire.model("http://127.0.0.1:9"), { apiKey: "AKIAREPLAYED:secret-0123456789" });
   const asked = wire
-    .make(fed(slices))
+    .make(fed(wire.contentType, slices))
     .stream(request, { signal: new AbortController().signal, onDelta: () => {} });
   return await asked.catch((error: unknown) => error);
 }

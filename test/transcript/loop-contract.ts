@@ -48,6 +48,7 @@ export function loopContract(make: () => Promise<Bench>): void {
         createdAtMs: 100,
         lastActiveAtMs: 100,
         headBranch: "main",
+        lastLoopId: "s.v.m.1",
         loops: 1,
         status: "running",
       });

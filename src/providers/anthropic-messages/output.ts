@@ -1,8 +1,8 @@
 import type { ModelConfig } from "../../schema/model.ts";
 import type { StructuredOutput } from "../../schema/output.ts";
+import { claudeModel } from "../claude-models.ts";
 import { type JsonObject, objectOf } from "../json.ts";
 import type { OutputRoad } from "../provider.ts";
-import { claudeModel } from "./models.ts";
 
 // Structured outputs of the API: it compiles the schema to a grammar, and answers 400 to what its compiler does not
 // know (https://platform.claude.com/docs/en/build-with-claude/structured-outputs).

@@ -1,12 +1,12 @@
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
+import { claudeModel, thinkingStyle } from "../claude-models.ts";
+import { thinkingFields } from "../claude-thinking.ts";
 import { conversation } from "../conversation.ts";
 import type { ModelRequest } from "../provider.ts";
 import { breakpoints, markHistory, markLast } from "./cache.ts";
 import { ANTHROPIC_IDS, inTurnWithoutThinking, wireMessages } from "./messages.ts";
-import { claudeModel, thinkingStyle } from "./models.ts";
 import { outputFormat } from "./output.ts";
-import { thinkingFields } from "./thinking.ts";
 import type { WireRequest, WireText, WireTool } from "./wire.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
 import { countOf, type JsonObject, objectOf, ownOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
-import type { ServerEvent } from "../sse.ts";
 import { settledReason } from "../stop-reason.ts";
 import { Blocks } from "./blocks.ts";
 import { type Counters, readCounters, usageOf } from "./usage.ts";

@@ -1,5 +1,5 @@
+import type { ThinkingFields } from "../claude-thinking.ts";
 import type { JsonObject } from "../json.ts";
-import type { ThinkingFields } from "./thinking.ts";
 
 type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };
 

@@ -44,15 +44,6 @@ export function wantsReasoningBack(provider: string): boolean {
 }
 
 /**
- * DeepSeek knows no format but a free JSON object; Groq none beside tools and streams, and few of its models a schema.
- * Both call tools.
- */
-export function takesFormat(provider: string, format: "json" | "json-schema"): boolean {
-  if (provider === "groq") return false;
-  return provider !== "deepseek" || format === "json";
-}
-
-/**
  * From gpt-5.4 on OpenAI refuses functions in chat completions while the model reasons, and the newer ones reason
  * unless told not to. The Responses protocol is the way to have both.
  */

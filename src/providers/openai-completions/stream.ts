@@ -1,11 +1,11 @@
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
+import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
 import { countOf, type JsonObject, listOf, objectOf, ownOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
-import type { ServerEvent } from "../sse.ts";
 import { settledReason } from "../stop-reason.ts";
 import { Answer } from "./answer.ts";
 import { NO_USAGE, usageOf } from "./usage.ts";

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { BodyLine } from "../../schema/export-line.ts";
-import type { Edit } from "../archive.ts";
+import type { Edit, SeenAtRest } from "../archive.ts";
 import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
 import type { ForkAsked, RewindAsked } from "../fork.ts";
 import type { SessionFollowing, SessionRotation } from "../formation.ts";
@@ -66,7 +66,7 @@ export const OPERATIONS = {
     finishImport(token, sessions, digest),
   edit: (change: Edit) => edit(change),
   setScope: (session: string, scope: "ephemeral" | "persistent") => setScope(session, scope),
-  beginDelete: (session: string) => beginDelete(session),
+  beginDelete: (session: string, seen?: SeenAtRest | undefined) => beginDelete(session, seen),
   deletePage: (session: string, atMs: number) => deletePage(session, atMs),
   nameText: (owner: string, hash: string) => nameText(owner, hash),
   sweepTexts: (atMs: number, limit: number) => sweepTexts(atMs, limit),

@@ -1,7 +1,7 @@
 // Where Claude models differ on the wire. From Opus 4.7 on a fixed thinking budget, `temperature`, a forced tool and
 // their like are answered with 400; which of the newest would still take them is not documented for each, so all are spared.
 
-import type { ModelConfig } from "../../schema/model.ts";
+import type { ModelConfig } from "../schema/model.ts";
 
 export type ClaudeModel = {
   /** `budget`: a number of tokens. `adaptive`: the model decides, guided by an effort. */

@@ -1,5 +1,5 @@
-import type { ThinkingLevel } from "../../schema/model.ts";
-import { type ClaudeModel, claudeModel } from "./models.ts";
+import type { ThinkingLevel } from "../schema/model.ts";
+import { type ClaudeModel, claudeModel } from "./claude-models.ts";
 
 /** Tokens (THK-01). What goes on the wire is at least `MIN_BUDGET`. */
 export const THINKING_BUDGETS = {
