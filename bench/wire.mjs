@@ -83,14 +83,15 @@ function read(protocol, vendor, slices) {
   const bytes = (async function* () {
     yield* slices;
   })();
+  const contentType = vendor.contentType ?? "text/event-stream";
   const http = {
-    open: async () => ({ requestId: undefined, contentType: "text/event-stream", bytes, drain() {} }),
+    open: async () => ({ requestId: undefined, contentType, bytes, drain() {} }),
   };
   const model = {
     id: "m",
     api: protocol,
     provider: vendor.provider,
-    baseUrl: "http://127.0.0.1:9/v1",
+    baseUrl: `http://127.0.0.1:9/v1${vendor.base ?? ""}`,
     contextWindow: 1_000_000,
     maxTokens: 8192,
     reasoning: false,

@@ -39,7 +39,12 @@ function main() {
   const { status } = spawnSync(
     process.execPath,
     // So that what is held can be told from what waits to be collected.
-    ["node_modules/vitest/vitest.mjs", "run", "test/providers/fuzz.test.ts", "--execArgv=--expose-gc"],
+    [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "test/providers/fuzz.test.ts",
+      "--poolOptions.forks.execArgv=--expose-gc",
+    ],
     {
       stdio: "inherit",
       env: { ...process.env, HOLDFAST_FUZZ_INPUTS: inputs, HOLDFAST_FUZZ_SEED: seed },
