@@ -9,7 +9,10 @@ const silent = () => {};
 const log = { debug: silent, info: silent, warn: silent };
 const pool = new McpPool({ secrets: () => undefined, version: "0", log });
 const args = [join(import.meta.dirname, "nasty-server.mjs"), "stubborn", `child=${process.argv[2]}`];
-const server = McpServer.parse({ name: "held", transport: { type: "stdio", command: process.execPath, args } });
+const server = McpServer.parse({
+  name: "held",
+  transport: { type: "stdio", command: process.execPath, args },
+});
 await pool.server(server).listing(new AbortController().signal);
 console.log("ready");
 setInterval(silent, 1000);
