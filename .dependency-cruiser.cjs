@@ -75,6 +75,13 @@ module.exports = {
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
     ]),
     {
+      // Each protocol's folder has its name, of several words; what several share has one word, or no folder.
+      name: "no-protocol-imports-another",
+      severity: "error",
+      from: { path: "^src/providers/([^/]+)/" },
+      to: { path: "^src/providers/[a-z]+-[a-z-]+/", pathNot: "^src/providers/$1/" },
+    },
+    {
       name: "one-folder-speaks-to-the-mcp-library",
       severity: "error",
       from: { path: "^src/", pathNot: "^src/mcp/sdk/" },
