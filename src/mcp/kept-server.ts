@@ -1,13 +1,12 @@
 import type { McpServer } from "../schema/mcp.ts";
 import { BackOff } from "./back-off.ts";
+import type { Called, CallOptions } from "./call.ts";
 import type {
-  Ask,
   ConnectionEvents,
   McpConnection,
   Progress,
   RemoteTool,
   RequestOptions,
-  Sample,
   ServerFacts,
 } from "./connection.ts";
 import { McpError, reasonOf } from "./error.ts";
@@ -26,6 +25,8 @@ const SETTLE_MS = 200;
 
 const MAX_BREATH_MS = 600_000;
 
+export type { Called, CallOptions } from "./call.ts";
+
 export type Listing = { readonly facts: ServerFacts; readonly tools: readonly RemoteTool[] };
 
 type Live = { readonly connection: McpConnection; listing: Listing; stale: boolean };
@@ -40,22 +41,6 @@ export type KeptOptions = {
   };
   /** It was idle, and nobody needs it. */
   readonly idle?: () => void;
-};
-
-export type CallOptions = {
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
-  /** Who answers what the server asks a person while this call runs; without one it is declined. */
-  readonly ask?: Ask | undefined;
-  /** Who answers what it asks a model, where the definition allows it. */
-  readonly sample?: Sample | undefined;
-};
-
-export type Called = {
-  /** As it came: see `result.ts`. */
-  readonly result: unknown;
-  /** What the server wanted meanwhile and did not get, a sentence each. */
-  readonly notes: readonly string[];
 };
 
 /** One server, as its definition says, kept for all who use it. */
