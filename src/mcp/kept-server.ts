@@ -1,36 +1,31 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { McpServer } from "../schema/mcp.ts";
+import { BackOff } from "./back-off.ts";
+import type { Called, CallOptions } from "./call.ts";
 import type {
-  Ask,
   ConnectionEvents,
   McpConnection,
   Progress,
   RemoteTool,
   RequestOptions,
-  Sample,
   ServerFacts,
 } from "./connection.ts";
 import { McpError, reasonOf } from "./error.ts";
 import { Patience } from "./patience.ts";
 import { type Question as Asked, Questions } from "./questions.ts";
 import { Turns } from "./turns.ts";
+import { unlessAborted, within } from "./within.ts";
 
 // Invariants
 //   K1. There is one connection to a server at most; it is made when it is first needed and ended when it was idle.
 //   K2. After it has failed, it is tried again no sooner than its back-off says.
 //   K3. A request that a server may have carried out is never sent again.
 
-/** From the first failure on, doubled with each; an answered call begins anew. */
-const BACKOFF_MS = 500;
-const MAX_BACKOFF_MS = 30_000;
-
-/** Longer than this nobody is held up: they are told when it is tried again. */
-const MAX_WAIT_MS = 5_000;
-
 /** Of several changes in a row only the last is looked at. */
 const SETTLE_MS = 200;
 
 const MAX_BREATH_MS = 600_000;
+
+export type { Called, CallOptions } from "./call.ts";
 
 export type Listing = { readonly facts: ServerFacts; readonly tools: readonly RemoteTool[] };
 
@@ -48,36 +43,18 @@ export type KeptOptions = {
   readonly idle?: () => void;
 };
 
-export type CallOptions = {
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
-  /** Who answers what the server asks a person while this call runs; without one it is declined. */
-  readonly ask?: Ask | undefined;
-  /** Who answers what it asks a model, where the definition allows it. */
-  readonly sample?: Sample | undefined;
-};
-
-export type Called = {
-  /** As it came: see `result.ts`. */
-  readonly result: unknown;
-  /** What the server wanted meanwhile and did not get, a sentence each. */
-  readonly notes: readonly string[];
-};
-
 /** One server, as its definition says, kept for all who use it. */
 export class KeptServer {
   readonly #server: McpServer;
   readonly #options: KeptOptions;
   readonly #turns: Turns;
   readonly #questions = new Questions();
+  readonly #backOff = new BackOff();
   #live: Promise<Live> | undefined;
   #known: Listing | undefined;
   #using = 0;
   #idle: NodeJS.Timeout | undefined;
   #settle: NodeJS.Timeout | undefined;
-  #failures = 0;
-  #notBefore = 0;
-  #lastFailure = "";
   #lastOdd = "";
   #closed = false;
 
@@ -112,7 +89,7 @@ export class KeptServer {
         async ({ connection }, request) => await connection.callTool(name, parameters, request),
         asked,
       );
-      this.#failures = 0;
+      this.#backOff.succeeded();
       return { result, notes: asked.notes };
     } finally {
       this.#questions.close(asked);
@@ -169,7 +146,7 @@ export class KeptServer {
   ): Promise<Result> {
     const live = await this.#connected(signal);
     const { timeoutMs, maxTimeoutMs = MAX_BREATH_MS } = this.#server;
-    return await this.#within(
+    return await within(
       signal,
       new Patience(timeoutMs, maxTimeoutMs),
       async (request, patience) => {
@@ -180,37 +157,18 @@ export class KeptServer {
         };
         return await work(live, onProgress === undefined ? request : { ...request, onProgress: report });
       },
-      `did not answer in ${timeoutMs} ms`,
+      () => this.#late(`did not answer in ${timeoutMs} ms`),
     );
   }
 
-  async #within<Result>(
-    signal: AbortSignal,
-    patience: Patience,
-    work: (request: RequestOptions, patience: Patience) => Promise<Result>,
-    late: string,
-  ): Promise<Result> {
-    try {
-      return await work({ signal: AbortSignal.any([signal, patience.signal]) }, patience);
-    } catch (error) {
-      if (signal.aborted) throw new McpError("cancelled", "was cancelled", { cause: error });
-      if (!patience.isOver) throw error;
-      const odd = this.#lastOdd === "" ? "" : `; what came last was ${this.#lastOdd}`;
-      throw new McpError("timed-out", `${late}${odd}`, { cause: error });
-    } finally {
-      patience.end();
-    }
+  #late(what: string): string {
+    return this.#lastOdd === "" ? what : `${what}; what came last was ${this.#lastOdd}`;
   }
 
   async #connected(signal: AbortSignal): Promise<Live> {
     if (this.#closed) throw new McpError("closed", "is not started any more: the worker ends");
     if (this.#live !== undefined) return await unlessAborted(signal, this.#live);
-    const waitMs = this.#notBefore - Date.now();
-    if (waitMs > MAX_WAIT_MS) {
-      const seconds = Math.ceil(waitMs / 1000);
-      throw new McpError("closed", `is tried again in ${seconds} s; the last time it ${this.#lastFailure}`);
-    }
-    if (waitMs > 0) await delay(waitMs, undefined, { signal });
+    await this.#backOff.wait(signal);
     // Others may have waited as long.
     this.#live ??= this.#start();
     return await unlessAborted(signal, this.#live);
@@ -221,7 +179,7 @@ export class KeptServer {
     const late = `did not say what it offers in ${startTimeoutMs} ms (a server that is slow to start needs a longer \`startTimeoutMs\`)`;
     this.#lastOdd = "";
     // Whoever needed it first may leave: others wait for the same start.
-    const starting: Promise<Live> = this.#within(
+    const starting: Promise<Live> = within(
       new AbortController().signal,
       new Patience(startTimeoutMs, startTimeoutMs),
       async (request) => {
@@ -238,7 +196,7 @@ export class KeptServer {
           throw error;
         }
       },
-      late,
+      () => this.#late(late),
     );
     starting.catch((error: unknown) =>
       this.#failed(starting, error instanceof Error ? error.message : String(error)),
@@ -284,11 +242,11 @@ export class KeptServer {
     const { timeoutMs } = this.#server;
     live.stale = false;
     try {
-      const tools = await this.#within(
+      const tools = await within(
         signal,
         new Patience(timeoutMs, timeoutMs),
         async (request) => await live.connection.listTools(request),
-        `did not say what it offers in ${timeoutMs} ms`,
+        () => this.#late(`did not say what it offers in ${timeoutMs} ms`),
       );
       live.listing = { facts: live.connection.facts, tools };
       this.#known = live.listing;
@@ -302,11 +260,9 @@ export class KeptServer {
     if (this.#live !== live) return;
     this.#live = undefined;
     if (this.#closed) return;
-    this.#failures += 1;
-    const pauseMs = Math.min(BACKOFF_MS * 2 ** (this.#failures - 1), MAX_BACKOFF_MS);
-    this.#notBefore = Date.now() + pauseMs;
-    this.#lastFailure = this.#options.mask(why);
-    const facts = { server: this.#server.name, failures: this.#failures, pauseMs, why: this.#lastFailure };
+    const said = this.#options.mask(why);
+    const pauseMs = this.#backOff.failed(said);
+    const facts = { server: this.#server.name, failures: this.#backOff.failures, pauseMs, why: said };
     this.#options.log.warn(facts, "An MCP server failed; it is started again when it is needed");
   }
 
@@ -335,19 +291,5 @@ export class KeptServer {
     const message = `The MCP server "${this.#server.name}" ${this.#options.mask(fault.message)}`;
     const code = fault.code === undefined ? {} : { code: fault.code };
     return new McpError(fault.fault, message, { cause: error, ...code });
-  }
-}
-
-async function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
-  signal.throwIfAborted();
-  let leave = () => {};
-  const left = new Promise<never>((_, reject) => {
-    leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-  });
-  try {
-    return await Promise.race([work, left]);
-  } finally {
-    signal.removeEventListener("abort", leave);
   }
 }

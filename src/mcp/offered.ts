@@ -16,6 +16,9 @@ export const MAX_DESCRIPTION_CHARS = 4096;
 /** A schema is sent with every question to the model. A tool with a larger one is left out. */
 const MAX_SCHEMA_BYTES = 64 * 1024;
 
+/** Of all schemas of a server. */
+const MAX_SCHEMAS_BYTES = 512 * 1024;
+
 /** Tools of one server that an agent is offered. */
 const MAX_TOOLS = 256;
 
@@ -31,13 +34,20 @@ export function offered(server: McpServer, remote: readonly RemoteTool[]): Offer
   const said = (tool: Pick<RemoteTool, "name">) =>
     `The tool ${plainText(tool.name, 100)} of the MCP server ${server.name}`;
   const byName = new Map<string, RemoteTool>();
+  let bytes = 0;
   for (const tool of remote) {
     if (!isWanted(server, tool.name)) continue;
+    const size = sizeOf(tool.inputSchema);
     if (byName.has(tool.name)) warnings.push(`${said(tool)} is offered twice; the first one is used`);
     else if (tool.needsTask) warnings.push(`${said(tool)} is left out: it can only be called as a task`);
-    else if (sizeOf(tool.inputSchema) > MAX_SCHEMA_BYTES) {
+    else if (size > MAX_SCHEMA_BYTES) {
       warnings.push(`${said(tool)} is left out: its schema has more than ${MAX_SCHEMA_BYTES} bytes`);
-    } else byName.set(tool.name, tool);
+    } else if (bytes + size > MAX_SCHEMAS_BYTES) {
+      warnings.push(`${said(tool)} is left out: all schemas have more than ${MAX_SCHEMAS_BYTES} bytes`);
+    } else {
+      byName.set(tool.name, tool);
+      bytes += size;
+    }
   }
   const kept = [...byName.values()];
   if (kept.length > MAX_TOOLS) {

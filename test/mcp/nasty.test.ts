@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -9,6 +11,7 @@ import type { McpServer } from "../../src/schema/mcp.ts";
 import { context, NASTY, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
 
 const { signal } = new AbortController();
+const HOLDER = join(import.meta.dirname, "support/holder.mjs");
 const SECRET = "s3cr3t-and-long";
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -285,6 +288,19 @@ describe("how a server lives", () => {
     await pool.close();
     expect(pids.map(alive)).toEqual([false, false]);
     await expect(call(kept, "ok")).rejects.toThrow(/is not started any more: the worker ends/);
+  });
+
+  test("[MCP-09] a worker that is killed leaves no server behind", async () => {
+    const folder = temporaryFolder();
+    closing.push(folder.remove);
+    const file = join(folder.path, "pids");
+    const holder = spawn(process.execPath, [HOLDER, file], { stdio: ["ignore", "pipe", "inherit"] });
+    closing.push(() => holder.kill("SIGKILL"));
+    await once(holder.stdout, "data");
+    const pids = readFileSync(file, "utf8").split(" ").map(Number);
+    expect(pids.map(alive)).toEqual([true, true]);
+    holder.kill("SIGKILL");
+    await vi.waitFor(() => expect(pids.map(alive)).toEqual([false, false]), 5000);
   });
 
   test("a slow start is waited for as long as the definition says, and no longer", async () => {

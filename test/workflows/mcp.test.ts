@@ -45,7 +45,8 @@ describe("an agent with MCP servers", () => {
     expect(await session.run("Read it")).toMatchObject({ outcome: { type: "answered" } });
     expect(await results(session)).toEqual([{ text: "the words of the note", isError: false }]);
     const [first] = session.requests();
-    const names = (first?.body as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    const body = first?.body as { tools: { name: string }[] };
+    const names = body.tools.map(({ name }) => name);
     expect(names).toEqual([
       "list_files",
       "files__read_file",
