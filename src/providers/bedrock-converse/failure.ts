@@ -1,5 +1,5 @@
 import { streamError, type Vendor } from "../classify.ts";
-import { countOf, objectOf, parseJson, textOf } from "../json.ts";
+import { countOf, objectOf, ownOf, parseJson, textOf } from "../json.ts";
 import type { ProviderError } from "../provider-error.ts";
 
 /** What the API would have answered with, had it known before it began. */
@@ -24,7 +24,7 @@ export function frameError(vendor: Vendor, name: string, data: string, requestId
   const body = objectOf(parseJson(data)) ?? {};
   const said = textOf(body["message"]) ?? textOf(body["Message"]) ?? (data.trim() || "no message");
   const original = textOf(body["originalMessage"]);
-  const status = countOf(body["originalStatusCode"]) ?? STATUS[name];
+  const status = countOf(body["originalStatusCode"]) ?? ownOf(STATUS, name);
   const error = {
     message: original === undefined ? said : `${said}: ${original}`,
     type: name === "" ? "unnamed error" : name,

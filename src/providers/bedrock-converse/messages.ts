@@ -1,7 +1,7 @@
 import { assertNever } from "../../core/assert-never.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { AssistantPart, IdRule, Part, Turn } from "../conversation.ts";
-import { objectOf } from "../json.ts";
+import { objectOf, ownOf } from "../json.ts";
 import { converseModel, readsThoughtsOf } from "./models.ts";
 import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
 
@@ -73,7 +73,7 @@ function wireMessage(turn: Turn, model: ModelConfig): WireMessage {
 
 function wirePart(part: Part): WireText | WireImage {
   if (part.type === "text") return { text: part.text };
-  const format = IMAGE_FORMATS[part.mimeType.toLowerCase()];
+  const format = ownOf(IMAGE_FORMATS, part.mimeType.toLowerCase());
   if (format === undefined) return { text: `(An image of type ${part.mimeType} is left out.)` };
   return { image: { format, source: { bytes: part.data } } };
 }

@@ -3,7 +3,7 @@ import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream } from "../classify.ts";
-import { countOf, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
+import { countOf, type JsonObject, objectOf, ownOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { settledReason } from "../stop-reason.ts";
 import { Blocks } from "./blocks.ts";
@@ -79,8 +79,8 @@ export class ConverseAssembler implements Assembler {
     if (this.#stop.startsWith("malformed_"))
       throw brokenStream(vendor, `the model's answer could not be read (${this.#stop})`);
     const content = this.#blocks.content();
-    const stopReason = settledReason(STOP_REASONS[this.#stop] ?? "stop", content);
-    const guarded = `${provider}: ${GUARDED[this.#stop] ?? "no reason given"} (${this.#stop})`;
+    const stopReason = settledReason(ownOf(STOP_REASONS, this.#stop) ?? "stop", content);
+    const guarded = `${provider}: ${ownOf(GUARDED, this.#stop) ?? "no reason given"} (${this.#stop})`;
     return {
       role: "assistant",
       content,

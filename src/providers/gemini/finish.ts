@@ -1,5 +1,6 @@
 import type { StopReason } from "../../schema/message.ts";
 import { brokenStream, quote, type Vendor } from "../classify.ts";
+import { ownOf } from "../json.ts";
 import { ProviderError } from "../provider-error.ts";
 
 export type Finish = {
@@ -38,5 +39,5 @@ export function stopReasonOf(vendor: Vendor, { reason, message }: Finish): StopR
   if (reason === "TOO_MANY_TOOL_CALLS") {
     throw new ProviderError("api", `${vendor.name}: ${quote(vendor, said)}`, { vendorType: reason });
   }
-  return REASONS[reason] ?? "stop";
+  return ownOf(REASONS, reason) ?? "stop";
 }

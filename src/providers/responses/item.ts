@@ -1,6 +1,6 @@
 import type { Content } from "../../schema/message.ts";
 import type { AnswerRoom } from "../answer-room.ts";
-import { type JsonObject, listOf, objectOf, parseArguments, textOf } from "../json.ts";
+import { type JsonObject, listOf, objectOf, ownOf, parseArguments, textOf } from "../json.ts";
 import { callSignature, holdsReasoning, messageSignature, reasoningSignature } from "./tokens.ts";
 
 /** A text within an item: a part of a message's content, or a part of the model's reasoning or of its summary. */
@@ -168,7 +168,7 @@ export class Item {
 
 /** Of an item whose texts are kept by themselves: what names it. Of every other, all. */
 function kept(type: string, data: JsonObject): JsonObject {
-  const names = KEPT[type];
+  const names = ownOf(KEPT, type);
   if (names === undefined) return data;
   return Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
 }

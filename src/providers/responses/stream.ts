@@ -3,7 +3,7 @@ import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, quote } from "../classify.ts";
-import { countOf, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
+import { countOf, type JsonObject, objectOf, ownOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { settledReason } from "../stop-reason.ts";
 import { Answer } from "./answer.ts";
@@ -104,7 +104,7 @@ export class ResponsesAssembler implements Assembler {
     this.#tier = textOf(response?.["service_tier"]) ?? this.#tier;
     const usage = objectOf(response?.["usage"]) ?? objectOf(event["usage"]);
     if (usage !== undefined) this.#usage = usageOf(usage);
-    const end = ENDS[type];
+    const end = ownOf(ENDS, type);
     if (end === undefined) return [];
     return this.#end(end, response ?? {});
   }
