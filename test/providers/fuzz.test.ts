@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Http } from "../../src/providers/http.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
 import { ProviderError } from "../../src/providers/provider-error.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
 import { Fuzz } from "./fuzz/mutate.ts";
@@ -33,8 +34,11 @@ function fed(contentType: string, slices: readonly Uint8Array[]): Http {
   } as unknown as Http;
 }
 
-async function outcome(wire: HazardWire, slices: readonly Uint8Array[]): Promise<unknown> {
-  const request = question(wire.model("http://127.0.0.1:9"), { apiKey: "AKIAREPLAYED:secret-0123456789" });
+async function outcome(
+  wire: HazardWire,
+  request: ModelRequest,
+  slices: readonly Uint8Array[],
+): Promise<unknown> {
   const asked = wire
     .make(fed(wire.contentType, slices))
     .stream(request, { signal: new AbortController().signal, onDelta: () => {} });
@@ -53,6 +57,7 @@ test.each(HAZARD_WIRES)(
       SEED,
       SEEDS.map((said) => wire.frames(said)).concat([[wire.rateLimit, wire.unknown]]),
     );
+    const request = question(wire.model("http://127.0.0.1:9"), { apiKey: "AKIAREPLAYED:secret-0123456789" });
     const inputs = Math.ceil(INPUTS / HAZARD_WIRES.length);
     let warm = 0;
     let messages = 0;
@@ -60,7 +65,7 @@ test.each(HAZARD_WIRES)(
       if (at === Math.floor(inputs / 4)) warm = heapMb();
       const slices = fuzz.next();
       const began = performance.now();
-      const made = await outcome(wire, slices);
+      const made = await outcome(wire, request, slices);
       const took = performance.now() - began;
       const shown = () =>
         `input ${at} of seed ${SEED}: ${JSON.stringify(Buffer.concat(slices).toString("latin1"))}`;

@@ -92,10 +92,19 @@ describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
       }
     });
 
+    test("in words that nobody knows yet, and in those that every object in JavaScript has", async () => {
+      for (const name of ["brand_new", "constructor", "toString", "__proto__"]) {
+        const message = await answered(wire.novel(name));
+        expect(AssistantMessage.parse(message)).toMatchObject({ stopReason: "stop" });
+        expect(message.content[0]).toMatchObject({ type: "text", text: "So." });
+      }
+    });
+
     test("with its end given twice, and with more behind it", async () => {
       const last = frames().slice(-1);
       expectWhole(await answered([...frames(), ...last]));
-      expectWhole(await answered([...frames(), ...last, wire.unknown, ...frames().slice(0, 2)]));
+      const more = wire.openEnd ? [] : frames().slice(0, 2);
+      expectWhole(await answered([...frames(), ...last, wire.unknown, ...more]));
     });
 
     test.each(Object.entries(wire.same ?? {}))("%s", async (_, other) => {

@@ -73,6 +73,15 @@ export const anthropicHazards: HazardWire = {
   unknown: frame({ type: "brand_new_event", index: 0, delta: { type: "text_delta", text: "no" } } as {
     type: string;
   }),
+  novel: (name) => [
+    start({ input_tokens: 5, output_tokens: 1 }),
+    frame({ type: name }),
+    ...blocks({ text: "So." }).flat(),
+    frame({ type: "message_delta", delta: { stop_reason: name }, usage: { output_tokens: 3 } } as {
+      type: string;
+    }),
+    frame({ type: "message_stop" }),
+  ],
   ping: frame({ type: "ping" }),
   isText: true,
   rawArguments: true,

@@ -47,6 +47,13 @@ export const completionsHazards: HazardWire = {
   optionalFrames: 2,
   rateLimit: frame({ error: { type: "rate_limit_exceeded", code: 429, message: "slow down" } }),
   unknown: frame({ object: "chat.completion.news", choices: null, novelty: { text: "no" } }),
+  novel: (name) => [
+    frame({ object: name, choices: [] }),
+    ...pieces({ text: "So." }),
+    chunk({}, { finish_reason: name }),
+    usage,
+    done,
+  ],
   ping: bytes(": OPENROUTER PROCESSING\n\n"),
   isText: true,
   rawArguments: true,

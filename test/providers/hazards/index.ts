@@ -1,8 +1,19 @@
 import { anthropicHazards } from "./anthropic.ts";
+import { bedrockHazards } from "./bedrock.ts";
 import { completionsHazards } from "./completions.ts";
+import { googleHazards, vertexHazards } from "./gemini.ts";
+import { azureHazards, responsesHazards } from "./responses.ts";
 import type { HazardWire } from "./wire.ts";
 
 export { bytes, type HazardWire, SAID, type Said } from "./wire.ts";
 
 /** Every protocol that is held to the hazards, and fuzzed. */
-export const HAZARD_WIRES: readonly HazardWire[] = [anthropicHazards, completionsHazards];
+export const HAZARD_WIRES: readonly HazardWire[] = [
+  anthropicHazards,
+  completionsHazards,
+  responsesHazards,
+  azureHazards,
+  googleHazards,
+  vertexHazards,
+  bedrockHazards,
+];

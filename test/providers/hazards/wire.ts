@@ -31,10 +31,14 @@ export type HazardWire = {
   readonly frames: (said: Said) => readonly Uint8Array[];
   /** How many of the last frames an answer can do without. */
   readonly optionalFrames: number;
+  /** Only the end of the stream ends an answer, so that what stands behind its reason to stop is a part of it. */
+  readonly openEnd?: boolean;
   /** The vendor says in mid-stream that too much was asked of it. */
   readonly rateLimit: Uint8Array;
   /** An event of a kind that nobody knows yet. */
   readonly unknown: Uint8Array;
+  /** The answer "So.", where the vendor uses this name for every kind that it may name anew, as of its reason to stop. */
+  readonly novel: (name: string) => readonly Uint8Array[];
   /** What the vendor sends to keep the line open, if it does. */
   readonly ping?: Uint8Array;
   /** Server-Sent Events: may be written with other line ends, with comments and with a mark at the beginning. */
@@ -59,7 +63,9 @@ export const bytes = (text: string): Uint8Array => Buffer.from(text, "utf8");
 /** Pieces of a text, as deltas carry them. */
 export function cutUp(text: string): readonly string[] {
   const characters = Array.from(text);
-  return Array.from({ length: Math.ceil(characters.length / 5) }, (_, at) =>
-    characters.slice(at * 5, at * 5 + 5).join(""),
+  // A long text in longer ones: a hundred thousand frames say no more than ten thousand.
+  const length = Math.max(5, Math.ceil(characters.length / 10_000));
+  return Array.from({ length: Math.ceil(characters.length / length) }, (_, at) =>
+    characters.slice(at * length, (at + 1) * length).join(""),
   );
 }
