@@ -57,13 +57,17 @@ function withoutResults(index: number, ids: readonly string[]): string {
 }
 
 function toTools(config: unknown, messages: readonly Message[]): string | undefined {
-  const used = messages.some(({ content }) =>
-    content.some((block) => block["toolUse"] !== undefined || block["toolResult"] !== undefined),
+  const used = messages.some(
+    (message) => idsOf(message, "toolUse").length > 0 || idsOf(message, "toolResult").length > 0,
   );
   if (config !== undefined || !used) return undefined;
   return "The toolConfig field must be defined when using toolUse and toolResult content blocks.";
 }
 
+/** Calls of the vendor's own tools, and what it has found with them, say their type; they concern nobody else. */
 function idsOf({ content }: Message, kind: string): string[] {
-  return content.flatMap((block) => (block[kind] === undefined ? [] : [String(block[kind]["toolUseId"])]));
+  return content.flatMap((block) => {
+    const one = block[kind];
+    return one === undefined || one["type"] !== undefined ? [] : [String(one["toolUseId"])];
+  });
 }

@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import type { AssistantMessage, Content, Message } from "../../../src/schema/message.ts";
+import { Protocol } from "../../../src/schema/model.ts";
+import { type Mark, marks, PARTS_OF } from "./parts.ts";
+import { VENDORS } from "./vendors.ts";
+
+/** What one answer of the record holds, to be looked for in a request. */
+export type Spoken = {
+  readonly by: Protocol;
+  /** Whether it is a part of the conversation: what broke off is none. */
+  readonly sent: boolean;
+  readonly tokens: readonly string[];
+  readonly thoughts: readonly string[];
+  readonly texts: readonly string[];
+};
+
+export type Conversation = {
+  readonly messages: readonly Message[];
+  /** How many messages go before each question that can be asked. */
+  readonly points: readonly number[];
+  readonly said: readonly Spoken[];
+};
+
+const IMAGE: Content = { type: "image", data: "aGk=", mimeType: "image/png" };
+const usage = { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 2 };
+
+/** Some are no id for this vendor or that, and some come again and again. */
+const id = fc.constantFrom(
+  "call_1",
+  "call_2",
+  "toolu_1",
+  "a|b",
+  "",
+  "ü".repeat(9),
+  "x".repeat(70),
+  "google-fc-0",
+);
+
+const step = fc.record({
+  by: fc.constantFrom(...Protocol.options),
+  prompt: fc.option(fc.record({ image: fc.boolean(), blank: fc.boolean() })),
+  kinds: fc.array(fc.constantFrom("thinking" as const, "text" as const, "vendor" as const), { maxLength: 4 }),
+  calls: fc.array(fc.record({ id, image: fc.boolean(), isError: fc.boolean(), lost: fc.boolean() }), {
+    maxLength: 3,
+  }),
+  broken: fc.integer({ min: 0, max: 5 }).map((one) => one === 0),
+  backwards: fc.boolean(),
+});
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Any conversation that several vendors have had a part in. */
+export const spoken: fc.Arbitrary<Conversation> = fc
+  .array(step, { minLength: 1, maxLength: 7 })
+  .map((steps) => told(steps));
+
+function told(steps: readonly Step[]): Conversation {
+  const mark = marks();
+  const messages: Message[] = [];
+  const points: number[] = [];
+  const said: Spoken[] = [];
+  for (const [at, one] of steps.entries()) {
+    // A vendor is asked after a prompt, or with the results of what another has called.
+    if (one.prompt !== null || messages.at(-1)?.role !== "toolResult") {
+      const blank: readonly Content[] = one.prompt?.blank ? [{ type: "text", text: " \n" }] : [];
+      const image = one.prompt?.image ? [IMAGE] : [];
+      const content = [...blank, { type: "text" as const, text: mark("PROMPT") }, ...image];
+      messages.push({ role: "user", content, timestamp: at });
+    }
+    points.push(messages.length);
+    const { message, ...holds } = answer(one, at, mark);
+    said.push(holds);
+    messages.push(message);
+    if (!holds.sent) continue;
+    const results = resultsOf(message, one, mark);
+    messages.push(...(one.backwards ? results.toReversed() : results));
+  }
+  messages.push({ role: "user", content: [{ type: "text", text: mark("PROMPT") }], timestamp: steps.length });
+  points.push(messages.length);
+  return { messages, points, said };
+}
+
+function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: Mark) {
+  const make = PARTS_OF[by];
+  const parts = [
+    ...kinds.map((kind) => make[kind](mark)),
+    make.text(mark),
+    ...unlike(calls).map((call) => make.call(call.id, mark)),
+  ];
+  const content = parts.flatMap((part) => part.content);
+  const { id: model, provider } = VENDORS[by].model;
+  const stopReason = broken ? "aborted" : calls.length > 0 ? "toolUse" : "stop";
+  const message: AssistantMessage = {
+    role: "assistant",
+    content,
+    stopReason,
+    model,
+    provider,
+    usage,
+    timestamp,
+  };
+  return {
+    message,
+    by,
+    sent: !broken,
+    tokens: parts.flatMap((part) => part.tokens),
+    thoughts: content.flatMap((part) => (part.type === "thinking" && part.thinking ? [part.thinking] : [])),
+    texts: content.flatMap((part) => (part.type === "text" ? [part.text] : [])),
+  };
+}
+
+/** Within one answer an id stands once. */
+function unlike<Call extends { readonly id: string }>(calls: readonly Call[]): readonly Call[] {
+  return calls.filter(({ id: one }, at) => calls.findIndex((call) => call.id === one) === at);
+}
+
+function resultsOf(message: AssistantMessage, { calls }: Step, mark: Mark): Message[] {
+  return message.content.flatMap((part): Message[] => {
+    if (part.type !== "toolCall") return [];
+    const call = calls.find((one) => one.id === part.id);
+    const content: Content[] = [{ type: "text", text: mark("RESULT") }, ...(call?.image ? [IMAGE] : [])];
+    const { id: toolCallId, name: toolName } = part;
+    const isError = call?.isError ?? false;
+    const result = { toolCallId, toolName, content: call?.lost ? [] : content, isError };
+    return [{ role: "toolResult", ...result, timestamp: message.timestamp }];
+  });
+}
