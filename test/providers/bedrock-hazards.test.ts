@@ -1,6 +1,3 @@
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
-import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/model-names.ts";
 import { FrameReader } from "../../src/providers/bedrock-converse/frames.ts";
@@ -9,6 +6,7 @@ import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.t
 import type { HttpOptions } from "../../src/providers/http.ts";
 import type { ModelRequest, StreamOptions } from "../../src/providers/provider.ts";
 import { ProviderError } from "../../src/providers/provider-error.ts";
+import type { Content } from "../../src/schema/message.ts";
 import {
   call,
   type Events,
@@ -63,24 +61,6 @@ describe("an answer that is odd but whole", () => {
   ])("%s", async (_name, headers) => {
     const server = await serve((response) => response.writeHead(200, headers).end(WHOLE));
     expect(words(await ask(server.url))).toBe("Grüße 🌍!");
-  });
-
-  test("compressed, although nobody asked", async () => {
-    const server = await serve((response) =>
-      response.writeHead(200, { ...STREAM, "content-encoding": "gzip" }).end(gzipSync(WHOLE)),
-    );
-    expect(words(await ask(server.url))).toBe("Grüße 🌍!");
-  });
-
-  test("over HTTP/1.1 without a length, ended by the connection", async () => {
-    const server = createServer((socket) =>
-      socket.once("data", () =>
-        socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: ${TYPE}\r\n\r\n`), WHOLE])),
-      ),
-    );
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    cleanup.push(() => new Promise((resolve) => server.close(resolve)));
-    expect(words(await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))).toBe("Grüße 🌍!");
   });
 
   const lines = (events: Events) =>
@@ -306,6 +286,18 @@ describe("an answer without measure", () => {
     expect(words(playFrames(slices).message)).toHaveLength(4 * 1024 * 1024);
     expect(performance.now() - began).toBeLessThan(2000);
   });
+});
+
+test("names that every object in JavaScript has are names like others: of an exception, of an image's type", async () => {
+  const server = await serve((response) => response.writeHead(200, STREAM).end(WHOLE));
+  const odd: Content = { type: "image", data: "aGk=", mimeType: "constructor" };
+  await ask(server.url, { request: { messages: [{ role: "user", content: [odd], timestamp: 1 }] } });
+  expect(JSON.parse(server.received[0]?.body ?? "").messages[0].content).toEqual([
+    { text: "(An image of type constructor is left out.)" },
+  ]);
+  const thrown = () => playFrames([exceptionFrame("constructor", { message: "no" })]);
+  expect(thrown).toThrow(/no/);
+  expect(faultOfPlay(thrown)).toBe("api");
 });
 
 test("whatever a frame says, an answer or a fault comes of it", () => {
