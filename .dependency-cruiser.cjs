@@ -11,6 +11,10 @@ const WORKER = "^src/worker(/|\\.ts$)";
 const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
+/** Where tools come from that no worker has itself, and what they are to a worker. */
+const SOURCES = ["mcp", "openapi", "skills"];
+const SOURCE = "^src/tools/outside/(source|names)\\.ts$";
+
 /** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
 const KEEPERS = ["transcript", "stream"];
 /** Keys and what they seal, without what Temporal's payloads need. */
@@ -64,6 +68,7 @@ module.exports = {
           ...rooms("schema", "core"),
           ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
           "^src/tools/tool\\.ts$",
+          ...(SOURCES.includes(name) ? [SOURCE] : []),
           KILL_POINT,
           PACKAGES,
         ],

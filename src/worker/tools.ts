@@ -1,4 +1,6 @@
 import { pathToFileURL } from "node:url";
+import { OpenApiSource } from "../openapi/source.ts";
+import { environment } from "../providers/secrets.ts";
 import { type DefaultToolOptions, defaultTools } from "../tools/default-tools.ts";
 import type { ToolSource } from "../tools/outside/source.ts";
 import { restTools } from "../tools/rest/rest-tools.ts";
@@ -20,8 +22,11 @@ function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
 }
 
 /** Where definitions have tools from that no worker has itself: ours, then the application's own in place of ours. */
-export function sourcesOf({ sources = [] }: Pick<HoldfastWorkerOptions, "sources">): readonly ToolSource[] {
-  const ours: readonly ToolSource[] = [];
+export function sourcesOf({
+  sources = [],
+  secrets = environment,
+}: Pick<HoldfastWorkerOptions, "sources" | "secrets">): readonly ToolSource[] {
+  const ours: readonly ToolSource[] = [new OpenApiSource({ secrets })];
   return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];
 }
 

@@ -5,6 +5,7 @@ import { COMPACTION_FIELDS } from "./fields/compaction.ts";
 import { BATCH_SIZE, CONDUCT_FIELDS } from "./fields/conduct.ts";
 import { EXECUTION_FIELDS } from "./fields/execution.ts";
 import { HOOK_FIELDS } from "./fields/hooks.ts";
+import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
 import { fileText, type PromptPlace, systemPrompt } from "./prompt.ts";
 import { takeModel } from "./provider.ts";
@@ -30,7 +31,7 @@ export function draftOf(bench: Workbench, declaration: Declaration): Draft {
   takeModel(bench, draft, declaration);
   draft.take(PROFILE_FIELDS.filter(isNoTitle), declaration.profiles);
   const { sections } = declaration;
-  draft.take([...CONDUCT_FIELDS, ...EXECUTION_FIELDS, ...HOOK_FIELDS], sections);
+  draft.take([...CONDUCT_FIELDS, ...EXECUTION_FIELDS, ...HOOK_FIELDS, ...OPENAPI_FIELDS], sections);
   takeToolList(draft, sections);
   settleToolStrategy(bench, draft);
   takeContext(bench, draft, declaration);

@@ -6,6 +6,7 @@ import { CONDUCT_FIELDS } from "./fields/conduct.ts";
 import { EXECUTION_FIELDS, limitFields } from "./fields/execution.ts";
 import { HOOK_FIELDS } from "./fields/hooks.ts";
 import { MODEL_FIELDS } from "./fields/model.ts";
+import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
 import { ModeSection } from "./mode-schema.ts";
 
@@ -18,6 +19,7 @@ export const SECTION_FIELDS: readonly Field[] = [
   ...COMPACTION_FIELDS,
   ...EXECUTION_FIELDS,
   ...HOOK_FIELDS,
+  ...OPENAPI_FIELDS,
 ];
 
 export const SUB_AGENT_LIMIT_FIELDS = limitFields("", "limits", SubAgentLimits.parse({}));

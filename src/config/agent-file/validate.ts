@@ -4,6 +4,7 @@ import type { Problem } from "../problem.ts";
 import { foundText } from "../problem.ts";
 import { type Path, pathText, type Step } from "../source/node.ts";
 import type { SourceFile } from "../source/source-file.ts";
+import { AUTH_SECRETS } from "./fields/openapi.ts";
 import { expectedBy, keysOf, schemaAt } from "./json-schema.ts";
 import { AgentFile } from "./schema.ts";
 import { at, without } from "./table.ts";
@@ -15,7 +16,16 @@ export type Validated = {
 };
 
 /** Where a key that nobody knows would loosen what an agent may do, if it were passed over. */
-const STRICT_SECTIONS = ["permissions", "approvals", "callbacks", "hooks", "execution", "delegation", "mode"];
+const STRICT_SECTIONS = [
+  "permissions",
+  "approvals",
+  "callbacks",
+  "hooks",
+  "execution",
+  "delegation",
+  "mode",
+  "openapi",
+];
 
 /** Holds a file against the schema of its format, and says everything at once. */
 export function validate(source: SourceFile): Validated {
@@ -127,5 +137,7 @@ function isRule(path: Path): boolean {
 
 /** Whether a value is a key, or may hold one. */
 export function isSecretField(path: Path): boolean {
-  return path.at(-1) === "api_key" || path.at(-2) === "headers";
+  const [holder, key] = [path.at(-2), path.at(-1)];
+  if (holder === "auth") return AUTH_SECRETS.includes(String(key));
+  return key === "api_key" || holder === "headers";
 }
