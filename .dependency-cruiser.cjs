@@ -76,6 +76,13 @@ module.exports = {
       }),
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
     ]),
+    {
+      // Each protocol's folder has its name, of several words; what several share has one word, or no folder.
+      name: "no-protocol-imports-another",
+      severity: "error",
+      from: { path: "^src/providers/([^/]+)/" },
+      to: { path: "^src/providers/[a-z]+-[a-z-]+/", pathNot: "^src/providers/$1/" },
+    },
     ...only("postgres-stands-below-its-adapters", room("postgres"), {
       runtime: [PACKAGES],
       allowBuiltins: true,

@@ -57,6 +57,9 @@ export type RecordInput = Omit<RecordCommand, "type" | "session"> & InSession;
 /** A sub-agent that is gone without a report. */
 export type LookAtChildInput = { readonly session: string };
 
+/** A run that does not answer the one that it is a part of. */
+export type EndPartInput = { readonly workflow: string };
+
 /** Where an answer stands whose words are wanted. */
 export type LastWordsInput = { readonly session: string; readonly branch: string; readonly position: number };
 /** What one agent of a job has said, for the next; for whoever asked when `to` is absent. */
@@ -111,6 +114,7 @@ export type Activities = {
   readonly "move-definition": (input: MoveDefinitionInput) => Promise<MoveDigest>;
   readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly "look-at-child": (input: LookAtChildInput) => Promise<TaskReport | null>;
+  readonly "end-part": (input: EndPartInput) => Promise<void>;
   readonly "last-words": (input: LastWordsInput) => Promise<string | null>;
   readonly "hand-over": (input: HandOverInput) => Promise<HandOverDigest>;
   readonly "reduce-parts": (input: ReduceInput) => Promise<HandOverDigest>;

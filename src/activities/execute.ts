@@ -1,6 +1,8 @@
 import { CancelledFailure } from "@temporalio/activity";
+import { shownBriefly } from "../core/redact.ts";
 import { at } from "../kill-point.ts";
 import type { Logger } from "../observability/log.ts";
+import type { Mask } from "../providers/mask.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 import { type CallMemo, type Tool, ToolError } from "../tools/tool.ts";
@@ -22,7 +24,12 @@ export type ExecutionContext = {
   readonly claim: Transcript | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** What is logged of a tool's words passes through it. */
+  readonly mask: Mask;
 };
+
+/** Of what a tool throws, this much is logged. */
+const LOGGED_BYTES = 1000;
 
 /**
  * Runs a tool under its time limit. Whatever it throws becomes a result (TOOL-05); only the end of the whole step
@@ -71,7 +78,8 @@ async function started(
     if (limit.hasPassed()) return timedOut(context.timeoutMs);
     if (error instanceof ToolError) return thrown(error);
     if (error instanceof Error && error.name === "FencedError") throw error;
-    context.log.warn({ tool: tool.name, error: String(error) }, "A tool threw");
+    const words = shownBriefly(context.mask(String(error)), LOGGED_BYTES);
+    context.log.warn({ tool: tool.name, error: words }, "A tool threw");
     return thrown(error);
   } finally {
     limit.clear();
@@ -91,13 +99,13 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
     rejectPassed = reject;
   });
   passing.catch(() => undefined);
-  const abandon = (why: Error) => {
+  const abandon = (why: Error, afterMs: number) => {
     inner.abort(why);
     // A tool that ends its processes on abort is given the time to do so before it is left behind.
-    const patience = setTimeout(() => rejectPassed(why), ABANDON_AFTER_MS);
+    const patience = setTimeout(() => rejectPassed(why), afterMs);
     patience.unref();
   };
-  const onOuter = () => abandon(new Error("cancelled"));
+  const onOuter = () => abandon(new Error("cancelled"), LEAVE_AFTER_MS);
   if (outer.aborted) onOuter();
   else outer.addEventListener("abort", onOuter, { once: true });
   const timer =
@@ -105,7 +113,7 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
       ? undefined
       : setTimeout(() => {
           passed = true;
-          abandon(new Error("timed out"));
+          abandon(new Error("timed out"), ABANDON_AFTER_MS);
         }, timeoutMs);
   return {
     signal: inner.signal,
@@ -118,5 +126,8 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   };
 }
 
-/** How long a tool that was told to end may take to do so. */
+/** How long a tool whose time is over may take to end. */
 const ABANDON_AFTER_MS = 5000;
+
+/** The same behind a stop: longer than bash takes to kill what ignores its signals, shorter than a caller waits for a part. */
+const LEAVE_AFTER_MS = 3500;

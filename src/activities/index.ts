@@ -2,6 +2,7 @@ import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
 import { compact } from "./compact.ts";
 import { decide } from "./decide.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { endPart } from "./end-part.ts";
 import { filterInput } from "./filter-input.ts";
 import { handOver } from "./hand-over.ts";
 import { beating } from "./heartbeat.ts";
@@ -34,6 +35,7 @@ export function createActivities(
     "move-definition": (input) => beating(nothing, () => moveDefinition(input, dependencies)),
     "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
     "look-at-child": (input) => beating(nothing, () => lookAtChild(input, dependencies)),
+    "end-part": (input) => beating(nothing, () => endPart(input)),
     "last-words": (input) => beating(nothing, () => lastWords(input, dependencies)),
     "hand-over": (input) => beating(nothing, () => handOver(input, dependencies)),
     "reduce-parts": (input) => reduceParts(input, dependencies),

@@ -1,4 +1,4 @@
-import { redact, redactWhole } from "../core/redact.ts";
+import { REDACTED, redact, redactWhole } from "../core/redact.ts";
 import { type Mask, maskFor, secretWords } from "../providers/mask.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 
@@ -91,11 +91,11 @@ export function maskedOutput(
   hidesKeys: boolean,
 ): { readonly publish: Publish; readonly end: () => void } {
   const output = hidesKeys ? both(secretsMask(secrets), shapesMask()) : secretsMask(secrets);
-  const whole: Mask = outputMask(secrets, hidesKeys);
+  const progress = progressMask(secrets, hidesKeys);
   let last: Extract<DeltaBody, { type: "tool-output" }> | undefined;
   return {
     publish: (body) => {
-      if (body.type === "progress") return publish({ ...body, text: whole(body.text) });
+      if (body.type === "progress") return publish({ ...body, text: progress(body.text) });
       if (body.type !== "tool-output") return publish(body);
       last = body;
       const text = output.piece(body.text);
@@ -105,6 +105,18 @@ export function maskedOutput(
       const text = output.rest();
       if (last !== undefined && text !== "") publish({ ...last, text });
     },
+  };
+}
+
+/** Each report is whole; only a block of a key may go on in the next ones. */
+function progressMask(secrets: readonly (string | undefined)[], hidesKeys: boolean): Mask {
+  const whole = outputMask(secrets, hidesKeys);
+  if (!hidesKeys) return whole;
+  const mask = maskFor(secrets);
+  const blocks = shapesMask();
+  return (text) => {
+    const shown = blocks.piece(`${mask(text)}\n`).replace(/\n$/, "");
+    return shown === "" && text !== "" ? REDACTED : whole(shown);
   };
 }
 

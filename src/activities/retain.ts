@@ -40,11 +40,9 @@ export async function retain(input: RetainInput, dependencies: Dependencies): Pr
       looked += 1;
       if (verdict.why === undefined) continue;
       const family = await familyToGo(row, transcript, (session) => isNeeded(session, needed, client));
-      if (family === undefined) spared += 1;
-      else {
-        sessions.push({ session: row.id, why: verdict.why });
-        if (!dryRun) await deleteFamily(family, deleting);
-      }
+      const goes = family !== undefined && (dryRun || (await deleteFamily(family, deleting)));
+      if (goes) sessions.push({ session: row.id, why: verdict.why });
+      else spared += 1;
       if (performance.now() - started > PAGE_MS) break;
     }
     const isLast = looked === rows.length && rows.length < PAGE;

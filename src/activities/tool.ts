@@ -111,11 +111,9 @@ async function run(
       words: input.words,
     });
   }
-  const live = maskedOutput(
-    liveOutput(dependencies.hub, step, input),
-    secretsOf(definition, dependencies.secrets),
-    definition.redact?.toolOutput === true,
-  );
+  const secrets = secretsOf(definition, dependencies.secrets);
+  const hidesKeys = definition.redact?.toolOutput === true;
+  const live = maskedOutput(liveOutput(dependencies.hub, step, input), secrets, hidesKeys);
   const execution = execute(tool, call, {
     step,
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
@@ -126,6 +124,7 @@ async function run(
     claim: hasClaim ? dependencies.transcript : undefined,
     signal: Context.current().cancellationSignal,
     log: dependencies.log,
+    mask: outputMask(secrets, hidesKeys),
   });
   return await execution.finally(live.end);
 }

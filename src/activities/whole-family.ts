@@ -1,3 +1,5 @@
+import type { SeenAtRest } from "../transcript/archive.ts";
+import { seenAtRest } from "../transcript/at-rest.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
@@ -5,6 +7,8 @@ import type { Transcript } from "../transcript/transcript.ts";
 
 /** As many as one agent may have started. */
 const MAX_CHILDREN = 10_000;
+
+type Member = { readonly id: string; readonly seen: SeenAtRest };
 
 /**
  * A session and those of agents below it, callers first. Nothing where one of them is to stay: it is kept, or somebody
@@ -14,14 +18,17 @@ export async function familyToGo(
   root: SessionRecord,
   transcript: Transcript,
   isNeeded: (session: string) => Promise<boolean>,
-): Promise<readonly SessionRecord[] | undefined> {
+): Promise<readonly Member[] | undefined> {
   const family = [root];
+  const members: Member[] = [];
   // Grows while it is walked through.
   for (const one of family) {
+    const seen = await seenAtRest(transcript, one);
     if (one.scope === "persistent" || (await isNeeded(one.id))) return undefined;
+    members.push({ id: one.id, seen });
     family.push(...(await transcript.sessions({ limit: MAX_CHILDREN, spawnedBy: one.id })));
   }
-  return family;
+  return members;
 }
 
 type Deleting = {
@@ -31,11 +38,19 @@ type Deleting = {
   readonly beat: () => void;
 };
 
-/** Those below first: who asks again after an interruption finds the rest by its callers. */
-export async function deleteFamily(family: readonly SessionRecord[], deleting: Deleting): Promise<void> {
-  for (const { id } of [...family].reverse()) {
-    if (await deleting.transcript.archive.beginDelete(id)) await finishDeleting(id, deleting);
+/**
+ * Gives whether it went: not when the first of it has gone on meanwhile. One below that has is left alone. Those below go
+ * first: who asks again after an interruption finds the rest by its callers.
+ */
+export async function deleteFamily(family: readonly Member[], deleting: Deleting): Promise<boolean> {
+  const { archive } = deleting.transcript;
+  const [root, ...below] = family;
+  if (root === undefined || (await archive.beginDelete(root.id, root.seen)) === "gone-on") return false;
+  for (const { id, seen } of below.reverse()) {
+    if ((await archive.beginDelete(id, seen)) === true) await finishDeleting(id, deleting);
   }
+  await finishDeleting(root.id, deleting);
+  return true;
 }
 
 /** Begun anew first, for what others have taken a part of behind the beginning. */

@@ -14,6 +14,9 @@ import { UsageError } from "./usage-error.ts";
 
 export { BUILT_IN_TOOLS };
 
+const MODEL_NAMES =
+  "anthropic/ID, openai/ID, openai-responses/ID, azure/DEPLOYMENT, openrouter/VENDOR/ID or local/ID@URL";
+
 export type AgentFlags = {
   readonly agent?: string;
   readonly model?: string;
@@ -32,7 +35,7 @@ export type AgentFlags = {
 export function addAgentFlags(command: Command): Command {
   return command
     .option("-a, --agent <file>", "an agent file, or FILE#NAME; the other flags override what it says")
-    .option("-m, --model <name>", "anthropic/ID, openai/ID, openrouter/VENDOR/ID or local/ID@URL")
+    .option("-m, --model <name>", MODEL_NAMES)
     .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
     .option("--prices <in,out>", "dollars per million input and output tokens; --max-cost needs them")
     .option("-w, --workspace <dir>", "the folder that the agent works in (default: the current one)")
@@ -131,7 +134,7 @@ function modelFrom(flags: AgentFlags, env: NodeJS.ProcessEnv) {
   const name = flags.model ?? env["HOLDFAST_MODEL"];
   if (name === undefined || name === "") {
     throw new UsageError(
-      "Name a model: --model anthropic/ID, openai/ID, openrouter/VENDOR/ID or local/ID@URL (or set HOLDFAST_MODEL), or an agent file: --agent FILE.",
+      `Name a model: --model ${MODEL_NAMES} (or set HOLDFAST_MODEL), or an agent file: --agent FILE.`,
     );
   }
   try {

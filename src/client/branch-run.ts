@@ -4,7 +4,7 @@ import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
-import { type PlaceOptions, spotInstead } from "./spot.ts";
+import { askedOf, type PlaceOptions, spotInstead } from "./spot.ts";
 import { launchByHash, type Started, startRun } from "./start.ts";
 
 export type BranchOptions = PlaceOptions & {
@@ -30,7 +30,7 @@ export async function branchSession(
 ): Promise<Branched> {
   try {
     const { transcript, record } = await knownSession(link, session);
-    const asked = { transcript, session, head: record.headBranch };
+    const asked = askedOf(transcript, record);
     const at = await spotInstead(asked, place, prompt !== undefined);
     const continuation: Continuation = {
       kind: { type: "branch", tag: new Date().toISOString() },

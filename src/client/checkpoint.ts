@@ -10,7 +10,6 @@ import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
-import { newestLoop } from "./newest-loop.ts";
 import { messagesFrom, messagesToJson } from "./saved-messages.ts";
 import { sessionId } from "./session-id.ts";
 
@@ -28,12 +27,12 @@ export async function checkpoint(link: Link, session: string): Promise<AgentSnap
   try {
     const { transcript, record } = await knownSession(link, session);
     const messages = await messagesOf(link, session);
-    const last = newestLoop(await transcript.loops(session));
+    const { lastLoopId } = record;
     const definition = await transcript.definition(record.definitionHash);
     return {
       sessionId: session,
       agentId: record.agentName,
-      ...(last === undefined ? {} : { lastLoopId: last.loopId }),
+      ...(lastLoopId === undefined ? {} : { lastLoopId }),
       messages,
       ...(definition === undefined ? {} : { config: snapshotOf(definition, record.definitionHash) }),
     };

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SeenAtRest } from "../transcript/archive.ts";
+import { seenAtRest } from "../transcript/at-rest.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
 import { isGone, translated, unknownSession } from "./failures.ts";
@@ -8,7 +10,7 @@ import { stopSession } from "./send.ts";
 import { describeRun, isOpen } from "./tree.ts";
 
 export type DeleteOptions = {
-  /** Temporal's history of its runs goes too; it would go by itself when the server's retention is over. */
+  /** Temporal's history of its runs goes too, when the server gets to it; else it goes when the server's retention is over. */
   readonly history?: boolean;
   /** A run that is open is stopped first; refused unless said. */
   readonly stop?: boolean;
@@ -39,13 +41,7 @@ export async function deleteSession(
     const family = transcript === undefined ? [] : await familyOf(transcript, session);
     const sessions = [session, ...family];
     for (const one of sessions) await endRun(link, one, stop);
-    let found = 0;
-    if (transcript !== undefined) {
-      for (const one of [...sessions].reverse()) {
-        if (await deleteWhole(transcript, one)) found += 1;
-        await link.storage.hub().forget(one);
-      }
-    }
+    const found = transcript === undefined ? 0 : await deleteAll(link, transcript, sessions);
     const histories = history ? await deleteHistories(link, sessions) : 0;
     if (found === 0 && histories === 0) throw unknownSession(link, session);
     return { session, sessions, histories };
@@ -89,11 +85,38 @@ async function endRun(link: Link, session: string, stop: boolean): Promise<void>
   }
 }
 
-/** Gives whether there was something. */
-export async function deleteWhole(transcript: Transcript, session: string): Promise<boolean> {
-  if (!(await transcript.archive.beginDelete(session))) return false;
-  while (!(await transcript.archive.deletePage(session, Date.now())).done);
-  return true;
+/** The first one is hidden first: if it has gone on, nothing is deleted. Gives how many there were. */
+async function deleteAll(link: Link, transcript: Transcript, sessions: readonly string[]): Promise<number> {
+  const seen = new Map<string, SeenAtRest>();
+  for (const one of sessions) {
+    const record = await transcript.session(one);
+    if (record !== undefined) seen.set(one, await seenAtRest(transcript, record));
+  }
+  // What has begun since the first look is told apart from what was over by then.
+  for (const one of sessions) await endRun(link, one, false);
+  const [root, ...below] = sessions;
+  const begin = async (one: string) => {
+    const begun = await transcript.archive.beginDelete(one, seen.get(one));
+    if (begun !== "gone-on") return begun;
+    throw new HoldfastError(
+      "session-busy",
+      `Session ${one} has gone on while it was to be deleted, and is left as it is. Look at it, and ask again.`,
+      { session: one },
+    );
+  };
+  let found = 0;
+  const finish = async (one: string) => {
+    while (!(await transcript.archive.deletePage(one, Date.now())).done);
+    found += 1;
+  };
+  const isThere = await begin(root!);
+  for (const one of below.reverse()) {
+    if (await begin(one)) await finish(one);
+    await link.storage.hub().forget(one);
+  }
+  if (isThere) await finish(root!);
+  await link.storage.hub().forget(root!);
+  return found;
 }
 
 async function deleteHistories(link: Link, sessions: readonly string[]): Promise<number> {

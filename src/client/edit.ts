@@ -6,7 +6,6 @@ import type { Edit, Edited } from "../transcript/archive.ts";
 import { busy, translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
-import { newestLoop } from "./newest-loop.ts";
 import { validDefinition } from "./pinned-definition.ts";
 import { messagesFrom, messagesFromJson, messagesToJson } from "./saved-messages.ts";
 import { clearQueues, stopSession } from "./send.ts";
@@ -93,6 +92,7 @@ export async function preloadSession(
       messages: messagesFrom(messages),
       create: {
         definitionHash,
+        agentId: randomUUID(),
         agentName: definition.name,
         model: definition.model.id,
         parentLoopId,
@@ -114,11 +114,10 @@ async function edited(
   change: Pick<Edit, "at" | "kind" | "messages" | "clearInbox">,
 ): Promise<Edited> {
   try {
-    const { transcript } = await knownSession(link, session);
-    const loops = await transcript.loops(session);
+    const { transcript, record } = await knownSession(link, session);
     const run = await describeRun(link, session);
     if (run !== undefined && isOpen(run)) throw busy(session);
-    const last = newestLoop(loops)?.loopId;
+    const { lastLoopId: last } = record;
     return await transcript.archive.edit({
       ...change,
       session,

@@ -13,7 +13,7 @@ import { checkSearchAttributes } from "./registered.ts";
 import { awaitResult } from "./result.ts";
 import { runOptions, settingsOf } from "./run-options.ts";
 import { stopSession } from "./send.ts";
-import { type PlaceOptions, spotInstead } from "./spot.ts";
+import { askedOf, type PlaceOptions, spotInstead } from "./spot.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
 import { pack } from "./words.ts";
@@ -100,7 +100,7 @@ export async function exploreSession(
   checkLimits(limits);
   try {
     const { transcript, record } = await knownSession(link, session);
-    const asked = { transcript, session, head: record.headBranch };
+    const asked = askedOf(transcript, record);
     const prompted = branches.every(({ prompt }) => prompt !== undefined);
     const at = await spotInstead(asked, place, prompted);
     const base = await transcript.definition(record.definitionHash);

@@ -1,6 +1,7 @@
 import { searchText, snippet } from "../core/search-text.ts";
 import type { StatusWord } from "../core/status.ts";
 import type { ListedSession, SessionCursor, SessionFilter } from "../transcript/archive.ts";
+import { sessionSeen } from "./cut-off.ts";
 import { translated } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
@@ -61,7 +62,8 @@ export async function findSessions(link: Link, options: SessionsOptions = {}): P
       const rows = await transcript.archive.list(filterOf(options), { limit, behind });
       for (const row of rows) {
         behind = { lastActiveAtMs: row.lastActiveAtMs, id: row.id };
-        const one = foundOf(row, await outcomeOf(link, row));
+        const seen = row.status === "running" ? await sessionSeen(link, transcript, row.id) : row;
+        const one = foundOf({ ...row, ...seen }, await outcomeOf(link, row));
         if (status === undefined || one.status === status) found.push(one);
         if (found.length === limit) return { sessions: found, after: cursorText(behind) };
       }

@@ -7,7 +7,7 @@ import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
 import { type RestoreWorkspaceOptions, restoreWorkspace, snapshotAt } from "./restore-workspace.ts";
 import { sessionId } from "./session-id.ts";
-import { noSpot, type PlaceOptions, spotBehind } from "./spot.ts";
+import { askedOf, noSpot, type PlaceOptions, spotBehind } from "./spot.ts";
 
 export type ForkOptions = PlaceOptions & {
   /** Of the new branch; `branch-1`, `branch-2`, … unless said. */
@@ -45,7 +45,7 @@ export async function forkSession(
   const into = as === undefined ? undefined : sessionId(as);
   try {
     const { transcript, record } = await knownSession(link, session);
-    const at = await spotBehind({ transcript, session, head: record.headBranch }, place);
+    const at = await spotBehind(askedOf(transcript, record), place);
     const kept = restoring === undefined ? undefined : await snapshotAt(transcript, session, at);
     const forked = await transcript.fork({
       session,

@@ -4,10 +4,12 @@ export { type ReadAgentsOptions, readAgents } from "../config/agent-file/read.ts
 export type { ResolvedValue } from "../config/agent-file/resolved.ts";
 export {
   anthropic,
+  azure,
   local,
   ModelNameError,
   type ModelOptions,
   openai,
+  openaiResponses,
   openrouter,
   parseModel,
 } from "../config/model-names.ts";

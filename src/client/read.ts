@@ -2,6 +2,7 @@ import type { Entry, LoopEvent } from "../schema/record.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { sessionSeen } from "./cut-off.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
 
@@ -50,7 +51,7 @@ async function reading<T>(
 ): Promise<T> {
   try {
     const transcript = await link.storage.existing();
-    const record = await transcript?.session(session);
+    const record = transcript && (await sessionSeen(link, transcript, session));
     if (transcript === undefined || record === undefined) throw unknownSession(link, session);
     return await read(transcript, record);
   } catch (error) {

@@ -11,6 +11,7 @@ import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { sessionSeen } from "./cut-off.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
@@ -35,7 +36,7 @@ export type WholeRecord = RecordedSession & {
 export async function wholeRecord(link: Link, session: string): Promise<WholeRecord> {
   try {
     const transcript = await link.storage.existing();
-    const record = await transcript?.session(session);
+    const record = transcript && (await sessionSeen(link, transcript, session));
     if (transcript === undefined || record === undefined) throw unknownSession(link, session);
     const running = record.status === "running" && (await hasOpenRun(link, session));
     return await recordOf(transcript, record, running);

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
 import { estimateMessage } from "../core/estimate.ts";
 import { NO_USAGE } from "../core/usage.ts";
 import type { AgentDefinitionInput } from "../schema/definition.ts";
 import type { BodyLine, EntryLine, EventLine, LoopLine } from "../schema/export-line.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import type { EntryOrigin, EventBody, LoopStatus } from "../schema/record.ts";
+import type { EntryOrigin, EventBody, Formation, LoopStatus } from "../schema/record.ts";
 import type { RecordedLoop, RecordedSession } from "../schema/recorded-session.ts";
 import { exportText } from "../transcript/export/write-export.ts";
 import { HoldfastError } from "./error.ts";
@@ -76,6 +77,9 @@ function linesOf(saved: RecordedSession, pinned: Pinned): readonly BodyLine[] {
       ...(last === undefined ? {} : { lastLoopId: last.loop.loopId }),
       status: last === undefined ? "completed" : statusOf(last.loop),
       ...(saved.scope === "persistent" ? { scope: "persistent" as const } : {}),
+      // A file that says no id says the agent's name there.
+      ...(z.uuid().safeParse(saved.agentId).success ? { agentId: saved.agentId } : {}),
+      ...formationOf(saved),
       ...(parentSpawnRef === undefined
         ? {}
         : {
@@ -95,6 +99,19 @@ function linesOf(saved: RecordedSession, pinned: Pinned): readonly BodyLine[] {
     ),
     ...placed.flatMap(eventLines),
   ];
+}
+
+function formationOf({ formation }: RecordedSession): { readonly formation?: Formation } {
+  switch (formation.type) {
+    case "first_loop":
+      return {};
+    case "explicit":
+      return { formation: { type: "explicit" } };
+    case "inactivity_timeout": {
+      const { thresholdSecs, previousSessionId: previousSession } = formation;
+      return { formation: { type: "inactivity_timeout", thresholdSecs, previousSession } };
+    }
+  }
 }
 
 /** The first loop behind another one goes on on its branch; each further one begins a branch there. */

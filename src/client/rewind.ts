@@ -3,7 +3,7 @@ import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
 import type { Link } from "./link.ts";
-import { noSpot, type PlaceOptions, spotBehind } from "./spot.ts";
+import { askedOf, noSpot, type PlaceOptions, spotBehind } from "./spot.ts";
 import { describeRun, isOpen } from "./tree.ts";
 
 export type Rewinding = {
@@ -30,7 +30,7 @@ export async function rewindSession(link: Link, session: string, to: PlaceOption
     const running = (await transcript.loops(session)).filter(({ status }) => status === "running");
     const run = await describeRun(link, session);
     if (run !== undefined && isOpen(run)) throw atWork(session);
-    const spot = await spotBehind({ transcript, session, head: record.headBranch }, to);
+    const spot = await spotBehind(askedOf(transcript, record), to);
     // No run is open: what was running before this was asked is over, and what has begun since is not among these.
     const over = running.map(({ loopId }) => loopId);
     const rewound = await transcript.rewind({ session, atMs: Date.now(), to: spot, over });

@@ -1,6 +1,7 @@
 import type { NoSpot, Spot } from "../transcript/fork.ts";
 import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
+import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
 import { newestLoop } from "./newest-loop.ts";
@@ -12,13 +13,23 @@ export type PlaceOptions = {
   readonly at?: number;
   /** A turn of a loop, counted from 0 as `request` counts. */
   readonly turn?: number;
-  /** The loop's id; of a turn, the newest unless said. */
+  /** The loop's id; of a turn, the one that the head stands behind unless said. */
   readonly loop?: string;
   /** The session's head unless said. Its end, unless `at` says where. */
   readonly branch?: string;
 };
 
-type Asked = { readonly transcript: Transcript; readonly session: string; readonly head: string };
+type Asked = {
+  readonly transcript: Transcript;
+  readonly session: string;
+  readonly head: string;
+  /** The loop that the head stands behind. */
+  readonly last: string | undefined;
+};
+
+export function askedOf(transcript: Transcript, { id, headBranch, lastLoopId }: SessionRecord): Asked {
+  return { transcript, session: id, head: headBranch, last: lastLoopId };
+}
 
 /** Behind what is named: with a turn's answer and results, with all of a loop. */
 export async function spotBehind(asked: Asked, place: PlaceOptions): Promise<Spot> {
@@ -95,9 +106,10 @@ async function namedSpot(
   return { branch, position: at ?? (await transcript.length(session, branch)) };
 }
 
-async function loopOf({ transcript, session }: Asked, loop: string | undefined): Promise<LoopRecord> {
+async function loopOf({ transcript, session, last }: Asked, loop: string | undefined): Promise<LoopRecord> {
   const loops = await transcript.loops(session);
-  const found = loop === undefined ? newestLoop(loops) : loops.find(({ loopId }) => loopId === loop);
+  const named = loops.find(({ loopId }) => loopId === (loop ?? last));
+  const found = loop === undefined ? (named ?? newestLoop(loops)) : named;
   if (found !== undefined) return found;
   const names = loops.map(({ loopId }) => loopId).join(", ");
   throw invalid(session, `no loop ${loop ?? ""}; it has ${names === "" ? "none" : names}`);

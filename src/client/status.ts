@@ -3,6 +3,7 @@ import type { EvaluationStatus } from "../core/evaluation/progress.ts";
 import type { Status, StatusWord } from "../core/status.ts";
 import type { LoopStatus, Outcome } from "../schema/record.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
+import { sessionSeen } from "./cut-off.ts";
 import { unknownSession } from "./failures.ts";
 import { KEYS } from "./labels.ts";
 import type { Link } from "./link.ts";
@@ -117,7 +118,9 @@ export function statusWordOf(
 }
 
 async function lastLoop(link: Link, session: string): Promise<{ outcome?: Outcome; loopId?: string }> {
-  const loops = (await (await link.storage.existing())?.loops(session)) ?? [];
+  const transcript = await link.storage.existing();
+  if (transcript !== undefined) await sessionSeen(link, transcript, session);
+  const loops = (await transcript?.loops(session)) ?? [];
   const last = newestLoop(loops);
   return { ...(last === undefined ? {} : { loopId: last.loopId }), ...outcomeOf(last) };
 }

@@ -27,6 +27,13 @@ export async function pack(
   if (typeof text !== "string" || text.trim() === "") {
     throw new HoldfastError("input-invalid", `The ${what} is empty. Give it some words.`);
   }
+  if (id.includes("\0")) {
+    const shown = JSON.stringify(id).slice(0, 80);
+    throw new HoldfastError(
+      "input-invalid",
+      `The ${what} cannot have the id ${shown}: it holds a NUL character.`,
+    );
+  }
   const bytes = Buffer.byteLength(text, "utf8");
   if (bytes > MAX_MESSAGE_BYTES) {
     throw new HoldfastError(

@@ -14,6 +14,9 @@ export type ModelOptions = Partial<
     | "headers"
     | "compat"
     | "reasoning"
+    | "serviceTier"
+    | "apiVersion"
+    | "thinkingStyle"
   >
 >;
 
@@ -45,17 +48,60 @@ export function anthropic(id: string, options: ModelOptions = {}): ModelConfig {
   });
 }
 
-export function openai(id: string, options: ModelOptions = {}): ModelConfig {
+/** Models of OpenAI that think before they answer, unless they are ChatGPT's. */
+function reasons(id: string): boolean {
+  return /^(?:o\d|gpt-[5-9])/.test(id) && !/-chat(?:-|$)/.test(id);
+}
+
+export function openai(
+  id: string,
+  options: ModelOptions & { readonly api?: "openai_responses" } = {},
+): ModelConfig {
   return ModelConfig.parse({
     id,
     api: "openai_completions",
     provider: "openai",
     baseUrl: elsewhere("OPENAI_BASE_URL", "https://api.openai.com/v1"),
     apiKey: fromEnvironment("OPENAI_API_KEY"),
-    reasoning: /^(?:o\d|gpt-[5-9])/.test(id),
+    reasoning: reasons(id),
     contextWindow: 128_000,
     ...options,
   });
+}
+
+/** OpenAI's newer protocol: the one in which its models reason and call tools at once. */
+export function openaiResponses(id: string, options: ModelOptions = {}): ModelConfig {
+  return openai(id, { ...options, api: "openai_responses" });
+}
+
+/**
+ * A deployment in Azure. Where it is comes from `AZURE_OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` or
+ * `AZURE_OPENAI_RESOURCE_NAME` unless given. With an `authorization` header (Entra ID) it goes without a key.
+ */
+export function azure(deployment: string, options: ModelOptions = {}): ModelConfig {
+  const baseUrl = options.baseUrl ?? azureFromEnvironment();
+  if (baseUrl === undefined) {
+    throw new ModelNameError(
+      `Say where ${deployment} is deployed: as azure/${deployment}@https://RESOURCE.openai.azure.com, or with AZURE_OPENAI_ENDPOINT in the environment`,
+    );
+  }
+  const signedIn = Object.keys(options.headers ?? {}).some((name) => name.toLowerCase() === "authorization");
+  return ModelConfig.parse({
+    id: deployment,
+    api: "azure_openai_responses",
+    provider: "azure",
+    ...(!signedIn && { apiKey: fromEnvironment("AZURE_OPENAI_API_KEY") }),
+    reasoning: reasons(deployment),
+    contextWindow: 128_000,
+    ...options,
+    baseUrl: withoutSlash(baseUrl),
+  });
+}
+
+function azureFromEnvironment(): string | undefined {
+  const { AZURE_OPENAI_BASE_URL, AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_RESOURCE_NAME } = process.env;
+  const resource = AZURE_OPENAI_RESOURCE_NAME && `https://${AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com`;
+  return AZURE_OPENAI_BASE_URL || AZURE_OPENAI_ENDPOINT || resource || undefined;
 }
 
 export function openrouter(id: string, options: ModelOptions = {}): ModelConfig {
@@ -65,6 +111,87 @@ export function openrouter(id: string, options: ModelOptions = {}): ModelConfig 
     provider: "openrouter",
     baseUrl: "https://openrouter.ai/api/v1",
     apiKey: fromEnvironment("OPENROUTER_API_KEY"),
+    contextWindow: 200_000,
+    ...options,
+  });
+}
+
+/** From 2.5 on; older models say 8,192, as a model of which nothing is said. */
+function geminiLimits(id: string): { readonly contextWindow: number; readonly maxTokens?: number } {
+  const recent = /^gemini-(?:2\.5|[3-9]|\d{2}|[a-z])/.test(id);
+  return { contextWindow: 1_000_000, ...(recent && { maxTokens: 65_536 }) };
+}
+
+export function google(id: string, options: ModelOptions = {}): ModelConfig {
+  return ModelConfig.parse({
+    id,
+    api: "google_generative_ai",
+    provider: "google",
+    baseUrl: elsewhere("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
+    apiKey: fromEnvironment(
+      process.env["GEMINI_API_KEY"] || !process.env["GOOGLE_API_KEY"] ? "GEMINI_API_KEY" : "GOOGLE_API_KEY",
+    ),
+    reasoning: true,
+    ...geminiLimits(id),
+    ...options,
+  });
+}
+
+/**
+ * Gemini on Google Cloud, in the project and at the location that the environment names. Without a key the worker's
+ * own credentials are used; an API key needs no project.
+ */
+export function vertex(id: string, options: ModelOptions = {}): ModelConfig {
+  const project = process.env["GOOGLE_CLOUD_PROJECT"];
+  const location = process.env["GOOGLE_CLOUD_LOCATION"] || "global";
+  const baseUrl = options.baseUrl ?? vertexBaseUrl(project, location, options.apiKey !== undefined);
+  return ModelConfig.parse({
+    id,
+    api: "google_vertex",
+    provider: "vertex",
+    reasoning: true,
+    ...geminiLimits(id),
+    ...options,
+    baseUrl,
+  });
+}
+
+/** Where two or more regions serve together. */
+const MULTI_REGIONS = new Set(["us", "eu"]);
+
+function vertexBaseUrl(project: string | undefined, location: string, hasKey: boolean): string {
+  const root = (host: string) => withoutSlash(elsewhere("GOOGLE_VERTEX_BASE_URL", `https://${host}`));
+  if (!project && hasKey) return `${root("aiplatform.googleapis.com")}/v1`;
+  if (!project) {
+    throw new ModelNameError(
+      "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
+    );
+  }
+  return `${root(vertexHost(location))}/v1/projects/${project}/locations/${location}`;
+}
+
+function vertexHost(location: string): string {
+  if (location === "global") return "aiplatform.googleapis.com";
+  return MULTI_REGIONS.has(location)
+    ? `aiplatform.${location}.rep.googleapis.com`
+    : `${location}-aiplatform.googleapis.com`;
+}
+
+/**
+ * Amazon Bedrock, in the region that is named here. With the bearer key or the credentials that are named here, else with
+ * those of the machine that the worker runs on.
+ */
+export function bedrock(id: string, options: ModelOptions = {}): ModelConfig {
+  const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  const key = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_CREDENTIALS"].find((name) => process.env[name]);
+  return ModelConfig.parse({
+    id,
+    api: "bedrock_converse_stream",
+    provider: "bedrock",
+    baseUrl: elsewhere("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", `https://bedrock-runtime.${region}.${domain}`),
+    ...(key !== undefined && { apiKey: fromEnvironment(key) }),
+    reasoning: /claude-(?:3-7|(?:opus|sonnet|haiku|fable|mythos)-)|amazon\.nova-2-|openai\./.test(id),
     contextWindow: 200_000,
     ...options,
   });
@@ -85,11 +212,19 @@ export function local(url: string, id: string, options: ModelOptions = {}): Mode
 const FACTORIES = {
   anthropic,
   openai,
+  "openai-responses": openaiResponses,
+  azure: (rest: string, options: ModelOptions) => {
+    const { id, url } = withAddress(rest);
+    const baseUrl = options.baseUrl ?? url;
+    return azure(id, { ...options, ...(baseUrl !== undefined && { baseUrl }) });
+  },
   openrouter,
+  google,
+  vertex,
+  bedrock,
   local: (rest: string, options: ModelOptions) => {
-    const at = rest.search(/@https?:\/\//);
-    const id = at < 0 ? rest : rest.slice(0, at);
-    const url = options.baseUrl ?? (at < 0 ? undefined : rest.slice(at + 1));
+    const { id, url: said } = withAddress(rest);
+    const url = options.baseUrl ?? said;
     if (url === undefined || id === "") {
       throw new ModelNameError(
         `Say where the model is served, as local/${id || "ID"}@http://127.0.0.1:8080/v1`,
@@ -99,7 +234,16 @@ const FACTORIES = {
   },
 } as const satisfies Record<string, (id: string, options: ModelOptions) => ModelConfig>;
 
-/** `anthropic/ID`, `openai/ID`, `openrouter/VENDOR/ID`, `local/ID@http://HOST:PORT/v1`. */
+/** `ID@http://HOST` to its parts. */
+function withAddress(rest: string): { readonly id: string; readonly url: string | undefined } {
+  const at = rest.search(/@https?:\/\//);
+  return at < 0 ? { id: rest, url: undefined } : { id: rest.slice(0, at), url: rest.slice(at + 1) };
+}
+
+/**
+ * `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`, `openrouter/VENDOR/ID`, `google/ID`, `vertex/ID`,
+ * `bedrock/ID`, `local/ID@http://HOST:PORT/v1`.
+ */
 export function parseModel(name: string, options: ModelOptions = {}): ModelConfig {
   const slash = name.indexOf("/");
   const provider = slash < 0 ? name : name.slice(0, slash);

@@ -1,5 +1,6 @@
 import { at } from "../kill-point.ts";
 import type { AssistantMessage } from "../schema/message.ts";
+import type { AnswerForm, AnswerReader, ServerEvent } from "./answer-form.ts";
 import { tooLarge } from "./answer-room.ts";
 import type { AnswerContext, Assembler } from "./assembler.ts";
 import { shortlyNamed, shortlyNamedDelta } from "./call-id.ts";
@@ -9,20 +10,37 @@ import { toWireJson } from "./json.ts";
 import { maskFor } from "./mask.ts";
 import type { ModelRequest, StreamOptions } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
-import { EventReader, MAX_EVENT_CHARS } from "./sse.ts";
+import { MAX_EVENT_CHARS, SERVER_SENT_EVENTS } from "./sse.ts";
 
 /** What an adapter is made of, beside its own translation. */
 export type AdapterOptions = {
   readonly http: Http;
   /** Ask again after a server error, as after a network error (GAP-14). Off: a vendor may bill what it broke off. */
   readonly retryServerErrors?: boolean;
+  /** How often an answer that its vendor has paused is asked to go on; a few times unless said. */
+  readonly maxContinuations?: number;
 };
 
 export type Question = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** How the answer travels; Server-Sent Events unless said. */
+  readonly form?: AnswerForm;
+  /** Headers that depend on all that goes out, such as a signature of it. */
+  readonly sign?: (call: OutgoingCall) => Promise<Readonly<Record<string, string>>>;
+  /** What must not be shown, beside the key and the headers of the model. */
+  readonly secrets?: readonly (string | undefined)[];
+  /** The vendor's own words for an input that does not fit. */
+  readonly overflow?: RegExp;
   readonly assemble: (context: AnswerContext) => Assembler;
+};
+
+/** What goes out, as it goes out. */
+export type OutgoingCall = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 };
 
 /** Sends one question and puts its answer together. Rejects with a `ProviderError` and with nothing else. */
@@ -30,21 +48,26 @@ export async function ask(
   adapter: AdapterOptions,
   request: ModelRequest,
   options: StreamOptions,
-  question: () => Question,
+  question: () => Question | Promise<Question>,
 ): Promise<AssistantMessage> {
   const now = options.now ?? Date.now;
-  const vendor = vendorOf(request, adapter.retryServerErrors ?? false);
+  let vendor = vendorOf(request, adapter.retryServerErrors ?? false);
   try {
     if (options.signal.aborted)
       throw new ProviderError("cancelled", `the question to ${vendor.name} was cancelled`);
-    const { url, headers, body, assemble } = question();
-    const call = { url, headers: wireHeaders(request, headers), body: toWireJson(body), vendor, now };
+    const asked = await question();
+    const { url, assemble, form = SERVER_SENT_EVENTS } = asked;
+    vendor = vendorOf(request, vendor.retryServerErrors, asked);
+    const headers = wireHeaders(request, { accept: form.accept, ...asked.headers });
+    const call = { url, headers, body: toWireJson(asked.body) };
+    const signed = { ...call, headers: { ...headers, ...(await asked.sign?.(call)) } };
     at("request:before");
-    const stream = await adapter.http.open({ ...call, signal: options.signal });
+    const stream = await adapter.http.open({ ...signed, form, vendor, now, signal: options.signal });
     at("stream:begun");
     const { id: model, provider } = request.model;
     const context = { model, provider, timestamp: now(), vendor, requestId: stream.requestId };
-    return await answer(stream, assemble(context), options, vendor);
+    const reader = form.reader(stream.contentType, vendor);
+    return await answer(stream, reader, assemble(context), options, vendor);
   } catch (error) {
     if (error instanceof ProviderError) throw error;
     const message = vendor.mask(error instanceof Error ? error.message : String(error));
@@ -54,23 +77,27 @@ export async function ask(
 
 async function answer(
   stream: HttpStream,
+  reader: AnswerReader,
   assembler: Assembler,
   options: StreamOptions,
   vendor: Vendor,
 ): Promise<AssistantMessage> {
-  const reader = new EventReader();
   const ended = () => assembler.state === "ended";
+  const take = (events: readonly ServerEvent[]) => {
+    for (const event of events) {
+      for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
+    }
+  };
   try {
     for await (const bytes of stream.bytes) {
       at("stream:bytes");
       if (ended()) continue;
-      for (const event of reader.read(bytes)) {
-        for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
-      }
+      take(reader.read(bytes));
       if (reader.overrun)
         throw tooLarge(vendor, "one event of its answer had more characters", MAX_EVENT_CHARS);
       if (ended()) stream.drain();
     }
+    if (!ended()) take(reader.end?.() ?? []);
   } catch (error) {
     // Whatever becomes of the connection afterwards, an answer that is all here is an answer.
     const late =
@@ -82,18 +109,21 @@ async function answer(
   return { ...message, content: message.content.map(shortlyNamed) };
 }
 
-function vendorOf(request: ModelRequest, retryServerErrors: boolean): Vendor {
+function vendorOf(
+  request: ModelRequest,
+  retryServerErrors: boolean,
+  { secrets = [], overflow }: Pick<Question, "secrets" | "overflow"> = {},
+): Vendor {
   const { model, apiKey, headers = {} } = request;
   const resolved = Object.entries(headers).filter(([name, value]) => model.headers[name] !== value);
-  const mask = maskFor([apiKey, ...resolved.map(([, value]) => value)]);
-  return { name: model.provider, mask, retryServerErrors };
+  const mask = maskFor([apiKey, ...resolved.map(([, value]) => value), ...secrets]);
+  return { name: model.provider, mask, retryServerErrors, overflow };
 }
 
 /** Names in lower case, so that a configured header replaces ours however it is spelt. */
 function wireHeaders(request: ModelRequest, own: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = {
     "content-type": "application/json",
-    accept: "text/event-stream",
     "accept-encoding": "identity",
     "user-agent": "holdfast",
     ...own,

@@ -3,7 +3,7 @@ import { redact } from "../core/redact.ts";
 import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "./json.ts";
 import type { Mask } from "./mask.ts";
 import { ProviderError, type ProviderFault } from "./provider-error.ts";
-import { headerOf, type ResponseHeaders, retryAfterMs } from "./retry-after.ts";
+import { headerOf, type ResponseHeaders, retryAfterMs, retryInfoMs } from "./retry-after.ts";
 
 /** Who is spoken to, and how its errors are read. */
 export type Vendor = {
@@ -11,6 +11,8 @@ export type Vendor = {
   readonly mask: Mask;
   /** Server errors count as `network`, so that they are asked again (GAP-14). Off unless asked for. */
   readonly retryServerErrors: boolean;
+  /** Its own words for an input that does not fit, beside those that all share. */
+  readonly overflow?: RegExp | undefined;
 };
 
 /** Longest piece of a vendor's message in ours, in characters: room for its sentence, not for its HTML. */
@@ -21,12 +23,31 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   overloaded_error: "rate-limited",
   rate_limit_error: "rate-limited",
   rate_limit_exceeded: "rate-limited",
+  too_many_requests: "rate-limited",
   authentication_error: "auth",
   permission_error: "auth",
   invalid_api_key: "auth",
+  RESOURCE_EXHAUSTED: "rate-limited",
+  // Of Google's models: "The model is overloaded. Please try again later."
+  UNAVAILABLE: "rate-limited",
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
+  // Amazon's, as an HTTP header and as a frame spell them.
+  ThrottlingException: "rate-limited",
+  throttlingException: "rate-limited",
+  ServiceUnavailableException: "rate-limited",
+  serviceUnavailableException: "rate-limited",
 };
 
-const SERVER_TYPES = new Set(["api_error", "server_error", "internal_server_error", "timeout_error"]);
+const SERVER_TYPES = new Set([
+  "api_error",
+  "server_error",
+  "internal_server_error",
+  "timeout_error",
+  "INTERNAL",
+  "UNKNOWN",
+  "DEADLINE_EXCEEDED",
+]);
 
 /** What is read of it; a body of a failure has no more, an event of a stream may. */
 const READ_CHARS = 64 * 1024;
@@ -67,8 +88,16 @@ function messageIn(error: JsonObject): string {
 }
 
 function typesIn(vendor: Vendor, error: JsonObject): readonly string[] {
-  const types = [textOf(error["type"]), textOf(error["code"])].filter((type) => type !== undefined);
-  return types.map((type) => quote(vendor, type));
+  // Google names the kind in `status`, and what lies behind it in a detail.
+  const reasons = listOf(error["details"]).map((detail) => textOf(objectOf(detail)?.["reason"]));
+  const types = [textOf(error["type"]), textOf(error["code"]), textOf(error["status"]), ...reasons];
+  return types.filter((type) => type !== undefined).map((type) => quote(vendor, type));
+}
+
+/** Amazon puts the type beside the body: `ValidationException:http://internal.amazon.com/…`. */
+function headerTypes(vendor: Vendor, headers: ResponseHeaders): readonly string[] {
+  const type = textOf(headerOf(headers, "x-amzn-errortype")?.split(":")[0]);
+  return type === undefined ? [] : [quote(vendor, type)];
 }
 
 /** OVF-01: overflow, then 429, then 401 and 403, else api. Overload, by status or by type, is a rate limit. */
@@ -79,9 +108,11 @@ function faultOf(
   text: string,
 ): ProviderFault {
   const overflowed = status === undefined ? isOverflowText(text) : isOverflow(status, text);
-  if (overflowed) return "overflow";
+  if (overflowed || vendor.overflow?.test(text) === true) return "overflow";
   if (status === 429 || status === 529) return "rate-limited";
   if (status === 401 || status === 403) return "auth";
+  // Gemini says 400 to a key that it does not know.
+  if (types.includes("API_KEY_INVALID")) return "auth";
   // The vendor's word counts where the status is of no help: in mid-stream, and for "overloaded" at any status.
   if (status === undefined || status >= 500) {
     const named = types.map((type) => FAULT_OF_TYPE[type]).find((fault) => fault !== undefined);
@@ -111,17 +142,31 @@ export type HttpFailure = {
 export function httpError(vendor: Vendor, failure: HttpFailure): ProviderError {
   const { status, headers, body } = failure;
   const error = errorIn(parseJson(body));
-  const types = error === undefined ? [] : typesIn(vendor, error);
+  const types = [...headerTypes(vendor, headers), ...(error === undefined ? [] : typesIn(vendor, error))];
   const contentType = headerOf(headers, "content-type") ?? "";
   const plain = looksLikePage(contentType, body) ? `an HTML page: ${textOfPage(body)}` : body;
   const said = error === undefined ? (body.trim() === "" ? "nothing" : plain) : messageIn(error);
-  const given = headerOf(headers, "request-id") ?? headerOf(headers, "x-request-id");
-  const requestId = requestIdOf(vendor, given ?? objectOf(parseJson(body))?.["request_id"]);
+  const requestId =
+    requestIdIn(vendor, headers) ?? requestIdOf(vendor, objectOf(parseJson(body))?.["request_id"]);
   const known = failure.bodyLost && body.trim() === "" ? "unreadable" : body;
   return new ProviderError(
     faultOf(vendor, status, types, known),
     sentence(vendor, `answered ${status}`, said, types[0], requestId),
-    { status, requestId, vendorType: types[0], retryAfterMs: retryAfterMs(headers, failure.now) },
+    {
+      status,
+      requestId,
+      vendorType: types[0],
+      retryAfterMs: retryAfterMs(headers, failure.now) ?? retryInfoMs(error),
+    },
+  );
+}
+
+const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-amzn-requestid"];
+
+export function requestIdIn(vendor: Vendor, headers: ResponseHeaders): string | undefined {
+  return requestIdOf(
+    vendor,
+    REQUEST_ID_HEADERS.map((name) => headerOf(headers, name)).find((id) => id !== undefined),
   );
 }
 
@@ -142,7 +187,7 @@ export function streamError(vendor: Vendor, data: unknown, requestId?: string): 
   return new ProviderError(
     faultOf(vendor, status, types, JSON.stringify(error)),
     sentence(vendor, "broke off its answer", messageIn(error), types[0], id),
-    { status, requestId: id, vendorType: types[0] },
+    { status, requestId: id, vendorType: types[0], retryAfterMs: retryInfoMs(error) },
   );
 }
 

@@ -109,7 +109,9 @@ function assistantParts(
   const parts: AssistantPart[] = [];
   for (const part of message.content) {
     if (part.type === "thinking" || (part.type === "vendor" && own)) parts.push(part);
-    if (part.type === "text" && part.text.trim() !== "") parts.push(part);
+    // Some vendors sign an empty text, and want it back.
+    const signed = own && part.type === "text" && part.signature !== undefined;
+    if (part.type === "text" && (part.text.trim() !== "" || signed)) parts.push(part);
     if (part.type !== "toolCall") continue;
     const call: Call = {
       type: "call",

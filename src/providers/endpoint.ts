@@ -7,8 +7,9 @@
 export function endpoint(base: string, path: string, version: string, always: boolean): string {
   const url = new URL(base);
   let root = url.pathname.replace(/\/+$/, "");
-  if (root.endsWith(path)) root = root.slice(0, -path.length);
-  const versioned = root.endsWith(version) || (root !== "" && !always);
+  const whole = root.endsWith(path);
+  if (whole) root = root.slice(0, -path.length);
+  const versioned = root.endsWith(version) || ((root !== "" || whole) && !always);
   url.pathname = `${root}${versioned ? "" : version}${path}`;
   return url.href;
 }

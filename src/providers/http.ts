@@ -1,11 +1,12 @@
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, type Dispatcher, request as send } from "undici";
+import type { AnswerForm } from "./answer-form.ts";
 import {
   httpError,
   looksLikePage,
   quote,
-  requestIdOf,
+  requestIdIn,
   streamError,
   textOfPage,
   type Vendor,
@@ -50,6 +51,7 @@ export type HttpCall = {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON. */
   readonly body: string;
+  readonly form: AnswerForm;
   readonly vendor: Vendor;
   readonly signal: AbortSignal;
   readonly now: () => number;
@@ -57,6 +59,8 @@ export type HttpCall = {
 
 export type HttpStream = {
   readonly requestId: string | undefined;
+  /** In lower case; empty where the vendor named none. */
+  readonly contentType: string;
   /** Throws a `ProviderError` when the stream breaks. Leaving the loop closes the connection. */
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Nothing more is expected: lets the stream end by itself for a moment, then closes it. */
@@ -88,15 +92,13 @@ export class Http {
       response.body.on("error", () => {}).destroy();
       throw new ProviderError("api", `${call.vendor.name} answered in an unknown content-encoding`);
     }
-    const contentType = headerOf(headers, "content-type") ?? "";
-    if (response.statusCode >= 300 || !isStream(contentType)) {
+    const contentType = (headerOf(headers, "content-type") ?? "").toLowerCase();
+    if (response.statusCode >= 300 || !call.form.takes(contentType)) {
       throw await this.#refused(call, response.statusCode, headers, body);
     }
     return {
-      requestId: requestIdOf(
-        call.vendor,
-        headerOf(headers, "request-id") ?? headerOf(headers, "x-request-id"),
-      ),
+      requestId: requestIdIn(call.vendor, headers),
+      contentType,
       bytes: this.#bytes(call, body),
       drain: () => {
         setTimeout(() => body.destroy(), DRAIN_MS).unref();
@@ -152,7 +154,9 @@ export class Http {
       return httpError(vendor, { status, headers, body: text, bodyLost: lost, now: call.now() });
     }
     const json = parseJson(text);
-    if (objectOf(json)?.["error"] !== undefined) return streamError(vendor, json);
+    // Google sends its error as the only one of a list.
+    const first = Array.isArray(json) ? json[0] : json;
+    if (objectOf(first)?.["error"] !== undefined) return streamError(vendor, json);
     const contentType = headerOf(headers, "content-type") ?? "";
     const page = looksLikePage(contentType, text);
     const what = page ? "an HTML page" : `"${quote(vendor, contentType)}"`;
@@ -176,11 +180,6 @@ export class Http {
     }
     return { text: Buffer.concat(parts).subarray(0, MAX_ERROR_BYTES).toString("utf8"), lost };
   }
-}
-
-/** Servers that do not name the type, or only roughly, are trusted: the events will show. */
-function isStream(contentType: string): boolean {
-  return contentType === "" || /event-stream|text\/plain|octet-stream/i.test(contentType);
 }
 
 /** We ask for no encoding, but proxies compress unasked. */

@@ -50,7 +50,8 @@ export function toWireJson(value: unknown): string {
   const json = JSON.stringify(value);
   // `JSON.stringify` escapes nothing but lone halves in this form; a false alarm only costs the slow way.
   if (!/\\ud[89a-f]/.test(json)) return json;
-  return JSON.stringify(value, (_key, field: unknown) =>
-    typeof field === "string" ? field.replace(/\p{Surrogate}/gu, "\ufffd") : field,
+  // Escape by escape, so that a backslash that is escaped itself is not taken for the beginning of one.
+  return json.replace(/\\(?:u(d[89a-f])[0-9a-f]{2}|.)/g, (escaped, half?: string) =>
+    half === undefined ? escaped : "\ufffd",
   );
 }

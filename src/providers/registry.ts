@@ -1,8 +1,13 @@
 import type { Protocol } from "../schema/model.ts";
 import { AnthropicMessages } from "./anthropic-messages/provider.ts";
 import type { AdapterOptions } from "./ask.ts";
+import { AzureOpenAiResponses } from "./azure-openai-responses/provider.ts";
+import { BedrockConverse } from "./bedrock-converse/provider.ts";
+import { GoogleGenerativeAi } from "./google-generative-ai/provider.ts";
+import { GoogleVertex } from "./google-vertex/provider.ts";
 import { Http } from "./http.ts";
 import { OpenAiCompletions } from "./openai-completions/provider.ts";
+import { OpenAiResponses } from "./openai-responses/provider.ts";
 import type { Provider } from "./provider.ts";
 
 /** Which adapter speaks which protocol. A model names its protocol; nothing is guessed from the model's name. */
@@ -18,7 +23,12 @@ export class ProviderRegistry {
     const adapter = { ...options, http: options.http ?? new Http() };
     return new ProviderRegistry()
       .register(new AnthropicMessages(adapter))
-      .register(new OpenAiCompletions(adapter));
+      .register(new OpenAiCompletions(adapter))
+      .register(new OpenAiResponses(adapter))
+      .register(new AzureOpenAiResponses(adapter))
+      .register(new GoogleGenerativeAi(adapter))
+      .register(new GoogleVertex(adapter))
+      .register(new BedrockConverse(adapter));
   }
 
   /** A later registration replaces an earlier one. */

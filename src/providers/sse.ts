@@ -1,6 +1,6 @@
 import { createParser } from "eventsource-parser";
-
-export type ServerEvent = { readonly event: string | undefined; readonly data: string };
+import type { AnswerForm, ServerEvent } from "./answer-form.ts";
+import { objectOf, parseJson } from "./json.ts";
 
 /**
  * Longest single event, in characters. Search results that a vendor inlines reach some hundred thousand; a server
@@ -10,8 +10,7 @@ export const MAX_EVENT_CHARS = 16 * 1024 * 1024;
 
 /**
  * Bytes in slices of any size to Server-Sent Events. The decoder keeps a character that is cut until its rest
- * arrives, drops a byte order mark, and replaces bytes that are not UTF-8. An event without its closing blank line
- * is not an event: what a cut leaves behind is dropped.
+ * arrives, drops a byte order mark, and replaces bytes that are not UTF-8.
  */
 export class EventReader {
   readonly #decoder = new TextDecoder("utf-8", { fatal: false });
@@ -40,4 +39,24 @@ export class EventReader {
     this.#parser.feed(this.#decoder.decode(bytes, { stream: true }));
     return this.#events;
   }
+
+  /**
+   * The stream is over. Servers forget the blank line that closes an event, so the last one counts when its data is
+   * whole; what a cut leaves behind is dropped.
+   */
+  end(): readonly ServerEvent[] {
+    if (this.#tooLong) return [];
+    this.#events = [];
+    this.#parser.feed(`${this.#decoder.decode()}\n\n`);
+    return this.#events.filter(
+      ({ data }) => data.trim() === "[DONE]" || objectOf(parseJson(data)) !== undefined,
+    );
+  }
 }
+
+export const SERVER_SENT_EVENTS: AnswerForm = {
+  accept: "text/event-stream",
+  // Servers that do not name the type, or only roughly, are trusted: the events will show.
+  takes: (contentType) => contentType === "" || /event-stream|text\/plain|octet-stream/i.test(contentType),
+  reader: () => new EventReader(),
+};

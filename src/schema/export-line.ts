@@ -75,11 +75,13 @@ export const BranchLine = z.object({
   session: id,
   id,
   parent: z.object({ branch: id, position: count }).optional(),
+  /** Of one without a parent: what stands before it was another session's, which was deleted. */
+  position: count.optional(),
   /** The run that a conflict sent here. */
   run: z.string().optional(),
   /** When somebody has asked for it. */
   askedAtMs: atMs.optional(),
-  /** Of one that has begun in a session which was deleted: what was left of the view before its position. */
+  /** Of one that has begun in another session: what was left of the view before its position. */
   inheritedView: z.unknown().optional(),
   /** Behind its last entry, its ancestors' included. */
   length: count,

@@ -1,5 +1,5 @@
 import type { Encryption } from "../codec/encryption.ts";
-import { missingKey } from "../codec/key-ring.ts";
+import { keyIdOf, missingKey } from "../codec/key-ring.ts";
 import { type LineCodec, PLAIN_LINES } from "./line-codec.ts";
 
 /** Before what is sealed; JSON begins otherwise. */
@@ -12,13 +12,15 @@ export function sealedLines({ ring, transcript }: Encryption): LineCodec {
     encode: (json) =>
       transcript ? `${SEALED}${ring.seal("live", Buffer.from(json, "utf8"), "").toString("base64")}` : json,
     decode: (line) =>
-      line.startsWith(SEALED)
-        ? ring.open("live", Buffer.from(line.slice(SEALED.length), "base64"), "").toString("utf8")
-        : line,
+      line.startsWith(SEALED) ? ring.open("live", bytesIn(line), "").toString("utf8") : line,
   };
 }
 
 function refused(line: string): string {
-  if (line.startsWith(SEALED)) throw missingKey("", []);
+  if (line.startsWith(SEALED)) throw missingKey(keyIdOf(bytesIn(line)) ?? "", []);
   return line;
+}
+
+function bytesIn(sealed: string): Buffer {
+  return Buffer.from(sealed.slice(SEALED.length), "base64");
 }

@@ -1,4 +1,5 @@
 import type { AgentDefinitionInput } from "../schema/definition.ts";
+import type { Protocol } from "../schema/model.ts";
 import type { ModelServer } from "./model-server/server.ts";
 
 /** The variable that a test agent's key is taken from. Its value is for the worker's environment. */
@@ -8,13 +9,24 @@ export type TestAgentOptions = Omit<Partial<AgentDefinitionInput>, "model"> & {
   readonly model?: Partial<AgentDefinitionInput["model"]>;
 };
 
+type ServerAddresses = Pick<ModelServer, "anthropicBaseUrl" | "openaiBaseUrl">;
+
+const PROVIDERS: Partial<Record<Protocol, string>> = {
+  anthropic_messages: "anthropic",
+  azure_openai_responses: "azure",
+};
+
+function baseUrlOf(api: Protocol, { anthropicBaseUrl, openaiBaseUrl }: ServerAddresses): string {
+  if (api === "anthropic_messages") return anthropicBaseUrl;
+  return api === "azure_openai_responses" ? openaiBaseUrl.replace(/\/v1$/, "/openai/v1") : openaiBaseUrl;
+}
+
 /** The definition of an agent whose vendor is a scripted model server; everything can be said otherwise. */
 export function testAgent(
-  server: Pick<ModelServer, "anthropicBaseUrl" | "openaiBaseUrl">,
+  server: ServerAddresses,
   { model, ...options }: TestAgentOptions = {},
 ): AgentDefinitionInput {
   const api = model?.api ?? "anthropic_messages";
-  const anthropic = api === "anthropic_messages";
   return {
     name: "test-agent",
     systemPrompt: "You are a test.",
@@ -22,8 +34,8 @@ export function testAgent(
     model: {
       id: "test-model",
       api,
-      provider: anthropic ? "anthropic" : "openai",
-      baseUrl: anthropic ? server.anthropicBaseUrl : server.openaiBaseUrl,
+      provider: PROVIDERS[api] ?? "openai",
+      baseUrl: baseUrlOf(api, server),
       apiKey: `\${${TEST_KEY_NAME}}`,
       contextWindow: 200_000,
       ...model,

@@ -142,6 +142,7 @@ export const RESERVED_TOOL_NAMES = [
   "hook",
   "run-hook",
   "look-at-child",
+  "end-part",
   "move-definition",
   "last-words",
   "hand-over",

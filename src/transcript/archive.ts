@@ -53,7 +53,11 @@ export type SearchQuery = SessionFilter & {
   readonly behind?: number | undefined;
 };
 
-type Created = { readonly parentLoopId?: string | undefined; readonly scope?: "persistent" | undefined };
+type Created = {
+  readonly parentLoopId?: string | undefined;
+  readonly scope?: "persistent" | undefined;
+  readonly agentId?: string | undefined;
+};
 
 /** A change of a session at rest: a loop of its own, that asks no model. */
 export type Edit = {
@@ -74,6 +78,13 @@ export type Edit = {
 };
 
 export type Edited = { readonly loopId: string; readonly branch: string; readonly length: number };
+
+/** A session as somebody has looked at it before it is deleted. */
+export type SeenAtRest = {
+  readonly lastActiveAtMs: number;
+  /** Loops that the record says are running, and whose runs are over. */
+  readonly over: readonly string[];
+};
 
 export type DeleteProgress = {
   readonly done: boolean;
@@ -110,9 +121,9 @@ export interface Archive {
 
   /**
    * Hides a session that is to be deleted; others that have begun with a part of it stand alone from here on. Gives
-   * whether there is one, hidden already perhaps.
+   * whether there is one, hidden already perhaps. One that is not as it was `seen` has gone on, and is left as it is.
    */
-  beginDelete(session: string): Promise<boolean>;
+  beginDelete(session: string, seen?: SeenAtRest): Promise<boolean | "gone-on">;
   /** Deletes some rows; to be asked until it is done. */
   deletePage(session: string, atMs: number): Promise<DeleteProgress>;
   /** Sessions whose deletion or import was begun and not ended. */

@@ -24,6 +24,8 @@ export type SessionRecord = {
   readonly createdAtMs: number;
   readonly lastActiveAtMs: number;
   readonly headBranch: string;
+  /** The loop that the head stands behind: the newest one, until a rewind has left it. */
+  readonly lastLoopId?: string | undefined;
   readonly loops: number;
   readonly status: LoopStatus;
   /** The call that it was made for, when it is a sub-agent's. */

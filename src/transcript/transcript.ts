@@ -53,6 +53,8 @@ export interface Transcript {
   /** Like `store`, and pins the session to another definition; the text `terms` is kept for good. */
   storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<Stored>;
   closeLoop(closing: LoopClosing): Promise<Stored>;
+  /** Says of loops that their run was ended from outside; of those that have ended meanwhile it says nothing. */
+  abortLoops(session: string, loopIds: readonly string[], atMs: number): Promise<void>;
   /** Pins a session at rest to another definition, for the runs that come. */
   setDefinition(session: string, definition: SessionDefinition): Promise<void>;
 

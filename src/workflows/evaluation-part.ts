@@ -10,6 +10,7 @@ import { partStatus, shortStatus } from "../core/evaluation/progress.ts";
 import type { TaskReport } from "../core/task.ts";
 import type { Continuation } from "../schema/definition.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "./activity-options.ts";
+import { GIVEN_UP, giveUpIfDeaf } from "./give-up.ts";
 import type { RunSettings, StartRequest } from "./input.ts";
 import { AGENT_WORKFLOW } from "./messages.ts";
 import { RUN_FAILED, type RunResult } from "./result.ts";
@@ -33,7 +34,10 @@ export function partWorkflow(session: string, name: string): string {
   return `${session}.${name}-${uuid4().slice(0, 8)}`;
 }
 
-/** The run of one part, from its beginning to its report. Cancelling the scope stops it, and waits for its end. */
+/**
+ * The run of one part, from its beginning to its report. Cancelling the scope stops it, and waits for its end; one that
+ * does not end is terminated.
+ */
 export function performPart(
   workflow: string,
   session: string,
@@ -52,7 +56,7 @@ export function performPart(
     // Every loop has a message of its own: ids are unique in a session.
     ...(prompt === undefined ? {} : { prompt: { id: `${evaluation}.${number}`, ref: prompt } }),
   };
-  return startChild(AGENT_WORKFLOW, {
+  const started = startChild(AGENT_WORKFLOW, {
     workflowId: workflow,
     args: [request],
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
@@ -60,12 +64,13 @@ export function performPart(
     // An evaluation that is terminated has its parts stopped, and they close their records.
     parentClosePolicy: "REQUEST_CANCEL",
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
-  })
-    .then((handle) => handle.result() as Promise<RunResult>)
-    .then(
-      (result) => ended(loopId, result),
-      (error) => failed(loopId, error),
-    );
+  });
+  const result = started.then((handle) => handle.result() as Promise<RunResult>);
+  const givenUp = giveUpIfDeaf(workflow, result);
+  return result.then(
+    (told) => ended(loopId, told),
+    (error) => failed(loopId, error, givenUp()),
+  );
 }
 
 function kindOf(explores: true | undefined): Continuation["kind"] {
@@ -78,7 +83,11 @@ function ended(loopId: string, { outcome, report }: RunResult): EndedPart {
 }
 
 /** A run that failed reports all the same; of one that is gone, the record is asked. */
-function failed(loopId: string, error: unknown): EndedPart {
+function failed(
+  loopId: string,
+  error: unknown,
+  givenUp: Promise<void> | undefined,
+): EndedPart | Promise<EndedPart> {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
     return lost(loopId, "failed", "There is a run of its name already");
   }
@@ -89,6 +98,7 @@ function failed(loopId: string, error: unknown): EndedPart {
     const [result] = (cause.details ?? []) as readonly (RunResult | undefined)[];
     if (result !== undefined) return ended(loopId, result);
   }
+  if (givenUp !== undefined) return givenUp.then(() => lost(loopId, "stopped", GIVEN_UP));
   const said = cause?.message ?? error.message;
   return lost(loopId, "stopped", `It was ended from outside: ${said}`);
 }

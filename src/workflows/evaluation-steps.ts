@@ -24,8 +24,12 @@ export class StepFailed extends Error {
 export class Steps {
   #number = 0;
 
-  perform<Name extends Step>(name: Name, input: Input<Name>, summary: string): Promise<Result<Name>> {
-    const number = this.#number++;
+  perform<Name extends Step>(
+    name: Name,
+    input: Input<Name>,
+    summary: string,
+    number = this.#number++,
+  ): Promise<Result<Name>> {
     const attempt = (generation: number): Promise<Result<Name>> =>
       scheduleActivity<Result<Name>>(name, [{ ...input, number, generation }], writeOptions(summary)).catch(
         (error: unknown) => {
@@ -36,5 +40,10 @@ export class Steps {
         },
       );
     return attempt(1);
+  }
+
+  /** The newest step once more, of which nobody knows whether it was done: what it has stored counts. */
+  again<Name extends Step>(name: Name, input: Input<Name>, summary: string): Promise<Result<Name>> {
+    return this.perform(name, input, summary, this.#number - 1);
   }
 }

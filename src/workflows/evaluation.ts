@@ -1,4 +1,10 @@
-import { allHandlersFinished, CancellationScope, condition, workflowInfo } from "@temporalio/workflow";
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  patched,
+  workflowInfo,
+} from "@temporalio/workflow";
 import { totalUsage } from "../core/evaluation/branch-outcome.ts";
 import type { DecidedDigest } from "../core/evaluation/digest.ts";
 import {
@@ -15,6 +21,7 @@ import { Comparison } from "./evaluation-parts.ts";
 import { StepFailed, Steps } from "./evaluation-steps.ts";
 import { keptResult, placed } from "./exploration.ts";
 import { messageFrom, settingsFrom, wordsOf } from "./input.ts";
+import { PATCHES } from "./patches.ts";
 import { UNREADABLE } from "./payload-converter.ts";
 import { orFailed, type RunResult, runFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
@@ -44,6 +51,7 @@ async function evaluate(
   const prompt = messageFrom(request.prompt, Date.now());
   const steps = new Steps();
   const work = new CancellationScope();
+  const choice = new CancellationScope();
   const kept: PersonMessage[] = [];
   let progress: EvaluationProgress = {
     session,
@@ -62,6 +70,7 @@ async function evaluate(
     if (progress.stop !== undefined || progress.phase === "ended") return;
     tell({ stop: shownBriefly(words, SHOWN_BYTES) });
     work.cancel();
+    if (progress.phase === "deciding" && patched(PATCHES.stopEndsOwnSteps)) choice.cancel();
   };
   listenToEvaluation({
     status: () => evaluationStatus(progress),
@@ -105,16 +114,19 @@ async function evaluate(
     await comparison.run(work);
     const name = strategy.type === "custom" ? { name: strategy.name } : {};
     tell({ phase: "deciding" });
-    const decided = await steps.perform(
-      "decide",
-      {
-        ...comparison.ends(),
-        branches: opened.branches.map(({ agentName, model }) => ({ agentName, model })),
-        strategy: { type: strategy.type, ...name },
-        ...(progress.stop === undefined ? {} : { stopped: progress.stop }),
-      },
-      progress.strategy,
-    );
+    const material = () => ({
+      ...comparison.ends(),
+      branches: opened.branches.map(({ agentName, model }) => ({ agentName, model })),
+      strategy: { type: strategy.type, ...name },
+      ...(progress.stop === undefined ? {} : { stopped: progress.stop }),
+    });
+    const decided = await choice
+      .run(() => steps.perform("decide", material(), progress.strategy))
+      .catch((error: unknown) => {
+        if (!(error instanceof StepFailed) || error.fault !== "cancelled") throw error;
+        // A stop has ended the asking: the choice is made without it.
+        return steps.again("decide", material(), progress.strategy);
+      });
     tell({ phase: "ended", decision: decided.decision, outcome: decided.outcome });
     return strategy.type === "keep"
       ? keptResult(session, decided, opened.at.branch)

@@ -1,4 +1,4 @@
-import { scheduleActivity, workflowInfo } from "@temporalio/workflow";
+import { isCancellation, scheduleActivity, workflowInfo } from "@temporalio/workflow";
 import type { Activities, ReduceInput } from "../activities/activities.ts";
 import type { JobResult } from "../core/job/job-result.ts";
 import type { Outcome } from "../schema/record.ts";
@@ -70,9 +70,11 @@ async function reduced(job: JobRun, { parts, reducer = "list" }: FanOutRequest):
       ...report,
     })),
   };
-  const result = await throughLosses(() =>
-    scheduleActivity<Reduced>("reduce-parts", [input], modelOptions(REDUCE_ATTEMPTS, reducer)),
-  ).catch(failureOf);
+  const reduce = () =>
+    scheduleActivity<Reduced>("reduce-parts", [input], modelOptions(REDUCE_ATTEMPTS, reducer));
+  const result = await job
+    .step(() => throughLosses(reduce))
+    .catch((error: unknown) => (isCancellation(error) && job.stopped) || failureOf(error));
   return "type" in result
     ? await job.end(result)
     : await job.end({ type: "answered", stopReason: "stop" }, result);

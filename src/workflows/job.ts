@@ -32,6 +32,8 @@ export class JobRun {
   rounds: Rounds | undefined;
   readonly settings: RunSettings;
   readonly #work = new CancellationScope();
+  /** Around the step that asks an application, while there is one. */
+  #step: CancellationScope | undefined;
   readonly #show: (state: { readonly job: JobState; readonly rounds: Rounds | undefined }) => void;
 
   constructor(initial: JobState, settings: RunSettings, outside: CancellationScope | undefined) {
@@ -93,6 +95,15 @@ export class JobRun {
     return end;
   }
 
+  /** A step of the job's own that asks an application; a stop ends it. Whoever asks for it looks at `stopped` behind it. */
+  async step<Result>(work: () => Promise<Result>): Promise<Result> {
+    const step = new CancellationScope();
+    this.#step = step;
+    return await step.run(work).finally(() => {
+      this.#step = undefined;
+    });
+  }
+
   /** The job's last word. One that failed fails as a workflow too, so that an operator sees it. */
   async end(outcome: Outcome, more: Parameters<typeof jobResult>[2] = {}): Promise<JobResult> {
     this.change({ outcome });
@@ -104,6 +115,7 @@ export class JobRun {
     if (this.state.stop !== undefined) return;
     this.change({ stop: { reason } });
     this.#work.cancel();
+    if (this.#step !== undefined && patched(PATCHES.stopEndsOwnSteps)) this.#step.cancel();
   }
 }
 

@@ -15,12 +15,13 @@ import {
 import { truncateForPreview } from "../core/preview.ts";
 import type { PartEnd, TaskReport } from "../core/task.ts";
 import { writeOptions } from "./activity-options.ts";
+import { GIVEN_UP, giveUpIfDeaf } from "./give-up.ts";
 import type { StartRequest } from "./input.ts";
 import { RUN_FAILED, type RunResult } from "./result.ts";
 
 /**
  * A run that is a part of another's work, from its beginning to its report. Cancelling the scope stops it, and waits for
- * its end.
+ * its end; one that does not end is terminated.
  */
 export function runPart(session: string, request: StartRequest, summary: string): Promise<PartEnd> {
   return beginPart(session, request, summary).end;
@@ -42,9 +43,9 @@ export function beginPart(
     parentClosePolicy: "REQUEST_CANCEL",
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
   });
-  const end = started
-    .then((handle) => handle.result() as Promise<RunResult>)
-    .then(ended, (error) => failed(session, error));
+  const result = started.then((handle) => handle.result() as Promise<RunResult>);
+  const givenUp = giveUpIfDeaf(session, result);
+  const end = result.then(ended, (error) => failed(session, error, givenUp()));
   return { started: started.catch(() => undefined), end };
 }
 
@@ -55,7 +56,11 @@ function ended({ report }: RunResult): PartEnd {
 }
 
 /** A run that failed reports all the same; of one that is gone, its record is asked. */
-function failed(session: string, error: unknown): PartEnd | Promise<PartEnd> {
+function failed(
+  session: string,
+  error: unknown,
+  givenUp: Promise<void> | undefined,
+): PartEnd | Promise<PartEnd> {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
     return { type: "lost", how: `there is a run of ${session} already` };
   }
@@ -64,8 +69,9 @@ function failed(session: string, error: unknown): PartEnd | Promise<PartEnd> {
   if (cause instanceof ApplicationFailure && cause.type === RUN_FAILED) {
     return ended((cause.details?.[0] ?? {}) as RunResult);
   }
-  const how = wordsFor(cause ?? error);
-  return CancellationScope.nonCancellable(() => lookAt(session, "it is gone")).then(
+  const how = givenUp === undefined ? wordsFor(cause ?? error) : GIVEN_UP;
+  const look = () => lookAt(session, "it is gone");
+  return CancellationScope.nonCancellable(() => givenUp?.then(look) ?? look()).then(
     (report) => ({ type: "lost", how, ...(report === null ? {} : { report }) }),
     (problem) => {
       if (!(problem instanceof ActivityFailure)) throw problem;

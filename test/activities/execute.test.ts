@@ -14,7 +14,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Lo
 /** Runs a tool that does this, as the activity does, without Temporal. */
 function running(
   body: (context: ToolContext) => Promise<string> | string,
-  options: { signal?: AbortSignal; timeoutMs?: number } = {},
+  options: { signal?: AbortSignal; timeoutMs?: number; log?: Logger } = {},
 ): { execution: Promise<Execution>; published: DeltaBody[] } {
   const published: DeltaBody[] = [];
   const tool = defineTool({
@@ -32,13 +32,29 @@ function running(
     updates: (show) => show,
     claim: undefined,
     signal: options.signal ?? new AbortController().signal,
-    log: silent,
+    log: options.log ?? silent,
+    mask: (text) => text.replaceAll("hunter22", "***"),
   });
   return { execution, published };
 }
 
 const textOf = ({ output }: Execution) =>
   output.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+test("what a tool throws is logged in short, and without secrets [DBG-03]", async () => {
+  const logged: object[] = [];
+  const log = { ...silent, warn: (facts: object) => logged.push(facts) } as unknown as Logger;
+  const key = `sk-${"a1B2".repeat(8)}`;
+  const { execution } = running(
+    () => {
+      throw new Error(`it was hunter22 and ${key} ${"and more ".repeat(2000)}`);
+    },
+    { log },
+  );
+  expect(textOf(await execution)).toContain(key);
+  const shown = expect.stringMatching(/^Error: it was \*\*\* and \*\*\* and more [\s\S]{1,1000}$/);
+  expect(logged).toEqual([{ tool: "look", error: shown }]);
+});
 
 describe("what a tool is told of its call [TOOL-02]", () => {
   test("one object: the call's id, the tool's name, a signal, and where to say what it is doing", async () => {

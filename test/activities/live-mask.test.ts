@@ -56,4 +56,13 @@ describe("live output is masked, however it is cut into pieces [DBG-03]", () => 
       { type: "tool-output", ...call, text: secret.slice(0, 9) },
     ]);
   });
+
+  test("a key whose lines are reported one by one is left out, what comes behind it is not", () => {
+    const shown: string[] = [];
+    const live = maskedOutput((body) => shown.push("text" in body ? body.text : ""), [secret], true);
+    const pem = CORPUS.find(([name]) => name === "PEM")?.[1] ?? "";
+    const reports = ["reading", ...pem.split("\n"), "two\n\nlines", `at ${secret}`, ""];
+    for (const text of reports) live.publish({ type: "progress", toolCallId: "c", toolName: "t", text });
+    expect(shown).toEqual(["reading", "***", "***", "***", "***", "two\n\nlines", "at ***", ""]);
+  });
 });

@@ -68,3 +68,21 @@ test("what was left half deleted is deleted, also when another session shows a p
   expect(await transcript.archive.unfinished()).toEqual([]);
   expect(await texts(transcript, "heir", "main")).toEqual(["text of a"]);
 });
+
+test("a family whose first session was spoken to meanwhile stays; one below that was is left alone", async () => {
+  const transcript = await family();
+  const deleting = { transcript, forget: async () => undefined, beat: () => undefined };
+  const found = await familyToGo((await transcript.session("a"))!, transcript, async () => false);
+  const speak = (session: string, run: string) =>
+    transcript.openLoop(
+      opening({ step: step({ session, run, number: 0 }), atMs: 500, prompts: [message(run)] }),
+    );
+  await speak("a.b", "late");
+  await speak("a", "later");
+  expect(await deleteFamily(found ?? [], deleting)).toBe(false);
+  expect(await transcript.sessions({ limit: 9 })).toHaveLength(4);
+  const [, ...below] = found ?? [];
+  const again = await familyToGo((await transcript.session("a"))!, transcript, async () => false);
+  expect(await deleteFamily([again![0]!, ...below], deleting)).toBe(true);
+  expect((await transcript.sessions({ limit: 9 })).map(({ id }) => id).sort()).toEqual(["a.b", "other"]);
+});

@@ -173,6 +173,18 @@ describe("a rewind", () => {
     expect((await cli("show", session.id, "--branch", "back-1")).out).toContain("Third");
   });
 
+  test("is where the next change, checkpoint and fork of a turn begin [PER-06, HITL-01]", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+    await session.run("First");
+    await session.run("Second");
+    const handle = holdfast.session(session.id);
+    const saved = await handle.saveMessages();
+    const { loopId } = await handle.rewind({ to: { at: 2 } });
+    expect((await handle.checkpoint()).lastLoopId).toBe(loopId);
+    expect((await handle.fork({ turn: 0 })).from).toMatchObject({ branch: "main", position: 2 });
+    expect(await handle.restoreMessages(saved)).toMatchObject({ length: 4 });
+  });
+
   test("is refused while a run is open, also one that waits, and possible when that was ended from outside", async () => {
     const session = stage.session({ replies: [hold("open"), { text: "Done." }], agent: { tools: ["hold"] } });
     await session.start("Go", { mode: "interactive" });

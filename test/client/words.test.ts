@@ -41,6 +41,13 @@ test.each(["", "  \n "])("empty words (%j) are refused", async (text) => {
   );
 });
 
+test("an id that no store keeps is refused", async () => {
+  await expect(pack(linkWithTexts().link, "words", "prompt", "a\0b")).rejects.toMatchObject({
+    code: "input-invalid",
+    message: expect.stringContaining('"a\\u0000b"'),
+  });
+});
+
 test("each message has an id of its own unless the sender made one", async () => {
   const { link } = linkWithTexts();
   const [first, second] = [await pack(link, "a", "prompt"), await pack(link, "a", "prompt")];

@@ -64,6 +64,8 @@ const model = object({
   baseUrl: fc.webUrl().map((url) => url.replace(/\/+$/, "")),
   apiKey: maybe(variable),
   reasoning: maybe(fc.boolean()),
+  serviceTier: maybe(text.filter((tier) => tier !== "")),
+  apiVersion: maybe(text.filter((version) => version !== "")),
   contextWindow: whole,
   maxTokens: maybe(whole),
   cost: maybe(

@@ -11,10 +11,10 @@ describe.skipIf(postgresBinaries() === undefined)("with the transcript in Postgr
   });
   afterAll(() => postgres.stop());
 
-  test("PostgreSQL is killed while agents work, a worker dies too, and both come back: nothing is lost, nothing is done twice", async () => {
+  test("PostgreSQL is killed while agents work, each of two workers dies over a commit, and all come back: nothing is lost, nothing is done twice", async () => {
     const { violations, kills } = await play({
       name: "postgres",
-      workers: [["store:after:12"], []],
+      workers: [["commit:end:20"], ["commit:done:20"]],
       scenarios: [...MANY],
       env: { HOLDFAST_DATABASE_URL: postgres.url(await postgres.database()) },
       during: async () => {
@@ -25,6 +25,7 @@ describe.skipIf(postgresBinaries() === undefined)("with the transcript in Postgr
       },
     });
     expect(violations).toEqual([]);
-    expect(kills).toHaveLength(1);
+    expect(kills.map(({ point }) => point).sort()).toEqual(["commit:done", "commit:end"]);
+    expect(kills.flatMap(({ sessions }) => sessions)).not.toEqual([]);
   }, 150_000);
 });

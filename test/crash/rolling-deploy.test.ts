@@ -71,14 +71,14 @@ test("a rolling deploy under load, between two versions, costs no answer and no 
   const ran = readdirSync(stage.home).filter((name) => name.startsWith("runs-"));
   expect(ran).toHaveLength(sessions.length * 3);
   for (const name of ran) expect(readFileSync(join(stage.home, name), "utf8")).toBe("run\n");
-  let late = 0;
+  const late: string[] = [];
   for (const session of sessions) {
     await expectWhole(stage, session);
     const seen = await troubles(session);
-    expect(seen.filter((trouble) => trouble !== LATE)).toEqual([]);
-    late += seen.length;
+    expect(seen.filter((trouble) => !LATE.includes(trouble))).toEqual([]);
+    late.push(...seen);
   }
-  expect(late).toBeLessThanOrEqual(2 * DEPLOYS);
+  expect(late.length, late.join(", ")).toBeLessThanOrEqual((DEPLOYS * RUNS_AT_ONCE) / LATE_OF);
 }, 180_000);
 
 async function openRuns(): Promise<number> {
@@ -88,9 +88,16 @@ async function openRuns(): Promise<number> {
   return counted.count;
 }
 
-/** A workflow task that was on its way to the worker that ended: it is given out again after five seconds. */
-const LATE = "a workflow task was lost on its way";
-const START_TO_CLOSE = 1;
+// Each is given out again after five seconds.
+/** A workflow task that the server had handed to the worker that ended. */
+const LOST = "a workflow task was lost on its way";
+/** One that came into the sticky queue of the worker that ended, or waited there. */
+const NOT_TAKEN = "a workflow task waited in the queue of a worker that ended";
+const LATE = [LOST, NOT_TAKEN];
+/** Of the runs in flight, at most one in so many is late at a deploy: one in twelve was seen with every core taken. */
+const LATE_OF = 4;
+/** `temporal.api.enums.v1.TimeoutType` */
+const LATE_BY_TYPE: Readonly<Record<number, string>> = { 1: LOST, 2: NOT_TAKEN };
 
 /** What an operator would call an error, as the run's history has it. */
 async function troubles(session: Session): Promise<string[]> {
@@ -103,7 +110,7 @@ async function troubles(session: Session): Promise<string[]> {
       ...(failed ? [`activity failed: ${failed.failure?.message}`] : []),
       ...(event.activityTaskTimedOutEventAttributes ? ["activity timed out"] : []),
       ...(taskFailed ? [`workflow task failed: ${taskFailed.failure?.message}`] : []),
-      ...(timedOut ? [timedOut.timeoutType === START_TO_CLOSE ? LATE : "workflow task not taken"] : []),
+      ...(timedOut ? [LATE_BY_TYPE[timedOut.timeoutType ?? 0] ?? "workflow task timed out"] : []),
     ];
   });
 }

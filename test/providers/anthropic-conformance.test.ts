@@ -5,8 +5,8 @@ import { AnthropicMessages } from "../../src/providers/anthropic-messages/provid
 import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
-import { type context, http, joined, play, question, sse } from "./play.ts";
-import { randomSlices, singleBytes } from "./slices.ts";
+import { type context, faultOf, http, joined, play, question, sse } from "./play.ts";
+import { cutPoints, randomSlices, singleBytes } from "./slices.ts";
 import { anthropicStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (given: typeof context) => new AnthropicAssembler(given);
@@ -14,14 +14,15 @@ const pool = http();
 afterAll(async () => await pool.close());
 
 /** The vendor's own reading of the same bytes. */
-async function sdkMessage(bytes: Uint8Array): Promise<Anthropic.Message> {
+async function sdkMessage(bytes: Uint8Array): Promise<Anthropic.Beta.BetaMessage> {
   const client = new Anthropic({
     apiKey: "k",
     maxRetries: 0,
     fetch: async () => new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } }),
   });
   const messages: Anthropic.MessageParam[] = [{ role: "user", content: "x" }];
-  return await client.messages.stream({ model: "m", max_tokens: 10, messages }).finalMessage();
+  // The reader of the beta knows more kinds of blocks.
+  return await client.beta.messages.stream({ model: "m", max_tokens: 10, messages }).finalMessage();
 }
 
 const REASONS: Record<string, string> = {
@@ -34,12 +35,15 @@ const REASONS: Record<string, string> = {
   refusal: "guardRail",
 };
 
+const cited = ({ citations }: Anthropic.Beta.BetaTextBlock) =>
+  citations && citations.length > 0 ? { signature: JSON.stringify({ citations }) } : {};
+
 /** The SDK's message in our words. */
-function translated(message: Anthropic.Message) {
+function translated(message: Anthropic.Beta.BetaMessage) {
   const content = message.content.flatMap((block): unknown[] => {
     switch (block.type) {
       case "text":
-        return block.text === "" ? [] : [{ type: "text", text: block.text }];
+        return block.text === "" ? [] : [{ type: "text", text: block.text, ...cited(block) }];
       case "thinking":
         return [{ type: "thinking", thinking: block.thinking, signature: block.signature }];
       case "redacted_thinking":
@@ -47,7 +51,7 @@ function translated(message: Anthropic.Message) {
       case "tool_use":
         return [{ type: "toolCall", id: block.id, name: block.name, arguments: block.input }];
       default:
-        return [];
+        return [{ type: "vendor", kind: block.type, data: JSON.parse(JSON.stringify(block)) }];
     }
   });
   const usage = message.usage;
@@ -66,6 +70,11 @@ function translated(message: Anthropic.Message) {
     },
     responseId: message.id,
   };
+}
+
+/** What the SDK says of bytes that break off. */
+async function sdkOutcome(bytes: Uint8Array): Promise<ReturnType<typeof translated> | "error"> {
+  return await sdkMessage(bytes).then(translated, () => "error" as const);
 }
 
 function ours({ content, stopReason, usage, responseId }: AssistantMessage) {
@@ -97,6 +106,16 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
     expectDeltasToAddUp(bytes);
   });
 
+  test.each(anthropicStreams)("$file: cut off anywhere, a fault as at the SDK", async ({ bytes }) => {
+    for (const at of [0, 1, bytes.length - 1, bytes.length - 2, ...cutPoints(bytes, 11, 24)]) {
+      const cut = bytes.subarray(0, at);
+      const theirs = await sdkOutcome(cut);
+      const mine = await faultOf((async () => play(assemble, [cut]))()).catch((error: Error) => error);
+      if (theirs === "error") expect([at, mine]).toMatchObject([at, { fault: "network" }]);
+      else expect(ours(play(assemble, [cut]).message)).toEqual(theirs);
+    }
+  });
+
   test.each(anthropicStreams)("$file: same over HTTP", async ({ bytes, ct }) => {
     const expected = translated(await sdkMessage(bytes));
     const ways = [
@@ -109,7 +128,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
         response.writeHead(200, { "content-type": ct });
         await writeSlices(response, slices);
       });
-      const provider = new AnthropicMessages({ http: pool });
+      const provider = new AnthropicMessages({ http: pool, maxContinuations: 0 });
       const request = question(anthropic("claude-x", { baseUrl: server.url }));
       const message = await provider.stream(request, { signal: new AbortController().signal });
       expect(ours(message)).toEqual(expected);

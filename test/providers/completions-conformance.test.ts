@@ -7,7 +7,7 @@ import { ProviderError } from "../../src/providers/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
 import { type context, faultOf, http, joined, play, question } from "./play.ts";
-import { randomSlices, singleBytes } from "./slices.ts";
+import { cutPoints, randomSlices, singleBytes } from "./slices.ts";
 import { completionStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (given: typeof context) => new CompletionsAssembler(given);
@@ -19,6 +19,7 @@ async function sdkCompletion(bytes: Uint8Array): Promise<OpenAI.ChatCompletion> 
   const client = new OpenAI({
     apiKey: "k",
     maxRetries: 0,
+    logLevel: "off",
     fetch: async () => new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } }),
   });
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "x" }];
@@ -94,6 +95,14 @@ function rawThinking(bytes: Buffer): string {
     .join("");
 }
 
+async function outcomeOf(bytes: Uint8Array): Promise<AssistantMessage | ProviderError> {
+  const played = Promise.resolve().then(() => play(assemble, [bytes]).message);
+  return await played.catch((error: unknown) => {
+    if (error instanceof ProviderError) return error;
+    throw error;
+  });
+}
+
 const broken = (file: string) => file.includes("failed_error_streaming_with_text");
 const whole = completionStreams.filter(({ file }) => !broken(file));
 
@@ -119,6 +128,19 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
       if (part.type === "thinking") expect(blocks[index]).toBe(`thinking:${part.thinking}`);
       if (part.type === "toolCall")
         expect(JSON.parse(blocks[index]!.slice("toolCall:".length))).toEqual(part.arguments);
+    }
+  });
+
+  test.each(whole)("$file ($host): cut off anywhere, a fault as at the SDK", async ({ bytes }) => {
+    const { content, stopReason } = play(assemble, [bytes]).message;
+    for (const at of [0, 1, bytes.length - 1, ...cutPoints(bytes, 11, 24)]) {
+      const cut = bytes.subarray(0, at);
+      const theirs = await sdkCompletion(cut).then(translated, () => undefined);
+      const mine = await outcomeOf(cut);
+      // The SDK gives up a piece that is cut behind the finish reason; to us the answer is whole by then.
+      if (theirs !== undefined) expect(ours(mine as AssistantMessage)).toEqual(theirs);
+      if (mine instanceof ProviderError) expect(mine.fault).toBe("network");
+      else expect(mine).toMatchObject({ content, stopReason });
     }
   });
 

@@ -1,15 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { anthropic, local, openai } from "../../src/config/model-names.ts";
 import { finalTool } from "../../src/core/final-tool.ts";
+import { fitsGrammar, outputRoad } from "../../src/providers/anthropic-messages/output.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
-import { fitsStrictMode, responseFormat } from "../../src/providers/openai-completions/output.ts";
+import { responseFormat } from "../../src/providers/openai-completions/output.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
+import { fitsStrictMode } from "../../src/providers/openai-output.ts";
 import type { ThinkingLevel } from "../../src/schema/model.ts";
 import type { StructuredOutput } from "../../src/schema/output.ts";
 import { http, question } from "./play.ts";
 
-const output: StructuredOutput = { type: "json-schema", schema: { type: "object" } };
+const output: StructuredOutput & { type: "json-schema" } = {
+  type: "json-schema",
+  schema: { type: "object" },
+};
 
 describe("which tool must be called, on Claude's wire", () => {
   const choice = (id: string, thinking: ThinkingLevel) =>
@@ -27,13 +32,85 @@ describe("which tool must be called, on Claude's wire", () => {
 test("the road of a vendor: native, or a final tool where it knows no such format [SO-01]", () => {
   const adapter = { http: http() };
   const completions = new OpenAiCompletions(adapter);
+  const claude = (id: string, asked: StructuredOutput) =>
+    new AnthropicMessages(adapter).outputRoad(anthropic(id), asked);
+  const closed: StructuredOutput = {
+    type: "json-schema",
+    schema: { ...output.schema, additionalProperties: false },
+  };
+  for (const id of [
+    "claude-sonnet-4-5",
+    "claude-opus-4-6",
+    "claude-opus-4-7",
+    "claude-haiku-5-5",
+    "claude-fable-5-2",
+  ]) {
+    expect(claude(id, closed)).toBe("native");
+    expect(claude(id, output)).toBe("final-tool");
+    expect(claude(id, { ...output, strict: true })).toBe("native");
+    expect(claude(id, { ...closed, strict: false })).toBe("final-tool");
+    expect(claude(id, { type: "json" })).toBe("final-tool");
+  }
+  for (const id of ["claude-sonnet-4-20250514", "claude-opus-4-1", "claude-3-5-haiku-20241022", "my-own"]) {
+    expect(claude(id, closed)).toBe("final-tool");
+  }
   const road = (provider: string, type: "json" | "json-schema") =>
     completions.outputRoad({ ...local("http://h/v1", "m"), provider }, type === "json" ? { type } : output);
-  expect(new AnthropicMessages(adapter).outputRoad()).toBe("final-tool");
   expect(completions.outputRoad(openai("gpt-5-mini"), output)).toBe("native");
   expect([road("local", "json"), road("local", "json-schema")]).toEqual(["native", "native"]);
   expect([road("deepseek", "json"), road("deepseek", "json-schema")]).toEqual(["native", "final-tool"]);
   expect([road("groq", "json"), road("groq", "json-schema")]).toEqual(["final-tool", "final-tool"]);
+});
+
+describe("a schema that Claude's compiler takes", () => {
+  const closed = (properties: object, more: object = {}) => ({
+    type: "object",
+    properties,
+    additionalProperties: false,
+    ...more,
+  });
+  const text = { type: "string" };
+
+  test.each([
+    ["closed, with an optional field", closed({ a: text }), true],
+    [
+      "lists, choices, enums, formats",
+      closed({
+        a: { type: "array", items: { anyOf: [text, closed({})] }, minItems: 1 },
+        b: { enum: ["x", 1, null] },
+        c: { ...text, format: "date" },
+      }),
+      true,
+    ],
+    ["definitions", closed({ a: { $ref: "#/$defs/d" } }, { $defs: { d: closed({ e: text }) } }), true],
+    [
+      "the dialect at its root",
+      closed({}, { $schema: "https://json-schema.org/draft/2020-12/schema" }),
+      true,
+    ],
+    ["an open object", { type: "object", properties: {} }, false],
+    ["an open object in a list", closed({ a: { type: "array", items: { type: "object" } } }), false],
+    ["a limit of a number", closed({ a: { type: "number", minimum: 1 } }), false],
+    ["a limit of a text", closed({ a: { ...text, maxLength: 3 } }), false],
+    ["a list of at least two", closed({ a: { type: "array", items: text, minItems: 2 } }), false],
+    ["another format", closed({ a: { ...text, format: "phone" } }), false],
+    ["an enum of objects", closed({ a: { enum: [{}] } }), false],
+    [
+      "recursion",
+      closed({ a: { $ref: "#/$defs/d" } }, { $defs: { d: closed({ e: { $ref: "#/$defs/d" } }) } }),
+      false,
+    ],
+    ["a reference elsewhere", closed({ a: { $ref: "https://h/s.json" } }), false],
+    ["a reference to nothing", closed({ a: { $ref: "#/$defs/none" } }), false],
+  ])("%s [SO-01]", (_, schema, fits) => expect(fitsGrammar(schema)).toBe(fits));
+
+  test("goes out as it is, without its dialect, beside an effort [SO-01]", () => {
+    const schema = closed({ a: text });
+    const asked: StructuredOutput = { type: "json-schema", schema: { $schema: "x", ...schema } };
+    expect(outputRoad(anthropic("claude-opus-5"), asked)).toBe("native");
+    const body = anthropicRequest(question(anthropic("claude-opus-5"), { thinking: "low", output: asked }));
+    expect(body.output_config).toEqual({ effort: "low", format: { type: "json_schema", schema } });
+  });
 });
 
 describe("strict mode", () => {

@@ -1,15 +1,18 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   anthropic,
+  azure,
   local,
   ModelNameError,
   openai,
+  openaiResponses,
   openrouter,
   parseModel,
 } from "../../src/config/model-names.ts";
 import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/core/overflow.ts";
 import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
+import { azureAddress } from "../../src/providers/azure-openai-responses/address.ts";
 import { endpoint } from "../../src/providers/endpoint.ts";
 import { toWireJson } from "../../src/providers/json.ts";
 import { maskFor } from "../../src/providers/mask.ts";
@@ -379,6 +382,19 @@ describe("events from bytes", () => {
     );
   });
 
+  test("the last event needs no blank line when its data is whole; what was cut is dropped", () => {
+    const last = (text: string) => {
+      const reader = new EventReader();
+      expect(reader.read(Buffer.from(text))).toEqual([]);
+      return reader.end().map(({ event, data }) => [event, data]);
+    };
+    expect(last('event: e\ndata: {"a":1}')).toEqual([["e", '{"a":1}']]);
+    expect(last('data: {"a":1}\r\n')).toEqual([[undefined, '{"a":1}']]);
+    expect(last("data: [DONE]")).toEqual([[undefined, "[DONE]"]]);
+    for (const cut of ['data: {"a":1', "data: [DO", 'data: {"a":"\ud83c', "event: e", "data: 1", "dat", ""])
+      expect(last(cut)).toEqual([]);
+  });
+
   test("an event without an end is given up at the limit", () => {
     const reader = new EventReader(1000);
     expect(reader.read(Buffer.from(`data: ${"x".repeat(2000)}`))).toEqual([]);
@@ -435,6 +451,15 @@ describe("models by name", () => {
       contextWindow: 128_000,
       apiKey: `\${OPENAI_API_KEY}`,
     });
+    expect(openaiResponses("gpt-6-sol")).toEqual({ ...openai("gpt-6-sol"), api: "openai_responses" });
+    expect(azure("prod", { baseUrl: "https://r.openai.azure.com/" })).toMatchObject({
+      id: "prod",
+      api: "azure_openai_responses",
+      provider: "azure",
+      baseUrl: "https://r.openai.azure.com",
+      contextWindow: 128_000,
+      apiKey: `\${AZURE_OPENAI_API_KEY}`,
+    });
     expect(openrouter("a/b")).toMatchObject({
       provider: "openrouter",
       baseUrl: "https://openrouter.ai/api/v1",
@@ -451,6 +476,10 @@ describe("models by name", () => {
   test("names as people write them", () => {
     expect(parseModel("anthropic/claude-opus-5-5")).toEqual(anthropic("claude-opus-5-5"));
     expect(parseModel("openai/gpt-6-sol")).toEqual(openai("gpt-6-sol"));
+    expect(parseModel("openai-responses/gpt-6-sol")).toEqual(openaiResponses("gpt-6-sol"));
+    expect(parseModel("azure/prod@https://r.openai.azure.com/")).toEqual(
+      azure("prod", { baseUrl: "https://r.openai.azure.com" }),
+    );
     expect(parseModel("openrouter/anthropic/claude-opus-5-5")).toEqual(
       openrouter("anthropic/claude-opus-5-5"),
     );
@@ -465,21 +494,43 @@ describe("models by name", () => {
   });
 
   test.each([
+    [{ AZURE_OPENAI_ENDPOINT: "https://e.openai.azure.com/" }, "https://e.openai.azure.com"],
+    [{ AZURE_OPENAI_RESOURCE_NAME: "r" }, "https://r.openai.azure.com"],
+    [
+      { AZURE_OPENAI_BASE_URL: "https://b/openai/v1", AZURE_OPENAI_ENDPOINT: "https://e" },
+      "https://b/openai/v1",
+    ],
+  ])("a deployment is where the environment says: %j [PROV-27]", (names, baseUrl) => {
+    for (const [name, value] of Object.entries(names)) vi.stubEnv(name, value);
+    expect(parseModel("azure/prod").baseUrl).toBe(baseUrl);
+    vi.unstubAllEnvs();
+  });
+
+  test("who is signed in at Azure needs no key [PROV-19]", () => {
+    const headers = { Authorization: `Bearer \${TOKEN}` };
+    expect(azure("prod", { baseUrl: "https://r", headers }).apiKey).toBeUndefined();
+  });
+
+  test.each([
     [
       "antropic/x",
-      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openrouter, local.',
+      'Unknown provider "antropic" in model "antropic/x". Did you mean "anthropic"? Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     [
       "claude-opus-5-5",
-      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openrouter, local.',
+      'Unknown provider "claude-opus-5-5" in model "claude-opus-5-5". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     [
       "toString/x",
-      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openrouter, local.',
+      'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
     ["anthropic/", 'Model "anthropic/" names a provider but no model, as anthropic/ID does'],
     ["openai", 'Model "openai" names a provider but no model, as openai/ID does'],
     ["local/m", "Say where the model is served, as local/m@http://127.0.0.1:8080/v1"],
+    [
+      "azure/prod",
+      "Say where prod is deployed: as azure/prod@https://RESOURCE.openai.azure.com, or with AZURE_OPENAI_ENDPOINT in the environment",
+    ],
   ])("%s is refused", (name, message) => {
     expect(() => parseModel(name)).toThrow(new ModelNameError(message));
   });
@@ -496,8 +547,28 @@ test.each([
   ["https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/chat/completions"],
   ["https://api.z.ai/api/paas/v4", "https://api.z.ai/api/paas/v4/chat/completions"],
   ["https://g.com/v1beta/openai?x=1", "https://g.com/v1beta/openai/chat/completions?x=1"],
+  ["https://api.deepseek.com/chat/completions", "https://api.deepseek.com/chat/completions"],
 ])("completions of %s are at %s [X-25]", (base, url) =>
   expect(endpoint(base, "/chat/completions", "/v1", false)).toBe(url),
+);
+
+const AZURE = "https://r.openai.azure.com";
+test.each([
+  [AZURE, undefined, `${AZURE}/openai/v1/responses`],
+  [`${AZURE}/openai`, undefined, `${AZURE}/openai/v1/responses`],
+  [`${AZURE}/openai/v1/`, undefined, `${AZURE}/openai/v1/responses`],
+  [`${AZURE}/openai/v1/responses`, undefined, `${AZURE}/openai/v1/responses`],
+  ["https://gateway.example/llm", undefined, "https://gateway.example/llm/responses"],
+  [AZURE, "2025-04-01-preview", `${AZURE}/openai/responses?api-version=2025-04-01-preview`],
+  [`${AZURE}/openai?api-version=v7`, undefined, `${AZURE}/openai/responses?api-version=v7`],
+  [
+    `${AZURE}/openai/deployments/prod`,
+    undefined,
+    `${AZURE}/openai/deployments/prod/responses?api-version=2025-01-01-preview`,
+  ],
+  [`${AZURE}/openai/deployments/prod`, "v8", `${AZURE}/openai/deployments/prod/responses?api-version=v8`],
+])("Azure's responses of %s (%s) are at %s [PROV-19]", (baseUrl, apiVersion, url) =>
+  expect(azureAddress({ baseUrl, apiVersion })).toBe(url),
 );
 
 test.each([
@@ -520,6 +591,7 @@ test("half of a character never reaches the wire, and everything else does", () 
       },
     ),
   );
+  expect(toWireJson({ "\ud83c": "\\\ud83c\\ud83c" })).toBe('{"\ufffd":"\\\\\ufffd\\\\ud83c"}');
   expect(toWireJson("\\ud800")).toBe(JSON.stringify("\\ud800"));
 });
 
@@ -530,11 +602,18 @@ test("secrets are blanked as wholes and as words, short words are left", () => {
 
 test("the registry: built-ins, replacing, asking", () => {
   const registry = ProviderRegistry.default();
-  expect(registry.protocols()).toEqual(["anthropic_messages", "openai_completions"]);
+  expect(registry.protocols()).toEqual([
+    ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],
+    ...["google_generative_ai", "google_vertex", "bedrock_converse_stream"],
+  ]);
+  expect(registry.get("openai_responses")?.id).toBe("openai_responses");
+  expect(registry.get("azure_openai_responses")?.id).toBe("azure_openai");
   expect(registry.get("anthropic_messages")?.id).toBe("anthropic");
   expect(registry.get("openai_completions")?.id).toBe("openai");
-  expect(registry.has("bedrock_converse_stream")).toBe(false);
-  expect(registry.get("bedrock_converse_stream")).toBeUndefined();
+  expect(registry.get("bedrock_converse_stream")?.id).toBe("bedrock");
+  const empty = new ProviderRegistry();
+  expect(empty.has("bedrock_converse_stream")).toBe(false);
+  expect(empty.get("bedrock_converse_stream")).toBeUndefined();
   const mine = { id: "mine", protocol: "anthropic_messages" } as Provider;
   expect(new ProviderRegistry().register(mine).get("anthropic_messages")).toBe(mine);
   expect(registry.register(mine).get("anthropic_messages")).toBe(mine);

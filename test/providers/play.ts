@@ -18,6 +18,7 @@ export function play(make: (context: AnswerContext) => Assembler, slices: readon
   const reader = new EventReader();
   const assembler = make(context);
   const deltas = slices.flatMap((slice) => reader.read(slice).flatMap((event) => assembler.push(event)));
+  deltas.push(...reader.end().flatMap((event) => assembler.push(event)));
   return { message: assembler.finish(), deltas };
 }
 

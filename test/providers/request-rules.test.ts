@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anthropic, local, openai, openrouter } from "../../src/config/model-names.ts";
-import { claudeModel } from "../../src/providers/anthropic-messages/models.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import { claudeModel } from "../../src/providers/claude-models.ts";
 import {
   MIN_ANSWER,
   MIN_BUDGET,
   THINKING_BUDGETS,
   thinkingFields,
-} from "../../src/providers/anthropic-messages/thinking.ts";
+} from "../../src/providers/claude-thinking.ts";
 import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";

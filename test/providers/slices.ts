@@ -10,6 +10,12 @@ export function randomSlices(bytes: Uint8Array, seed: number, longest = 400): Ui
   return slices;
 }
 
+/** Places to cut at, from a seed. */
+export function cutPoints(bytes: Uint8Array, seed: number, count: number): number[] {
+  const next = mulberry(seed);
+  return Array.from({ length: count }, () => Math.floor(next() * bytes.length));
+}
+
 export function singleBytes(bytes: Uint8Array): Uint8Array[] {
   return Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
 }

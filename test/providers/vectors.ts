@@ -29,4 +29,9 @@ export function vectors(wanted: (vector: Omit<Vector, "bytes">) => boolean): rea
 
 export const anthropicStreams = vectors((v) => v.kind === "sse" && v.uri.includes("/v1/messages"));
 export const completionStreams = vectors((v) => v.kind === "sse" && v.uri.includes("/chat/completions"));
+export const responseStreams = vectors((v) => v.kind === "sse" && v.uri.endsWith("/responses"));
+/** Of Google, with and without its cloud. */
+export const geminiStreams = vectors((v) => v.kind === "sse" && v.uri.includes(":streamGenerateContent"));
 export const errorReplies = vectors((v) => v.kind === "json" && v.status >= 400);
+export const bedrockStreams = vectors((v) => v.kind === "awsstream");
+export const bedrockErrors = errorReplies.filter(({ host }) => host.startsWith("bedrock-runtime."));

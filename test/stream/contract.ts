@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { encryptionOf } from "../../src/codec/encryption.ts";
+import type { LineCodec } from "../../src/stream/line-codec.ts";
+import { sealedLines } from "../../src/stream/sealed-lines.ts";
 import type { Delta, StreamHub } from "../../src/stream/stream.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 
-/** A hub for one test. `second` opens the same place again, as another process would. */
+/** A hub for one test. `second` opens the same place again, as another process would, with keys perhaps. */
 export type HubBench = {
   readonly hub: StreamHub;
-  second(): Promise<StreamHub>;
+  second(codec?: LineCodec): Promise<StreamHub>;
   /** Whether nothing that was shown is left where the hub keeps it; announcements may be. */
   isEmpty(): Promise<boolean>;
   dispose(): Promise<void>;
@@ -115,6 +118,27 @@ export function hubContract(name: string, make: () => Promise<HubBench>): void {
       const watching = next(hub, 2, offset);
       publish(5, 7);
       expect((await watching).sequences).toEqual([5, 6]);
+    });
+
+    test("what was sealed is passed over by who has not the key, wherever it lies [TMP-09]", async () => {
+      const env = { OTHER_KEY: Buffer.alloc(32, 8).toString("base64") };
+      const sealing = await bench.second(sealedLines(encryptionOf({ keys: "other=env:OTHER_KEY" }, env)));
+      const watching = next(hub, 3);
+      for (const sequence of [0, 2, 4]) {
+        publish(sequence, sequence + 1);
+        await hub.flush();
+        sealing.publish(delta(sequence + 1));
+        await sealing.flush();
+      }
+      expect((await watching).sequences).toEqual([0, 2, 4]);
+      expect((await next(hub, 3)).sequences).toEqual([0, 2, 4]);
+      const call = { session: "s", run: "r", command: 1, call: 0 };
+      const found = async (of: StreamHub) => (await of.published(call)).map(({ sequence }) => sequence);
+      expect(await found(hub)).toEqual([0, 2, 4]);
+      expect(await found(sealing)).toEqual(expect.arrayContaining([1, 3, 5]));
+      const { deltas } = await hub.snapshot("s");
+      expect(deltas).toMatchObject([{ delta: { body: { text: "word 0word 2word 4" } } }]);
+      await sealing.close();
     });
 
     test("sessions do not see each other, whatever their names", async () => {

@@ -18,7 +18,7 @@ hubContract("LocalHub", async () => {
   const hub = new LocalHub(dir);
   return {
     hub,
-    second: async () => new LocalHub(dir),
+    second: async (codec) => new LocalHub(dir, codec === undefined ? {} : { codec }),
     isEmpty: async () => (await bytesIn(dir)) === 0,
     dispose: async () => {
       await hub.close();

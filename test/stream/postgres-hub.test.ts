@@ -1,7 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { encryptionOf, NO_ENCRYPTION } from "../../src/codec/encryption.ts";
 import { PostgresHub } from "../../src/stream/postgres/postgres-hub.ts";
+import { sealedLines } from "../../src/stream/sealed-lines.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { postgresBinaries, startPostgres } from "../support/postgres.ts";
+import { says } from "../support/word-forms.ts";
 import { missingPostgres, PostgresBench } from "../transcript/postgres-bench.ts";
 import { delta, hubContract, next } from "./contract.ts";
 
@@ -12,11 +15,54 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
     const hub = new PostgresHub(bench.url);
     return {
       hub,
-      second: async () => new PostgresHub(bench.url),
+      second: async (codec) => new PostgresHub(bench.url, codec === undefined ? {} : { codec }),
       isEmpty: async () =>
         (await kept()).every(({ delta: text }) => JSON.parse(text).body.type === "recorded"),
       dispose: () => hub.close(),
     };
+  });
+
+  const codec = sealedLines(
+    encryptionOf({ keys: "a=env:LIVE_KEY" }, { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") }),
+  );
+
+  hubContract("PostgresHub with keys", async () => {
+    const hub = new PostgresHub(bench.url, { codec });
+    return {
+      hub,
+      second: async (given = codec) => new PostgresHub(bench.url, { codec: given }),
+      isEmpty: async () =>
+        (await kept()).every(({ delta: line }) => JSON.parse(codec.decode(line)).body.type === "recorded"),
+      dispose: async () => {
+        await hub.close();
+        const [table] = await bench.sql<{ there: string | null }>("SELECT to_regclass('deltas') AS there");
+        if (table?.there === null) return;
+        expect((await kept()).filter(({ delta: line }) => !line.startsWith("sealed:"))).toEqual([]);
+      },
+    };
+  });
+
+  test("with keys, no word of what is shown lies in the table; who has them reads it, who has not sees nothing [TMP-09]", async () => {
+    const word = "MARKERWORD";
+    const hub = opened(bench.url, { codec });
+    hub.publish(delta(0, { body: { type: "text", text: `the ${word}` } }));
+    hub.publish(delta(1, { body: { type: "tool-output", toolCallId: "c", toolName: "t", text: word } }));
+    await hub.flush();
+    const rows = () => bench.sql<{ row: string }>("SELECT deltas::text AS row FROM deltas ORDER BY place");
+    const saying = async () => (await rows()).map(({ row }) => says(Buffer.from(row), word));
+    expect(await saying()).toEqual([false, false]);
+    const other = await opened(bench.url, { codec }).snapshot("s");
+    expect(other.deltas).toMatchObject([
+      { delta: { body: { text: `the ${word}` } } },
+      { delta: { body: { text: word } } },
+    ]);
+    const plain = opened(bench.url, { codec: sealedLines(NO_ENCRYPTION) });
+    expect((await plain.snapshot("s")).deltas).toEqual([]);
+    // Without keys it is there to be found, and stays readable for who has some.
+    plain.publish(delta(2, { body: { type: "text", text: word } }));
+    await plain.flush();
+    expect(await saying()).toEqual([false, false, true]);
+    expect((await next(hub, 3)).sequences).toEqual([0, 1, 2]);
   });
 
   function opened(url = bench.url, options = {}): PostgresHub {

@@ -104,7 +104,7 @@ export async function startPostgres(
     const query = new URLSearchParams(parameters).toString();
     return `postgresql://${USER}@127.0.0.1:${port}/${database}${query === "" ? "" : `?${query}`}`;
   };
-  const start = async () => {
+  const launched = (): ChildProcess => {
     const child = spawn("sh", ["-c", KEEPER, join(binaries, "postgres"), "-D", data], {
       ...options,
       stdio: ["pipe", "ignore", "pipe"],
@@ -113,12 +113,19 @@ export async function startPostgres(
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       log = (log + text).slice(-20_000);
     });
+    return child;
+  };
+  const start = async () => {
+    let child = launched();
     await eventually(
       async () => {
-        if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}:\n${log}`);
-        return answers(url());
+        if (child.exitCode === null) return answers(url());
+        const { exitCode } = child;
+        // What a server that was killed has held may not be free at once.
+        child = launched();
+        throw new Error(`PostgreSQL ended with ${exitCode}:\n${log}`);
       },
-      { timeoutMs: START_TIMEOUT_MS, what: "PostgreSQL" },
+      { timeoutMs: START_TIMEOUT_MS, everyMs: 100, what: "PostgreSQL" },
     );
   };
   const end = async (how: (postmaster: number) => void) => {

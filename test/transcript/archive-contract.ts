@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { BodyLine } from "../../src/schema/export-line.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
+import { seenAtRest } from "../../src/transcript/at-rest.ts";
 import { importing } from "../../src/transcript/sql/hidden.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
@@ -177,6 +178,42 @@ export function archiveContract(make: () => Promise<Bench>): void {
       // The id is free again.
       await story(transcript, "one");
       expect(await texts(transcript, "one", "main")).toHaveLength(3);
+    });
+
+    test("a session that has gone on since it was looked at is not deleted [SES-20]", async () => {
+      await story(transcript);
+      const { archive } = transcript;
+      const look = async () => await seenAtRest(transcript, (await transcript.session("s"))!);
+      const before = await look();
+      expect(before.over).toEqual([]);
+      // In the same millisecond.
+      const { loopId } = await transcript.openLoop(
+        opening({ step: step({ run: "late", number: 0 }), atMs: before.lastActiveAtMs, prompts: [] }),
+      );
+      expect(await archive.beginDelete("s", before)).toBe("gone-on");
+      const dead = await look();
+      expect(dead).toEqual({ ...before, over: [loopId] });
+      const edit = {
+        session: "s",
+        key: "k",
+        atMs: 900,
+        kind: { type: "default" as const },
+        at: "head" as const,
+      };
+      await archive.edit({ ...edit, messages: [said("and this")] });
+      expect(await archive.beginDelete("s", dead)).toBe("gone-on");
+      expect(await transcript.session("s")).toMatchObject({ id: "s", lastActiveAtMs: 900 });
+      expect(await archive.unfinished()).toEqual([]);
+      expect(await archive.beginDelete("s", await look())).toBe(true);
+      // Hidden already: what was seen before does not count.
+      expect(await archive.beginDelete("s", before)).toBe(true);
+    });
+
+    test("a loop whose run was cut off does not keep its session from being deleted", async () => {
+      await transcript.openLoop(opening());
+      const seen = await seenAtRest(transcript, (await transcript.session("s"))!);
+      expect(await transcript.archive.beginDelete("s", { ...seen, over: [] })).toBe("gone-on");
+      expect(await transcript.archive.beginDelete("s", seen)).toBe(true);
     });
 
     test("what a job has named stays until its last part is gone", async () => {

@@ -212,6 +212,23 @@ export function askedBranchContract(make: () => Promise<Bench>): void {
       expect(await loop()).toMatchObject({ from: 0 });
     });
 
+    test("behind a rewind a session says the loop that it stands behind, and is changed from there [PER-06]", async () => {
+      await loop();
+      await rewind({ position: 3 });
+      const { lastLoopId } = (await transcript.session("s"))!;
+      expect(lastLoopId).toBe("s.v.m.1");
+      const edit = {
+        session: "s",
+        key: "k",
+        atMs: 11,
+        kind: { type: "default" as const },
+        at: "head" as const,
+      };
+      const edited = await transcript.archive.edit({ ...edit, messages: [], after: lastLoopId });
+      expect(edited).toMatchObject({ branch: "back-1", length: 3 });
+      expect((await transcript.session("s"))?.lastLoopId).toBe(edited.loopId);
+    });
+
     test("a head that a loop is at work on is not moved, unless that loop is known to be over", async () => {
       const { loopId } = await loop({ open: true });
       expect(await rewind({ position: 1 })).toEqual({ type: "running", loopIds: [loopId] });

@@ -8,6 +8,7 @@ import { branchContract } from "./branch-contract.ts";
 import { evaluationContract } from "./evaluation-contract.ts";
 import { followingContract } from "./following-contract.ts";
 import { forkPropertyContract } from "./fork-property-contract.ts";
+import { heirsContract } from "./heirs-contract.ts";
 import { loopContract } from "./loop-contract.ts";
 import { loopViewContract } from "./loop-view-contract.ts";
 import { propertyContract } from "./property-contract.ts";
@@ -30,6 +31,7 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
     branchContract(make);
     askedBranchContract(make);
     followingContract(make);
+    heirsContract(make);
     loopContract(make);
     loopViewContract(make);
     evaluationContract(make);

@@ -200,6 +200,24 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     const alone = (await to.loops("alone"))[1];
     const [kept] = await to.entries("alone", alone?.branch ?? "", 2, 3);
     expect(kept?.message).toMatchObject({ childLoopId: opened.loopId, turnId: { loopId: "alone.v.m.2" } });
+    // A copy of the child alone is nobody's.
+    await bringIn(await written(child), "own");
+    expect(await to.session("own")).not.toHaveProperty("spawn");
+    const called = (caller: string) => to.sessions({ limit: 9, spawnedBy: caller });
+    expect((await called("s")).map(({ id }) => id)).toEqual([child]);
+    expect((await called("copy")).map(({ id }) => id)).toEqual(["copy.sub-12345678"]);
+  });
+
+  test("a copy of one that followed another is not found by words for that [SES-13]", async () => {
+    await story(from);
+    await from.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e6 });
+    const text = await written("n");
+    await bringIn(text);
+    await bringIn(text, "copy");
+    expect((await to.session("copy"))?.formation).toEqual({ type: "explicit", previousSession: "s" });
+    expect(await to.rotateSession({ session: "s", idleMs: 1, next: "x", atMs: 0 })).toMatchObject({
+      session: "n",
+    });
   });
 
   test("a large session takes little memory both ways", async () => {

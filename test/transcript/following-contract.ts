@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { linesOf } from "./archive-contract.ts";
 import type { Bench } from "./contract.ts";
 import { entry, message, opening, step, texts, write } from "./story.ts";
 import { toldLoops } from "./told-loops.ts";
@@ -47,6 +48,22 @@ export function followingContract(make: () => Promise<Bench>): void {
       expect((await loop({ session: "b" })).loopId).toBe("b.v.m.1");
     });
 
+    test("a session that no loop has made has an agent's id too, at the latest with its first loop [ID-01]", async () => {
+      const [own, next] = ["0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d", "5f0c9b1e-7a53-4d7e-9c5a-6d1f3a2b4c5d"];
+      const create = { definitionHash: "d", agentName: "agent", model: "m" };
+      const kind = { type: "initial" as const };
+      const edit = { key: "k", atMs: 5, kind, at: "head" as const, messages: [] };
+      await transcript.archive.edit({ ...edit, session: "a", create: { ...create, agentId: own } });
+      await transcript.archive.edit({ ...edit, session: "b", key: "k2", create });
+      expect((await transcript.session("a"))?.agentId).toBe(own);
+      for (const session of ["a", "b"]) {
+        const at = step({ session, run: session, number: 0, kind: "open-loop" });
+        await transcript.openLoop(opening({ step: at, agentId: next, prompts: [message(session)] }));
+      }
+      expect((await transcript.session("a"))?.agentId).toBe(own);
+      expect((await transcript.session("b"))?.agentId).toBe(next);
+    });
+
     test("a session that was idle for longer is followed by a new one, once [SES-13, SES-19]", async () => {
       const { lastActiveAtMs = 0 } = (await transcript.session("s")) ?? {};
       const rotate = (atMs: number, next: string, session = "s") =>
@@ -89,6 +106,54 @@ export function followingContract(make: () => Promise<Bench>): void {
       await transcript.archive.beginDelete("n3");
       await transcript.archive.beginDelete("s");
       expect(await rotate(90_000, "n4")).toEqual({ session: "s", isNew: false });
+    });
+
+    test("words for a session find the newest that followed it, when one between is gone and when they were brought in [SES-13]", async () => {
+      const rotate = (of: Transcript, next: string, atMs = 0) =>
+        of.rotateSession({ session: "s", idleMs: 1000, next, atMs });
+      await rotate(transcript, "n1", 1e6);
+      await rotate(transcript, "n2", 1e7);
+      const other = await make();
+      for (const session of ["s", "n1", "n2"]) {
+        const { archive } = other.transcript;
+        await archive.beginImport("t", [session], 1);
+        await archive.importLines("t", await linesOf(transcript, session), 1);
+        await archive.finishImport("t", [session], "digest");
+      }
+      expect(await rotate(other.transcript, "n3")).toEqual({ session: "n2", isNew: false });
+      await other.dispose();
+      const { archive } = transcript;
+      await archive.beginDelete("n1");
+      while (!(await archive.deletePage("n1", 1)).done);
+      expect(await rotate(transcript, "n3")).toEqual({ session: "n2", isNew: false });
+    });
+
+    test("sessions that were brought in as following each other are gone round once", async () => {
+      const [definition, own] = [
+        { definitionHash: "d", agentName: "agent", model: "m" },
+        { type: "session" as const },
+      ];
+      const lines = [
+        ["a", "b"],
+        ["b", "a"],
+      ].map(([id = "", previousSession = ""]) => ({
+        ...own,
+        ...definition,
+        id,
+        createdAtMs: 1,
+        lastActiveAtMs: 1,
+        headBranch: "main",
+        status: "completed" as const,
+        formation: { type: "inactivity_timeout" as const, thresholdSecs: 1, previousSession },
+      }));
+      await transcript.archive.beginImport("t", ["a", "b"], 1);
+      await transcript.archive.importLines("t", lines, 1);
+      await transcript.archive.finishImport("t", ["a", "b"], "digest");
+      expect(
+        await transcript.rotateSession({ session: "a", idleMs: 1000, next: "n", atMs: 1 }),
+      ).toMatchObject({
+        isNew: false,
+      });
     });
 
     test("a session that is at work is not left for its idleness", async () => {

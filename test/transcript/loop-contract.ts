@@ -48,6 +48,7 @@ export function loopContract(make: () => Promise<Bench>): void {
         createdAtMs: 100,
         lastActiveAtMs: 100,
         headBranch: "main",
+        lastLoopId: "s.v.m.1",
         loops: 1,
         status: "running",
       });
@@ -77,6 +78,16 @@ export function loopContract(make: () => Promise<Bench>): void {
         "scope",
       );
       expect(await open("next", "r3")).toBe("persistent");
+    });
+
+    test("a loop whose run was cut off is aborted, once; one that has ended is left as it is [SES-03]", async () => {
+      const { loopId } = await transcript.openLoop(opening());
+      await transcript.abortLoops("s", ["another"], 200);
+      expect(await transcript.session("s")).toMatchObject({ status: "running" });
+      await transcript.abortLoops("s", [loopId], 300);
+      await transcript.abortLoops("s", [loopId], 400);
+      expect(await transcript.session("s")).toMatchObject({ status: "aborted" });
+      expect(await transcript.loops("s")).toMatchObject([{ status: "aborted", endedAtMs: 300 }]);
     });
 
     test("each loop names the one before it, whatever its kind [X-08]", async () => {

@@ -7,6 +7,8 @@ import { transcriptContract } from "./contract.ts";
 import { missingPostgres, PostgresBench } from "./postgres-bench.ts";
 import { entry, message, NOTHING, opening, step, texts, write } from "./story.ts";
 
+const KILL_POINT = new URL("../../dist/kill-point.js", import.meta.url).href;
+
 describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", () => {
   const bench = PostgresBench.forEachTest();
 
@@ -108,6 +110,35 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
       await transcript.store(write(place, { step: step({ number: 999 }), entries: [entry(length, "on")] }));
       expect((await texts(transcript, "s", "main")).at(-1)).toBe("on");
     });
+
+    test.each([
+      ["commit:begin", 0],
+      ["commit:end", 0],
+      ["commit:done", 1],
+    ])(
+      "SIGKILL at the kill point %s leaves %i of one write, and the next one goes through",
+      async (point, left) => {
+        const transcript = await bench.opened();
+        const { loopId } = await transcript.openLoop(opening());
+        const writer = postgresChild(
+          bench.url,
+          `const { arm } = await import(${JSON.stringify(KILL_POINT)});
+         const transcript = await PostgresTranscript.open({ url });
+         arm((passed) => { if (passed === "${point}") process.kill(process.pid, "SIGKILL"); });
+         const step = { session: "s", run: "r1", number: 1, call: 0, kind: "t", generation: 1, process: "p" };
+         const message = { role: "user", content: [{ type: "text", text: "one" }], timestamp: 1 };
+         await transcript.store({ loopId: "${loopId}", branch: "main", base: 1, step, atMs: 1, result: 1,
+           outbox: { entries: [], events: [] }, entries: [{ position: 1, origin: "tool", message }] });
+         say("not killed");
+         await transcript.close();`,
+        );
+        expect(await ended(writer)).toBeNull();
+        expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"].slice(0, 1 + left));
+        const place = { loopId, branch: "main", base: 1 + left };
+        await transcript.store(write(place, { step: step({ number: 2 }), entries: [entry(1 + left, "on")] }));
+        expect(await transcript.length("s", "main")).toBe(2 + left);
+      },
+    );
 
     test("an idle transcript does not keep its process alive", async () => {
       const idle = postgresChild(

@@ -6,6 +6,7 @@ import { PRIVATE_TABLES } from "../../src/transcript/sql/private.ts";
 import { Sql } from "../../src/transcript/sqlite/sql.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import { environmentOf } from "../codec/keys.ts";
+import { linesOf } from "./archive-contract.ts";
 import { transcriptContract } from "./contract.ts";
 import { isPlain, LONG, MARKER, readAll, tell } from "./sealed-story.ts";
 import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
@@ -214,6 +215,30 @@ describe("a store with keys [TMP-09]", () => {
     );
     expect((await storeErrorOf(transcript.store(again))).message).toMatch(/steps\.result.*it was moved/);
   });
+
+  test("an export gives nothing that was moved to another row", async () => {
+    const transcript = await bench.opened({ encryption: A });
+    await tell(transcript);
+    const sql = new Sql(bench.path);
+    sql.exec("INSERT INTO evaluations (id, session, opened, started_at_ms) VALUES ('e', 's', '{}', 1)");
+    const exported = PRIVATE_TABLES.filter(
+      ([table]) => !["definitions", "contents", "snapshots", "events"].includes(table),
+    );
+    for (const [table, { key, columns }] of exported) {
+      for (const column of columns) {
+        const same = key.map((name) => `kept.${name} = ${table}.${name}`).join(" AND ");
+        sql.exec(`CREATE TEMP TABLE kept AS SELECT * FROM ${table};
+          UPDATE ${table} SET ${column} = (SELECT body FROM events LIMIT 1)`);
+        const { message } = await storeErrorOf(linesOf(transcript, "s"));
+        expect(message).toMatch(new RegExp(`${table}\\.${column}.*it was moved`));
+        sql.exec(
+          `UPDATE ${table} SET ${column} = (SELECT kept.${column} FROM kept WHERE ${same}); DROP TABLE kept`,
+        );
+      }
+    }
+    sql.close();
+    expect(await linesOf(transcript, "s")).not.toEqual([]);
+  });
 });
 
 describe("sealing anew [TMP-09]", () => {
@@ -240,7 +265,9 @@ describe("sealing anew [TMP-09]", () => {
       key: undefined,
       changed: true,
     });
-    expect(await readAll(await bench.opened(), "old")).toContain(LONG);
+    const plain = await bench.opened();
+    expect(await readAll(plain, "old")).toContain(LONG);
+    expect(await plain.archive.search({ words: MARKER, limit: 9 })).toHaveLength(3);
   });
 
   test("page by page, broken off and begun again, while others write", async () => {

@@ -98,7 +98,33 @@ describe("a session whole", () => {
       return now.loops[0]?.status === "aborted" ? now : undefined;
     });
     expect(record.loops[0]).toMatchObject({ messages: [] });
+    // The look has mended the record itself.
+    expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
+    expect(await stage.transcript.loops(session.id)).toMatchObject([{ status: "aborted" }]);
     gates.of("never").open();
+  });
+
+  const LOOKS: readonly (readonly [string, (session: string) => Promise<unknown>])[] = [
+    ["loops", (session) => client.loops(session)],
+    ["status", (session) => client.status(session)],
+    ["sessions", () => client.sessions({ limit: 500 })],
+    ["the command line", () => commandLine(stage, "sessions")],
+  ];
+
+  test.each(LOOKS)("that was terminated is mended by a look at %s [SES-03]", async (look, see) => {
+    const gate = `terminated-${look}`;
+    const session = stage.session({ replies: [hold(gate)], agent: { tools: ["hold"] } });
+    await session.start("Go");
+    await gates.of(gate).arrived;
+    await see(session.id);
+    expect(await stage.transcript.loops(session.id)).toMatchObject([{ status: "running" }]);
+    await session.handle.terminate("for the test");
+    await see(session.id);
+    expect(await stage.transcript.loops(session.id)).toMatchObject([
+      { status: "aborted", endedAtMs: expect.any(Number) },
+    ]);
+    expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
+    gates.of(gate).open();
   });
 
   test("links callers and those they have called both ways [SES-10, SES-11, SUB-01]", async () => {
@@ -198,6 +224,8 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
       renew: true,
     });
     const again = await client.session(restored.session).record();
+    expect(again.agentId).toBe(saved.agentId);
+    expect((await resumed.record()).agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
     expect(again.loops.map(({ messages }) => messages.map(({ role }) => role))).toEqual([
       ["user", "assistant"],
     ]);
@@ -225,6 +253,43 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     expect(await handle.saveMessages()).toBe(saved);
     const [first] = (await handle.record()).loops;
     expect(first?.messages).toHaveLength(2);
+  });
+
+  test("may stand before a session's first run, which goes on behind it", async () => {
+    // The first answer of the conversation is there already.
+    const session = stage.session({ replies: [{ text: "Never asked." }, { text: "Ada." }] });
+    const { definition: agent, id } = session;
+    const messages: AgentMessage[] = [
+      said("My name is Ada."),
+      {
+        role: "assistant",
+        content: [{ type: "text", text: "Hello, Ada." }],
+        stopReason: "stop",
+        model: "another-model",
+        provider: "another-vendor",
+        usage: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 },
+        timestamp: 4,
+      },
+    ];
+    const begun = await client.withMessages({ agent, session: id, messages });
+    expect(begun.id).toBe(id);
+    expect(JSON.parse(await begun.saveMessages())).toHaveLength(2);
+    expect(session.requests()).toEqual([]);
+    const run = await client.start({ agent, session: id, prompt: "What is my name?" });
+    expect(await run.result()).toMatchObject({ text: "Ada." });
+    expect(session.seen(0)).toEqual([
+      "user: My name is Ada.",
+      "assistant: Hello, Ada.",
+      "user: What is my name?",
+    ]);
+    const loops = (await begun.record()).loops;
+    expect(loops.map(({ turns, messages: own }) => [turns.length, own.length])).toEqual([
+      [0, 2],
+      [1, 2],
+    ]);
+    expect(loops[1]?.parentLoopId).toBe(loops[0]?.loopId);
+    await expect(client.withMessages({ agent, session: id, messages })).rejects.toThrow("is there already");
+    expect(await begun.messages()).toHaveLength(4);
   });
 
   test("is refused while a run is open; a reset ends it first", async () => {
@@ -355,5 +420,35 @@ describe("a retention policy", () => {
     await commandLine(stage, "retention", "set", "--agent", name, "--off");
     expect(await client.retention.get()).toBeUndefined();
     await expect(client.retention.run()).rejects.toMatchObject({ code: "input-invalid" });
+  });
+
+  test("is carried out by its schedule, and spares sessions of an agent that wants them kept [SES-20, CFG-19]", async () => {
+    const name = `nightly-${process.pid}`;
+    const bye = (agent: object) =>
+      stage.session({ replies: [{ text: "Bye." }, { text: "Bye." }], agent: { name, ...agent } });
+    const [plain, kept] = [bye({}), bye({ sessionScope: "persistent" })];
+    for (const one of [plain, kept]) await one.run("Go");
+    const loaded = await client.withMessages({ agent: kept.definition, messages: [said("Hello")] });
+    const fork = await client.session(plain.id).fork({ as: `${plain.id}-kept` });
+    const forked = fork.session;
+    await client.start({ agent: kept.definition, session: forked, prompt: "On" }).then((run) => run.result());
+    expect((await client.session(kept.id).record()).scope).toBe("persistent");
+
+    await client.retention.set({ rules: [{ agent: name, maxSessions: 0 }] }, { cron: "0 4 1 1 *" });
+    const schedule = stage.client.schedule.getHandle(`holdfast-retention-${stage.taskQueue}`);
+    await schedule.trigger();
+    const workflowId = await eventually(async () => {
+      const [ran] = (await schedule.describe()).info.recentActions;
+      return ran?.action.workflow.workflowId;
+    });
+    const ran: unknown = await stage.client.workflow.getHandle(workflowId).result();
+    expect(ran).toMatchObject({ deleted: 1, spared: 3 });
+    expect(await stage.transcript.session(plain.id)).toBeUndefined();
+    // A person's word on one session goes before what its agent says.
+    await client.session(kept.id).keep(false);
+    expect(await client.retention.run()).toMatchObject({ deleted: 1, spared: 2 });
+    expect(await stage.transcript.session(kept.id)).toBeUndefined();
+    for (const id of [loaded.id, forked]) expect(await stage.transcript.session(id)).toBeDefined();
+    await client.retention.remove();
   });
 });

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { readProcess } from "../../src/tools/process/process-table.ts";
-import { stopSignal } from "../../src/workflows/messages.ts";
 import type { Session } from "./support/session.ts";
+import { WAYS } from "./support/stopping.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -16,11 +16,6 @@ afterAll(() => stage.close());
 
 /** Socket and process must be gone within this: a heartbeat a second carries the word. */
 const SOON_MS = 5000;
-
-const WAYS: readonly (readonly [string, (session: Session) => Promise<unknown>])[] = [
-  ["the stop signal", ({ handle }) => handle.signal(stopSignal, "by request")],
-  ["Temporal's cancel", ({ handle }) => handle.cancel()],
-];
 
 async function expectStopped(session: Session): Promise<void> {
   expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });

@@ -117,14 +117,18 @@ test("tools one by one, in order (TOOL-07)", async () => {
   expect(order).toEqual(["m0", "m1", "m2"]);
 });
 
-test("the same over OpenAI's protocol", async () => {
-  const session = stage.session({
-    replies: [{ toolCalls: meters(1, 1) }, { text: "Fine." }],
-    agent: {
-      tools: ["meter"],
-      model: { api: "openai_completions", provider: "openai", baseUrl: stage.model.openaiBaseUrl },
-    },
-  });
-  expect(await session.run("Use tools")).toMatchObject({ text: "Fine." });
-  expect((await session.conversation())[2]).toBe("toolResult: metered m0");
-});
+test.each(["openai_completions", "openai_responses", "azure_openai_responses"] as const)(
+  "the same over %s [PROV-01]",
+  async (api) => {
+    const thinking = "Which one?";
+    const session = stage.session({
+      replies: [{ thinking, toolCalls: meters(1, 1) }, { text: "Fine." }],
+      agent: { tools: ["meter"], model: { api } },
+    });
+    expect(await session.run("Use tools")).toMatchObject({ text: "Fine." });
+    expect((await session.conversation())[2]).toBe("toolResult: metered m0");
+    const bodies = session.requests().map(({ body }) => JSON.stringify(body));
+    // What was thought goes back whole in the protocol that has it.
+    if (api !== "openai_completions") expect(bodies[1]).toContain('"encrypted_content":"gAAAAAB');
+  },
+);

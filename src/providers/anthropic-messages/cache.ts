@@ -22,9 +22,11 @@ export function markHistory(messages: readonly WireMessage[]): readonly WireMess
   return messages.map((message, index) => (index === target ? markMessage(message) : message));
 }
 
-/** A block of thinking cannot carry the mark; the one before it can. */
+/** Kinds that can carry the mark: thinking cannot, and what is the vendor's own goes back as it came. */
+const MARKABLE: ReadonlySet<string> = new Set(["text", "image", "tool_use", "tool_result"]);
+
 function markMessage(message: WireMessage): WireMessage {
-  const last = message.content.findLastIndex((block) => !block.type.endsWith("thinking"));
+  const last = message.content.findLastIndex(({ type }) => MARKABLE.has(type));
   const content = message.content.map((block, index) =>
     index === last ? { ...block, ...EPHEMERAL } : block,
   );

@@ -1,5 +1,6 @@
 import { assertNever } from "../../core/assert-never.ts";
 import type { AssistantPart, IdRule, Part, Turn } from "../conversation.ts";
+import { citationsIn } from "./citations.ts";
 import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
 
 const MAX_ID_CHARS = 64;
@@ -48,8 +49,10 @@ function wirePart(part: Part): WireText | WireImage {
 
 function assistantBlock(part: AssistantPart, own: boolean): readonly WireBlock[] {
   switch (part.type) {
-    case "text":
-      return [{ type: "text", text: part.text }];
+    case "text": {
+      const citations = own ? citationsIn(part.signature) : undefined;
+      return [{ type: "text", text: part.text, ...(citations !== undefined && { citations }) }];
+    }
     case "call":
       return [{ type: "tool_use", id: part.id, name: part.name, input: part.input }];
     case "thinking":

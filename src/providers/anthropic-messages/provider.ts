@@ -2,6 +2,8 @@ import type { AssistantMessage } from "../../schema/message.ts";
 import { type AdapterOptions, ask, keyOf } from "../ask.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ModelRequest, Provider, StreamOptions } from "../provider.ts";
+import { canGoOn, joined, MAX_CONTINUATIONS, shifted } from "./continuation.ts";
+import { outputRoad } from "./output.ts";
 import { anthropicRequest } from "./request.ts";
 import { AnthropicAssembler } from "./stream.ts";
 
@@ -11,7 +13,7 @@ const API_VERSION = "2023-06-01";
 export class AnthropicMessages implements Provider {
   readonly id = "anthropic";
   readonly protocol = "anthropic_messages";
-  readonly outputRoad = () => "final-tool" as const;
+  readonly outputRoad = outputRoad;
   readonly #adapter: AdapterOptions;
 
   constructor(adapter: AdapterOptions) {
@@ -19,14 +21,35 @@ export class AnthropicMessages implements Provider {
   }
 
   async stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage> {
-    return await ask(this.#adapter, request, options, () => {
+    const most = this.#adapter.maxContinuations ?? MAX_CONTINUATIONS;
+    let { message, paused } = await this.#part(request, options, undefined);
+    for (let asked = 0; paused && asked < most && canGoOn(message); asked += 1) {
+      const more = await this.#part(request, options, message);
+      message = joined(message, more.message);
+      paused = more.paused;
+    }
+    return message;
+  }
+
+  /** One question, and one answer or a part of it. */
+  async #part(
+    request: ModelRequest,
+    options: StreamOptions,
+    before: AssistantMessage | undefined,
+  ): Promise<{ readonly message: AssistantMessage; readonly paused: boolean }> {
+    let assembler: AnthropicAssembler | undefined;
+    const message = await ask(this.#adapter, request, shifted(options, before), () => {
       const key = keyOf(request);
       return {
         url: endpoint(request.model.baseUrl, "/messages", "/v1", true),
         headers: { "anthropic-version": API_VERSION, ...(key !== undefined && { "x-api-key": key }) },
-        body: anthropicRequest(request),
-        assemble: (context) => new AnthropicAssembler(context),
+        body: anthropicRequest(request, before),
+        assemble: (context) => {
+          assembler = new AnthropicAssembler(context);
+          return assembler;
+        },
       };
     });
+    return { message, paused: assembler?.paused ?? false };
   }
 }

@@ -1,10 +1,10 @@
 import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
 import { countOf, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
-import type { ServerEvent } from "../sse.ts";
 import { settledReason } from "../stop-reason.ts";
 import { Blocks } from "./blocks.ts";
 import { type Counters, readCounters, usageOf } from "./usage.ts";
@@ -12,13 +12,14 @@ import { type Counters, readCounters, usageOf } from "./usage.ts";
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   end_turn: "stop",
   stop_sequence: "stop",
-  // The vendor's own tools were interrupted; asking again goes on.
   pause_turn: "stop",
   max_tokens: "length",
   model_context_window_exceeded: "length",
   tool_use: "toolUse",
   refusal: "guardRail",
 };
+
+const DEFAULT_TIER = "standard";
 
 /** Puts an answer of the Messages API together (PROV-09, PROV-10). */
 export class AnthropicAssembler implements Assembler {
@@ -29,10 +30,16 @@ export class AnthropicAssembler implements Assembler {
   #stop: string | undefined;
   #refusal: string | undefined;
   #id: string | undefined;
+  #tier: string | undefined;
 
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#blocks = new Blocks(new AnswerRoom(context.vendor));
+  }
+
+  /** The vendor's own tools were interrupted; asked again with what is here, the model goes on. */
+  get paused(): boolean {
+    return this.#stop === "pause_turn";
   }
 
   push({ event, data }: ServerEvent): readonly ModelDelta[] {
@@ -55,18 +62,21 @@ export class AnthropicAssembler implements Assembler {
       case "message_start": {
         const message = objectOf(event["message"]);
         this.#id = textOf(message?.["id"]);
-        this.#counters = readCounters(this.#counters, objectOf(message?.["usage"]));
+        this.#use(objectOf(message?.["usage"]));
         return [];
       }
       case "content_block_start":
         return this.#blocks.start(index, objectOf(event["content_block"]) ?? {});
       case "content_block_delta":
         return this.#blocks.extend(index, objectOf(event["delta"]) ?? {});
+      case "content_block_stop":
+        this.#blocks.end(index);
+        return [];
       case "message_delta": {
         const delta = objectOf(event["delta"]);
         this.#stop = textOf(delta?.["stop_reason"]) ?? this.#stop;
         this.#refusal = refusalIn(objectOf(delta?.["stop_details"])) ?? this.#refusal;
-        this.#counters = readCounters(this.#counters, objectOf(event["usage"]));
+        this.#use(objectOf(event["usage"]));
         return [];
       }
       case "message_stop":
@@ -75,6 +85,12 @@ export class AnthropicAssembler implements Assembler {
       default:
         return [];
     }
+  }
+
+  #use(usage: JsonObject | undefined): void {
+    this.#counters = readCounters(this.#counters, usage);
+    const tier = textOf(usage?.["service_tier"]);
+    if (tier !== undefined && tier !== DEFAULT_TIER) this.#tier = tier;
   }
 
   finish(): AssistantMessage {
@@ -92,6 +108,7 @@ export class AnthropicAssembler implements Assembler {
       timestamp,
       ...(stopReason === "guardRail" && { errorMessage: this.#refusal ?? `${provider} refused to answer` }),
       ...(this.#id !== undefined && { responseId: this.#id }),
+      ...(this.#tier !== undefined && { serviceTier: this.#tier }),
     };
   }
 }

@@ -13,9 +13,21 @@ export function readCounters(before: Counters, usage: JsonObject | undefined): C
     const count = countOf(usage?.[name]);
     if (count !== undefined) counters[name] = count;
   }
+  const written = writtenIn(objectOf(usage?.["cache_creation"]));
+  if (written !== undefined && usage?.["cache_creation_input_tokens"] === undefined)
+    counters["cache_creation_input_tokens"] = written;
   const thinking = countOf(objectOf(usage?.["output_tokens_details"])?.["thinking_tokens"]);
   if (thinking !== undefined) counters["thinking_tokens"] = thinking;
   return counters;
+}
+
+/** What went into the cache by how long it stays there, where only that is said. */
+function writtenIn(details: JsonObject | undefined): number | undefined {
+  if (details === undefined) return undefined;
+  const kinds = [details["ephemeral_5m_input_tokens"], details["ephemeral_1h_input_tokens"]].map(countOf);
+  return kinds.some((count) => count !== undefined)
+    ? kinds.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+    : undefined;
 }
 
 export function usageOf(counters: Counters): Usage {

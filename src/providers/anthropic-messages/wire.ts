@@ -1,9 +1,13 @@
+import type { ThinkingFields } from "../claude-thinking.ts";
 import type { JsonObject } from "../json.ts";
-import type { ThinkingFields } from "./thinking.ts";
 
 type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };
 
-export type WireText = { readonly type: "text"; readonly text: string } & CacheMark;
+export type WireText = {
+  readonly type: "text";
+  readonly text: string;
+  readonly citations?: readonly JsonObject[];
+} & CacheMark;
 export type WireImage = {
   readonly type: "image";
   readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
@@ -35,7 +39,7 @@ export type WireTool = {
 } & CacheMark;
 
 /** The body of `POST /v1/messages`. */
-export type WireRequest = ThinkingFields & {
+export type WireRequest = Omit<ThinkingFields, "output_config"> & {
   readonly model: string;
   readonly stream: true;
   readonly system?: readonly WireText[];
@@ -43,4 +47,6 @@ export type WireRequest = ThinkingFields & {
   readonly tools?: readonly WireTool[];
   readonly tool_choice?: { readonly type: "tool"; readonly name: string };
   readonly temperature?: number;
+  readonly output_config?: { readonly effort?: string; readonly format?: JsonObject };
+  readonly service_tier?: string;
 };

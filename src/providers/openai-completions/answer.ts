@@ -16,14 +16,21 @@ export class Answer {
   readonly #calls = new ToolCalls();
   readonly #details: ReasoningDetails;
   readonly #room: AnswerRoom;
+  #refused = false;
 
   constructor(room: AnswerRoom) {
     this.#room = room;
     this.#details = new ReasoningDetails(room);
   }
 
+  /** The model has said in so many words that it will not answer. */
+  get refused(): boolean {
+    return this.#refused;
+  }
+
   add(delta: JsonObject): readonly ModelDelta[] {
     this.#details.add(delta);
+    this.#refused ||= textOf(delta["refusal"]) !== undefined;
     const { content } = delta;
     return [
       ...this.#append("thinking", reasoningIn(delta)),

@@ -1,8 +1,8 @@
 import { assertNever } from "../../core/assert-never.ts";
 import type { OpenAiCompat } from "../../schema/model.ts";
 import type { AssistantPart, Part, Result, Turn } from "../conversation.ts";
-import { listOf, parseJson } from "../json.ts";
 import { wantsReasoningBack } from "./quirks.ts";
+import { detailsIn } from "./reasoning.ts";
 import type { WireMessage, WirePart } from "./wire.ts";
 
 /** Stands between results and a prompt for servers that want an answer there. */
@@ -70,7 +70,7 @@ function assistantMessage(
     if (part.type !== "thinking") continue;
     if (own) {
       thoughts.push(part.thinking);
-      details.push(...listOf(parseJson(part.signature ?? "")));
+      details.push(...detailsIn(part.signature));
     } else if (part.thinking.trim() !== "") {
       texts.push(`[Reasoning] ${part.thinking}`);
     }

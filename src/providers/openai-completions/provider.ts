@@ -3,8 +3,8 @@ import type { ModelConfig } from "../../schema/model.ts";
 import type { StructuredOutput } from "../../schema/output.ts";
 import { type AdapterOptions, ask, keyOf } from "../ask.ts";
 import { endpoint } from "../endpoint.ts";
+import { openAiOutputRoad } from "../openai-output.ts";
 import type { ModelRequest, OutputRoad, Provider, StreamOptions } from "../provider.ts";
-import { takesFormat } from "./quirks.ts";
 import { completionsRequest } from "./request.ts";
 import { CompletionsAssembler } from "./stream.ts";
 
@@ -19,7 +19,7 @@ export class OpenAiCompletions implements Provider {
   }
 
   outputRoad({ provider }: ModelConfig, { type }: StructuredOutput): OutputRoad {
-    return takesFormat(provider, type) ? "native" : "final-tool";
+    return openAiOutputRoad(provider, type);
   }
 
   async stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage> {

@@ -6,14 +6,21 @@ import type { IdRule } from "../conversation.ts";
 /** OpenAI's own limit for the id of a call. */
 const MAX_ID_CHARS = 40;
 
+const fitsOpenAi = (id: string) => id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id);
+
 const OPENAI_IDS: IdRule = {
-  // What a vendor made itself goes back as it was: some hide a signature in it.
-  fits: (id, own) => (own ? id !== "" : id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id)),
+  fits: fitsOpenAi,
   fit: (id, attempt) => {
     const clean = id.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
     const suffix = attempt === 0 ? "" : `_${attempt + 1}`;
     return clean.slice(0, MAX_ID_CHARS - suffix.length) + suffix;
   },
+};
+
+const OTHER_IDS: IdRule = {
+  ...OPENAI_IDS,
+  // What a vendor made itself goes back as it was: some hide a signature in it.
+  fits: (id, own) => (own ? id !== "" : fitsOpenAi(id)),
 };
 
 /** Mistral takes nine letters and digits, no more and no less. */
@@ -23,7 +30,9 @@ const MISTRAL_IDS: IdRule = {
 };
 
 export function idRuleOf(provider: string): IdRule {
-  return provider === "mistral" ? MISTRAL_IDS : OPENAI_IDS;
+  if (provider === "mistral") return MISTRAL_IDS;
+  // OpenAI's other protocol makes longer ids, under the same name.
+  return provider === "openai" ? OPENAI_IDS : OTHER_IDS;
 }
 
 /**
@@ -32,15 +41,6 @@ export function idRuleOf(provider: string): IdRule {
  */
 export function wantsReasoningBack(provider: string): boolean {
   return provider === "deepseek";
-}
-
-/**
- * DeepSeek knows no format but a free JSON object; Groq none beside tools and streams, and few of its models a schema.
- * Both call tools.
- */
-export function takesFormat(provider: string, format: "json" | "json-schema"): boolean {
-  if (provider === "groq") return false;
-  return provider !== "deepseek" || format === "json";
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { AnswerRoom } from "../answer-room.ts";
-import { countOf, type JsonObject, listOf, objectOf, textOf } from "../json.ts";
+import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "../json.ts";
 
 /** What a delta says of the model's reasoning, under the names that servers use for it (THK-04). */
 export function reasoningIn(delta: JsonObject): string | undefined {
@@ -55,4 +55,12 @@ export class ReasoningDetails {
     const opaque = details.some((detail) => textOf(detail["signature"]) ?? textOf(detail["data"]));
     return opaque ? JSON.stringify(details) : undefined;
   }
+}
+
+/** The details for the way back; none from a token of another form, such as that of another protocol. */
+export function detailsIn(signature: string | undefined): readonly JsonObject[] {
+  return listOf(parseJson(signature ?? ""))
+    .map(objectOf)
+    .filter((detail) => detail !== undefined)
+    .filter(({ type }) => typeof type === "string" && type.startsWith("reasoning."));
 }

@@ -37,6 +37,7 @@ export function completionsRequest(request: ModelRequest): WireRequest {
     ...(mustCall !== undefined && { tool_choice: { type: "function", function: { name: mustCall } } }),
     ...(output !== undefined && { response_format: responseFormat(output) }),
     ...(compat.supportsStore && { store: false }),
+    ...(model.serviceTier !== undefined && { service_tier: model.serviceTier }),
     ...thinking,
   };
 }

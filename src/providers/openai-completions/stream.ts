@@ -1,11 +1,11 @@
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
+import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
 import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
-import type { ServerEvent } from "../sse.ts";
 import { settledReason } from "../stop-reason.ts";
 import { Answer } from "./answer.ts";
 import { NO_USAGE, usageOf } from "./usage.ts";
@@ -22,6 +22,9 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   sensitive: "guardRail",
 };
 
+/** What servers say when nothing else was asked for: OpenAI's and Groq's own names. */
+const DEFAULT_TIERS: ReadonlySet<string> = new Set(["default", "auto", "standard", "on_demand"]);
+
 /** Ends that are failures of the server, told in the place of a reason. */
 const FAILED = {
   error: "api",
@@ -37,6 +40,7 @@ export class CompletionsAssembler implements Assembler {
   #finish: string | undefined;
   #usage: Usage = NO_USAGE;
   #id: string | undefined;
+  #tier: string | undefined;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -63,11 +67,15 @@ export class CompletionsAssembler implements Assembler {
 
   #take(chunk: JsonObject): readonly ModelDelta[] {
     this.#id ??= textOf(chunk["id"]);
+    this.#tier = textOf(chunk["service_tier"]) ?? this.#tier;
     // One answer was asked for; a server that sends several means the first.
     const choice = listOf(chunk["choices"])
       .map(objectOf)
       .find((one) => (countOf(one?.["index"]) ?? 0) === 0);
-    const usage = objectOf(chunk["usage"]) ?? objectOf(choice?.["usage"]);
+    const usage =
+      objectOf(chunk["usage"]) ??
+      objectOf(choice?.["usage"]) ??
+      objectOf(objectOf(chunk["x_groq"])?.["usage"]);
     // Reports are cumulative: the last one counts.
     if (usage !== undefined) this.#usage = usageOf(usage);
     const deltas = this.#answer.add(objectOf(choice?.["delta"]) ?? {});
@@ -90,7 +98,10 @@ export class CompletionsAssembler implements Assembler {
     const { model, provider, timestamp, vendor } = this.#context;
     if (this.state === "open") throw brokenStream(vendor, "the stream ended before the answer was complete");
     const content = this.#answer.content();
-    const stopReason = settledReason(STOP_REASONS[this.#finish ?? ""] ?? "stop", content);
+    const settled = settledReason(STOP_REASONS[this.#finish ?? ""] ?? "stop", content);
+    const refused = settled === "stop" && this.#answer.refused;
+    const stopReason = refused ? "guardRail" : settled;
+    const filtered = refused ? `${provider} refused to answer` : `the answer was filtered (${this.#finish})`;
     return {
       role: "assistant",
       content,
@@ -99,8 +110,9 @@ export class CompletionsAssembler implements Assembler {
       provider,
       usage: this.#usage,
       timestamp,
-      ...(stopReason === "guardRail" && { errorMessage: `the answer was filtered (${this.#finish})` }),
+      ...(stopReason === "guardRail" && { errorMessage: filtered }),
       ...(this.#id !== undefined && { responseId: this.#id }),
+      ...(this.#tier !== undefined && !DEFAULT_TIERS.has(this.#tier) && { serviceTier: this.#tier }),
     };
   }
 }

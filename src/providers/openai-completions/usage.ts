@@ -17,7 +17,8 @@ export function usageOf(usage: JsonObject): Usage {
   const details = objectOf(usage["prompt_tokens_details"]);
   const cached = countOf(details?.["cached_tokens"]) ?? cachedElsewhere(usage);
   const cacheRead = Math.min(cached, prompt);
-  const cacheWrite = Math.min(countOf(details?.["cache_write_tokens"]) ?? 0, prompt - cacheRead);
+  const written = countOf(details?.["cache_write_tokens"]) ?? countOf(usage["cache_creation_input_tokens"]);
+  const cacheWrite = Math.min(written ?? 0, prompt - cacheRead);
   const thought = countOf(objectOf(usage["completion_tokens_details"])?.["reasoning_tokens"]) ?? 0;
   const total = countOf(usage["total_tokens"]);
   // xAI counts reasoning beside the completion; everyone else within it. The total tells.
@@ -33,7 +34,12 @@ export function usageOf(usage: JsonObject): Usage {
   };
 }
 
-/** Together and Moonshot put it beside the totals, DeepSeek has its own name for it. */
+/**
+ * Names of others, beside the totals: Together's and Moonshot's, DeepSeek's, Mistral's, and LiteLLM's for what it has
+ * of Anthropic.
+ */
+const CACHED = ["cached_tokens", "prompt_cache_hit_tokens", "num_cached_tokens", "cache_read_input_tokens"];
+
 function cachedElsewhere(usage: JsonObject): number {
-  return countOf(usage["cached_tokens"]) ?? countOf(usage["prompt_cache_hit_tokens"]) ?? 0;
+  return CACHED.map((name) => countOf(usage[name])).find((count) => count !== undefined) ?? 0;
 }

@@ -54,6 +54,7 @@ export type WireRequest = {
         };
       };
   readonly store?: false;
+  readonly service_tier?: string;
   readonly reasoning_effort?: string;
   readonly reasoning?: { readonly effort: string };
   readonly enable_thinking?: boolean;

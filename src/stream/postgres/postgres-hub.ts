@@ -6,7 +6,7 @@ import { Outgoing } from "../outgoing.ts";
 import { snapshotOf } from "../snapshot.ts";
 import type { Delta, OffsetDelta, Snapshot, StreamHub, WatchOptions } from "../stream.ts";
 import { type Opened, openStore } from "./open-store.ts";
-import { behind, newest, ofCall, offsetDelta, removeSession } from "./rows.ts";
+import { behind, newest, ofCall, type Placed, placed, removeSession } from "./rows.ts";
 import { SessionTail } from "./session-tail.ts";
 import { Sweeper } from "./sweeper.ts";
 import { writeBatch } from "./write-batch.ts";
@@ -71,7 +71,8 @@ export class PostgresHub implements StreamHub {
     const kept: OffsetDelta[] = [];
     for (let from = 0; from < last; ) {
       const rows = await database.read(() => behind(session, from, PAGE));
-      kept.push(...rows.filter(({ place }) => place <= last).map((row) => offsetDelta(row, this.#codec)));
+      const shown = rows.filter(({ place }) => place <= last).map((row) => placed(row, this.#codec));
+      kept.push(...shown.filter(isReadable));
       if (rows.length < PAGE) break;
       from = rows.at(-1)!.place;
     }
@@ -92,7 +93,8 @@ export class PostgresHub implements StreamHub {
     await this.flush();
     try {
       const { database } = await this.#open();
-      return (await database.read(() => ofCall(call))).map((row) => offsetDelta(row, this.#codec).delta);
+      const rows = await database.read(() => ofCall(call));
+      return rows.flatMap((row) => placed(row, this.#codec).delta ?? []);
     } catch {
       return [];
     }
@@ -139,7 +141,7 @@ export class PostgresHub implements StreamHub {
         const page = (await this.#patiently(ended, next)) ?? [];
         for (const one of page) {
           place = one.offset;
-          yield one;
+          if (isReadable(one)) yield one;
           if (ended.aborted) return;
         }
         if (tail === undefined && page.length < PAGE) {
@@ -168,11 +170,10 @@ export class PostgresHub implements StreamHub {
     return tail;
   }
 
-  async #behind(session: string, place: number, limit: number): Promise<readonly OffsetDelta[]> {
+  async #behind(session: string, place: number, limit: number): Promise<readonly Placed[]> {
     const { database } = await this.#open();
-    return (await database.read(() => behind(session, place, limit))).map((row) =>
-      offsetDelta(row, this.#codec),
-    );
+    const rows = await database.read(() => behind(session, place, limit));
+    return rows.map((row) => placed(row, this.#codec));
   }
 
   /** A watcher waits for a database that is away, as it waits for news. */
@@ -234,4 +235,9 @@ export class PostgresHub implements StreamHub {
       );
     }
   }
+}
+
+/** Sealed with a key that is not here, or no delta: passed over, as in files. */
+function isReadable(one: Placed): one is OffsetDelta {
+  return one.delta !== undefined;
 }

@@ -1,7 +1,7 @@
 import type { Statement, Work } from "../../postgres/transaction.ts";
 import type { Value } from "../../postgres/values.ts";
-import type { LineCodec } from "../line-codec.ts";
-import type { Delta, OffsetDelta } from "../stream.ts";
+import { deltaIn, type LineCodec } from "../line-codec.ts";
+import type { Delta } from "../stream.ts";
 
 // Statements about deltas. A batch is written under a lock on its session, so that places become visible in order.
 
@@ -122,6 +122,9 @@ function nothing(text: string, ...values: Value[]): Statement {
   return { text, values, gives: "nothing" };
 }
 
-export function offsetDelta({ place, delta }: Row, codec: LineCodec): OffsetDelta {
-  return { offset: place, delta: JSON.parse(codec.decode(delta)) as Delta };
+/** What lies at a place; no delta where it cannot be read here. */
+export type Placed = { readonly offset: number; readonly delta: Delta | undefined };
+
+export function placed({ place, delta }: Row, codec: LineCodec): Placed {
+  return { offset: place, delta: deltaIn(delta, codec) };
 }

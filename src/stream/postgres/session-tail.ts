@@ -1,15 +1,15 @@
-import type { OffsetDelta } from "../stream.ts";
+import type { Placed } from "./rows.ts";
 
 /** How much of the newest is at hand for watchers that keep up; who is slower reads by himself. */
 const MAX_AT_HAND = 1000;
 
-type Read = (behind: number, limit: number) => Promise<readonly OffsetDelta[]>;
+type Read = (behind: number, limit: number) => Promise<readonly Placed[]>;
 
 /** The newest deltas of a session, read once for all watchers of this process. */
 export class SessionTail {
   readonly #read: Read;
   readonly #page: number;
-  #atHand: OffsetDelta[] = [];
+  #atHand: Placed[] = [];
   /** Everything behind this place, as far as it was read, is at hand. */
   #begin: number;
   #reading: Promise<void> | undefined;
@@ -30,7 +30,7 @@ export class SessionTail {
   }
 
   /** What comes behind a place, as far as one page goes; nothing where that is all there is now. */
-  async behind(place: number): Promise<readonly OffsetDelta[]> {
+  async behind(place: number): Promise<readonly Placed[]> {
     if (place < this.#begin) return this.#read(place, this.#page);
     const known = this.#known(place);
     if (known.length > 0) return known;
@@ -44,7 +44,7 @@ export class SessionTail {
     return [];
   }
 
-  #known(place: number): readonly OffsetDelta[] {
+  #known(place: number): readonly Placed[] {
     const end = this.#atHand.at(-1)?.offset ?? this.#begin;
     return end <= place ? [] : this.#atHand.filter(({ offset }) => offset > place);
   }

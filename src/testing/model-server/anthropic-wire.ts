@@ -38,7 +38,7 @@ const ERRORS: Record<VendorError, WireError> = {
 
 type Block = Readonly<Record<string, unknown>>;
 
-export const anthropicWire: Wire = {
+export const anthropicWire: Wire<string> = {
   frames(reply, question, ids) {
     const frames = [
       frame("message_start", {

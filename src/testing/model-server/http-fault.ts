@@ -66,7 +66,12 @@ export function vendorError(
 ): HttpResponse {
   return {
     status: error.status,
-    headers: { "content-type": "application/json", ...wire.headers(answerId), ...headers },
+    headers: {
+      "content-type": "application/json",
+      ...wire.headers(answerId),
+      ...wire.errorHeaders?.(error),
+      ...headers,
+    },
     body: wire.errorBody(error, answerId),
   };
 }

@@ -167,7 +167,13 @@ export class Ledger {
   }
 }
 
-const SECRET_HEADERS = new Set(["authorization", "x-api-key", "api-key"]);
+const SECRET_HEADERS = new Set([
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+  "x-amz-security-token",
+]);
 
 function masked(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(

@@ -10,7 +10,8 @@ const STOP_WORDS: Readonly<Record<string, string>> = {
   toolUse: "tool_calls",
 };
 
-const ERRORS: Record<VendorError, WireError> = {
+/** In the words of the vendor, whichever of its protocols. */
+export const OPENAI_ERRORS: Record<VendorError, WireError> = {
   "rate-limited": {
     status: 429,
     type: "tokens",
@@ -48,7 +49,7 @@ const ERRORS: Record<VendorError, WireError> = {
 
 type Delta = Readonly<Record<string, unknown>>;
 
-export const openaiWire: Wire = {
+export const openaiWire: Wire<string> = {
   frames(reply, question, ids) {
     const head = { ...identity(question, ids, "chat.completion.chunk") };
     const noUsage = question.includeUsage ? { usage: null } : {};
@@ -82,27 +83,31 @@ export const openaiWire: Wire = {
     });
   },
 
-  headers: (answerId) => ({
-    "x-request-id": requestId(answerId),
-    "openai-organization": "holdfast",
-    "openai-version": "2020-10-01",
-    "openai-processing-ms": "1",
-  }),
+  headers: openaiHeaders,
 
-  error: (kind) => ERRORS[kind],
+  error: (kind) => OPENAI_ERRORS[kind],
 
-  errorBody: (error) => JSON.stringify(errorObject(error.type, error.message, error)),
+  errorBody: (error) => JSON.stringify(openaiError(error.type, error.message, error)),
 
-  errorFrame: (type = "server_error", message = ERRORS["server-error"].message) =>
-    `data: ${JSON.stringify(errorObject(type, message))}\n\n`,
+  errorFrame: (type = "server_error", message = OPENAI_ERRORS["server-error"].message) =>
+    `data: ${JSON.stringify(openaiError(type, message))}\n\n`,
 
   malformedFrame: () => 'data: {"id":"chatcmpl-broken","object":"chat.completion.chunk","choices":[{"ind\n\n',
 
   objection: (question) => {
     const objection = openaiObjection(question);
-    return objection === undefined ? undefined : { ...ERRORS.invalid, ...objection };
+    return objection === undefined ? undefined : { ...OPENAI_ERRORS.invalid, ...objection };
   },
 };
+
+export function openaiHeaders(answerId: string): Record<string, string> {
+  return {
+    "x-request-id": requestId(answerId),
+    "openai-organization": "holdfast",
+    "openai-version": "2020-10-01",
+    "openai-processing-ms": "1",
+  };
+}
 
 /** Padding, as the vendor sends it to hide the lengths of its tokens. */
 function frame(chunk: Readonly<Record<string, unknown>>, length: number): string {
@@ -110,7 +115,7 @@ function frame(chunk: Readonly<Record<string, unknown>>, length: number): string
   return `data: ${JSON.stringify({ ...chunk, obfuscation })}\n\n`;
 }
 
-function errorObject(type: string, message: string, more: Partial<WireError> = {}) {
+export function openaiError(type: string, message: string, more: Partial<WireError> = {}) {
   return { error: { message, type, param: more.param ?? null, code: more.code ?? null } };
 }
 

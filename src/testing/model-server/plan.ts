@@ -1,6 +1,6 @@
 import type { StreamFault } from "./fault.ts";
 import type { Reply } from "./reply.ts";
-import type { Wire } from "./wire.ts";
+import type { Frame, Wire } from "./wire.ts";
 
 /** How an answer goes over the line. */
 export type Step =
@@ -15,12 +15,11 @@ export type Step =
   | { readonly type: "forever" };
 
 type Ending = Extract<Step, { type: "end" | "destroy" | "forever" }>;
-type Frame = string | Buffer;
 
 export type Failing = { readonly fault: StreamFault; readonly wire: Wire; readonly answerId: string };
 
 /** Adjacent frames are joined, so that a reply without delays is one write. */
-export function planOf(reply: Reply, whole: readonly string[], failing?: Failing): Step[] {
+export function planOf(reply: Reply, whole: readonly Frame[], failing?: Failing): Step[] {
   const { frames, ending } = failing === undefined ? { frames: whole, ending: END } : spoiled(whole, failing);
   const noHead = frames === undefined;
   const steps: Step[] = [];
@@ -67,7 +66,7 @@ function holdIndex(reply: Reply, frames: number): number {
 
 /** `frames` is undefined where not even a head is sent. */
 function spoiled(
-  whole: readonly string[],
+  whole: readonly Frame[],
   { fault, wire, answerId }: Failing,
 ): { frames: readonly Frame[] | undefined; ending: Ending } {
   const at = Math.min(fault.afterChunks ?? Math.floor(whole.length / 2), whole.length);
@@ -93,10 +92,10 @@ function spoiled(
   }
 }
 
-function cutOffset(whole: readonly string[], fault: Extract<StreamFault, { fault: "cut" }>): number {
-  const bytes = Buffer.from(whole.join(""));
+function cutOffset(whole: readonly Frame[], fault: Extract<StreamFault, { fault: "cut" }>): number {
+  const bytes = bytesOf(whole);
   let offset = Math.floor(bytes.length / 2);
-  if (fault.afterChunks !== undefined) offset = Buffer.byteLength(whole.slice(0, fault.afterChunks).join(""));
+  if (fault.afterChunks !== undefined) offset = bytesOf(whole.slice(0, fault.afterChunks)).length;
   if (fault.afterBytes !== undefined) offset = Math.min(fault.afterBytes, bytes.length);
   if (fault.inCharacter !== true) return offset;
   const first = bytes.findIndex((byte, index) => index >= offset && byte >= 0xc0);
@@ -105,7 +104,7 @@ function cutOffset(whole: readonly string[], fault: Extract<StreamFault, { fault
   return first + 1;
 }
 
-function cutFrames(whole: readonly string[], offset: number): Frame[] {
+function cutFrames(whole: readonly Frame[], offset: number): Frame[] {
   const frames: Frame[] = [];
   let left = offset;
   for (const frame of whole) {
@@ -118,9 +117,11 @@ function cutFrames(whole: readonly string[], offset: number): Frame[] {
 }
 
 function joined(frames: readonly Frame[]): string | Buffer {
-  return frames.every((frame) => typeof frame === "string")
-    ? frames.join("")
-    : Buffer.concat(frames.map((frame) => Buffer.from(frame)));
+  return frames.every((frame) => typeof frame === "string") ? frames.join("") : bytesOf(frames);
+}
+
+function bytesOf(frames: readonly Frame[]): Buffer {
+  return Buffer.concat(frames.map((frame) => Buffer.from(frame)));
 }
 
 /** The script asks for what cannot be done. */

@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
+import { messagesOfContents, systemOfContents } from "./gemini-contents.ts";
+import { messagesOfItems } from "./responses-items.ts";
 
-export type WireProtocol = "anthropic_messages" | "openai_completions";
+export type WireProtocol =
+  | "anthropic_messages"
+  | "openai_completions"
+  | "openai_responses"
+  | "google_generative_ai"
+  | "google_vertex"
+  | "bedrock_converse_stream";
 
 /** What a request asks, as far as a script needs to know it. */
 export type Question = {
@@ -21,7 +29,12 @@ export type Question = {
   readonly bytes: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of the address, as it came. */
+  readonly path: string;
 };
+
+/** What the address says where the body does not. */
+export type Addressed = { readonly path?: string; readonly model?: string; readonly stream?: boolean };
 
 export type WireMessage = {
   readonly role?: unknown;
@@ -34,31 +47,61 @@ export function readQuestion(
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
   bytes: number,
+  addressed: Addressed = {},
 ): Question {
-  const messages = messagesOf(body);
-  const system =
-    protocol === "anthropic_messages"
-      ? textOf(body["system"])
-      : messages
-          .filter(isInstruction)
-          .map((message) => textOf(message.content))
-          .join("\n");
+  const messages = messagesIn(protocol, body);
+  const system = systemOf(protocol, body, messages);
   const firstUserText = textOf(messages.find((message) => message.role === "user")?.content);
   const streamOptions = body["stream_options"] as { include_usage?: unknown } | null | undefined;
   return {
     protocol,
     conversation: headers["x-conversation"] ?? nameOf(system, firstUserText),
     turn: messages.filter((message) => message.role === "assistant").length,
-    model: String(body["model"] ?? ""),
+    model: addressed.model ?? String(body["model"] ?? ""),
     system,
     firstUserText,
     lastText: textOf(messages.at(-1)?.content),
-    stream: body["stream"] === true,
+    stream: addressed.stream ?? body["stream"] === true,
     includeUsage: streamOptions?.include_usage === true,
     bytes,
     body,
     headers,
+    path: addressed.path ?? "",
   };
+}
+
+function messagesIn(protocol: WireProtocol, body: Readonly<Record<string, unknown>>): readonly WireMessage[] {
+  switch (protocol) {
+    case "openai_responses":
+      return messagesOfItems(body["input"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return messagesOfContents(body);
+    default:
+      return messagesOf(body);
+  }
+}
+
+function systemOf(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+  messages: readonly WireMessage[],
+): string {
+  switch (protocol) {
+    case "anthropic_messages":
+    case "bedrock_converse_stream":
+      return textOf(body["system"]);
+    case "openai_responses":
+      return textOf(body["instructions"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return textOf(systemOfContents(body));
+    default:
+      return messages
+        .filter(isInstruction)
+        .map((message) => textOf(message.content))
+        .join("\n");
+  }
 }
 
 export function messagesOf(body: Readonly<Record<string, unknown>>): readonly WireMessage[] {
@@ -70,13 +113,19 @@ function isInstruction(message: WireMessage): boolean {
   return message.role === "system" || message.role === "developer";
 }
 
-/** Text of a content field of either vendor: a string, or blocks (also those inside of a tool result). */
+type Block = {
+  readonly text?: unknown;
+  readonly content?: unknown;
+  readonly toolResult?: { readonly content?: unknown };
+};
+
+/** Text of a content field of any vendor: a string, or blocks (also those inside of a tool result). */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .map((block: { text?: unknown; content?: unknown } | null) =>
-      typeof block?.text === "string" ? block.text : textOf(block?.content),
+    .map((block: Block | null) =>
+      typeof block?.text === "string" ? block.text : textOf(block?.content ?? block?.toolResult?.content),
     )
     .filter((text) => text !== "")
     .join("\n");

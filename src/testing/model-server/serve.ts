@@ -1,14 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { anthropicWire } from "./anthropic-wire.ts";
+import { bedrockWire } from "./bedrock-wire.ts";
 import type { Decision, Desk } from "./desk.ts";
 import type { Gates } from "./gates.ts";
+import { geminiRoad } from "./gemini-contents.ts";
+import { geminiWire } from "./gemini-wire.ts";
 import { type HttpResponse, httpFault, vendorError } from "./http-fault.ts";
 import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
 import { openaiWire } from "./openai-wire.ts";
 import { planOf, type Step } from "./plan.ts";
 import { play, type Stage } from "./play.ts";
-import { type Question, readQuestion, type WireProtocol } from "./question.ts";
+import { type Addressed, type Question, readQuestion, type WireProtocol } from "./question.ts";
 import { readBody } from "./read-body.ts";
+import { responsesWire } from "./responses-wire.ts";
 import type { AnswerIds, Wire } from "./wire.ts";
 
 export type Counter = { answers: number; stopping: boolean };
@@ -19,15 +23,30 @@ type Room = {
   readonly counter: Counter;
 };
 
-const ROADS: Readonly<Record<string, { protocol: WireProtocol; wire: Wire }>> = {
+type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly addressed?: Addressed };
+
+const ROADS: Readonly<Record<string, Road>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
   "/v1/chat/completions": { protocol: "openai_completions", wire: openaiWire },
+  "/v1/responses": { protocol: "openai_responses", wire: responsesWire },
 };
+
+/** Azure's ways to the same: of today, dated, and of a deployment. */
+const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
+function roadOf(path: string): Road | undefined {
+  const converse = /^\/model\/([^/]+)\/converse(-stream)?$/.exec(path);
+  const gemini = geminiRoad(path);
+  if (gemini !== undefined) return { protocol: gemini.protocol, wire: geminiWire, addressed: gemini.named };
+  if (converse === null) return ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
+  const [, model = "", stream] = converse;
+  const addressed = { model: decodeURIComponent(model), stream: stream !== undefined };
+  return { protocol: "bedrock_converse_stream", wire: bedrockWire, addressed };
+}
 
 /** One request of a client, from its first byte to the end of the answer. */
 export async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
   const path = (request.url ?? "/").split("?")[0]!;
-  const road = ROADS[path];
+  const road = roadOf(path);
   if (road === undefined || request.method !== "POST") {
     request.resume();
     return respond(response, notFound(request.method, path));
@@ -42,7 +61,10 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     };
     return respond(response, vendorError(road.wire, answerId, error));
   }
-  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length);
+  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length, {
+    ...road.addressed,
+    path,
+  });
   const record = room.ledger.open(question);
   const settle = settlement(response, record, room);
   const answer = await answerTo(question, road.wire, answerId, record, room);
@@ -85,7 +107,7 @@ async function answerTo(
   { desk, ledger }: Room,
 ): Promise<Performance> {
   const { script } = desk;
-  if (script.apiKey !== undefined && keyOf(question) !== script.apiKey) {
+  if (script.apiKey !== undefined && !proves(wire, question, script.apiKey)) {
     ledger.change(record, { fault: "unauthorized" });
     return whole(vendorError(wire, answerId, wire.error("auth", question)));
   }
@@ -119,7 +141,8 @@ function performed(
   };
   const frames = question.stream ? wire.frames(reply, question, ids) : [wire.body(reply, question, ids)];
   const failing = decision.type === "reply" ? undefined : { fault: decision.fault, wire, answerId };
-  const type = question.stream ? "text/event-stream; charset=utf-8" : "application/json";
+  const streamed = wire.contentType ?? "text/event-stream; charset=utf-8";
+  const type = question.stream ? streamed : "application/json";
   return {
     outcome: failing === undefined ? "answered" : "faulted",
     status: 200,
@@ -133,8 +156,14 @@ function whole({ status, headers, body }: HttpResponse): Performance {
   return { outcome: "faulted", status, head: headers, steps };
 }
 
+function proves(wire: Wire, question: Question, key: string): boolean {
+  return wire.proves?.(question, key) ?? keyOf(question) === key;
+}
+
 function keyOf(question: Question): string | undefined {
-  return question.headers["x-api-key"] ?? question.headers["authorization"]?.replace(/^Bearer /, "");
+  const { headers } = question;
+  const named = ["x-api-key", "api-key", "x-goog-api-key"].map((name) => headers[name]);
+  return named.find((key) => key !== undefined) ?? headers["authorization"]?.replace(/^Bearer /, "");
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -20,13 +20,17 @@ export type ModelServerOptions = ModelScript & {
   readonly onClosed?: ((request: RecordedRequest) => void) | undefined;
 };
 
-/** A model vendor of two protocols on 127.0.0.1, which says what a script tells it to say, and counts. */
+/** A model vendor of several protocols on 127.0.0.1, which says what a script tells it to say, and counts. */
 export type ModelServer = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly anthropicBaseUrl: string;
-  /** Ends in `/v1`, as OpenAI's does. */
+  /** Ends in `/v1`, as OpenAI's does. Of both of its protocols; Azure's ways to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
+  readonly googleBaseUrl: string;
+  /** With a project and a location. */
+  readonly vertexBaseUrl: string;
+  readonly bedrockBaseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** Replaces the script and forgets which faults were used. */
   script(script: ModelScript): void;
@@ -85,6 +89,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url,
     anthropicBaseUrl: url,
     openaiBaseUrl: `${url}/v1`,
+    googleBaseUrl: url,
+    vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
+    bedrockBaseUrl: url,
     requests: ledger.requests,
     script: (next) => {
       desk = new Desk(ModelScript.parse(next), respond);

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Renewed } from "../../core/renewed.ts";
-import type { BodyLine, HeaderLine } from "../../schema/export-line.ts";
+import type { BodyLine, HeaderLine, SessionLine } from "../../schema/export-line.ts";
 import type { Archive } from "../archive.ts";
 import { hashOf } from "../sql/canonical.ts";
 import { ExportError } from "./export-error.ts";
@@ -78,10 +78,12 @@ function weightOf(line: BodyLine): number {
 /** Lines under the names that they are to have. */
 class Lines {
   readonly #names: Renewed | undefined;
+  readonly #sessions: ReadonlyMap<string, string>;
   readonly #hashes = new Map<string, string>();
 
   constructor(names: ReadonlyMap<string, string> | undefined) {
-    const [to = ""] = names?.values() ?? [];
+    this.#sessions = names ?? new Map();
+    const [to = ""] = this.#sessions.values();
     this.#names = names && new Renewed({ sessions: names, run: (run) => anotherRun(to, run) });
   }
 
@@ -90,8 +92,25 @@ class Lines {
     if (names === undefined) return line;
     if (line.type === "content") return this.#content(names, line);
     const renewed = names.line(line);
+    if (line.type === "session" && renewed.type === "session") return this.#copied(line, renewed);
     if (renewed.type !== "entry" || renewed.content === undefined) return renewed;
     return { ...renewed, content: this.#hashes.get(renewed.content) ?? renewed.content };
+  }
+
+  /**
+   * Whose call it was made for, and which one was left for it, are told of a copy where these come along: it was the one
+   * that was copied, not this.
+   */
+  #copied(line: SessionLine, { spawn, formation, ...renewed }: SessionLine): SessionLine {
+    const stays = (session = "") => renewed.id === line.id || this.#sessions.has(session);
+    const left = line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : undefined;
+    const isNoHeir = left !== undefined && !stays(left);
+    const formed = isNoHeir ? { type: "explicit" as const, previousSession: left } : formation;
+    return {
+      ...renewed,
+      ...(spawn !== undefined && stays(line.spawn?.session) ? { spawn } : {}),
+      ...(formed === undefined ? {} : { formation: formed }),
+    };
   }
 
   #content(names: Renewed, line: Extract<BodyLine, { type: "content" }>): BodyLine {

@@ -24,6 +24,7 @@ const SESSIONS: Sessions = {
   storeDefinition: ({ step }) => [step.session],
   setDefinition: (session) => [session],
   closeLoop: ({ step }) => [step.session],
+  abortLoops: (session) => [session],
   openEvaluation: ({ step }) => [step.session],
   warnOfEvaluation: () => [],
   closeEvaluation: ({ step }) => [step.session],

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { at } from "../../kill-point.ts";
 import type { Database } from "../../postgres/database.ts";
 import { PostgresError } from "../../postgres/fault.ts";
 import type { Engine } from "../sql/engine.ts";
@@ -31,8 +32,12 @@ export class PostgresEngine implements Engine {
     name: Name,
     ...values: OperationArguments<Name>
   ): Promise<OperationResult<Name>> {
-    const work = () => this.#vault.through(operation(name, values) as Work<OperationResult<Name>>);
-    return await told(this.#database.write(lockedSessions(name, values), work));
+    const work = () =>
+      this.#vault.through(uncommitted(operation(name, values) as Work<OperationResult<Name>>));
+    at("commit:begin");
+    const value = await told(this.#database.write(lockedSessions(name, values), work));
+    at("commit:done");
+    return value;
   }
 
   read<T>(work: () => Work<T>): Promise<T> {
@@ -48,6 +53,13 @@ export class PostgresEngine implements Engine {
   close(): Promise<void> {
     return this.#database.close();
   }
+}
+
+/** Passes the place where all of it is asked for and nothing is committed. */
+function* uncommitted<T>(work: Work<T>): Work<T> {
+  const value = yield* work;
+  at("commit:end");
+  return value;
 }
 
 /** Faults of the database are faults of the store. */

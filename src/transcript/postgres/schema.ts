@@ -251,7 +251,8 @@ CREATE TABLE text_names (
 );
 CREATE INDEX text_names_by_owner ON text_names (owner);
 INSERT INTO text_names (hash, owner)
-  SELECT DISTINCT note::jsonb #>> '{}', session FROM steps WHERE kind = 'open-loop' AND note IS NOT NULL;
+  SELECT DISTINCT CASE WHEN note LIKE '"%' THEN note::jsonb #>> '{}' END, session FROM steps
+  WHERE kind = 'open-loop' AND note LIKE '"%';
 CREATE INDEX IF NOT EXISTS entries_by_content ON entries (content) WHERE content IS NOT NULL;
 CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
 CREATE INDEX loops_by_evaluation ON loops (evaluation) WHERE evaluation IS NOT NULL;

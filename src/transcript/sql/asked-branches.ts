@@ -7,6 +7,7 @@ import {
   type Rewound,
   type SpotAsked,
 } from "../fork.ts";
+import { keepHeld } from "./bequeath.ts";
 import { type Branch, branchAt, createBranch, findBranch, lengthOf } from "./branches.ts";
 import { formByFork } from "./formation.ts";
 import { mustBeSeen } from "./hidden.ts";
@@ -44,7 +45,8 @@ export function* fork(asked: ForkAsked): Work<Forked> {
       : { type: "taken", what: "session", name: into };
   }
   yield* formByFork({ id: into, from, branch, atMs });
-  yield* createBranch({ session: into, id: branch, parent, position, askedAtMs: atMs });
+  const begun = yield* createBranch({ session: into, id: branch, parent, position, askedAtMs: atMs });
+  yield* keepHeld(begun, session);
   return { type: "forked", session: into, branch, from };
 }
 

@@ -53,7 +53,7 @@ export function* createBranch(branch: {
     branch.parent?.ref ?? null,
     branch.position,
     branch.run ?? null,
-    branch.position,
+    branch.parent === undefined ? 0 : branch.position,
     branch.askedAtMs ?? null,
   );
   return (yield* findBranch(branch.session, branch.id))!;

@@ -1,6 +1,7 @@
-import type { DeleteProgress } from "../archive.ts";
+import type { DeleteProgress, SeenAtRest } from "../archive.ts";
 import { StoreError } from "../store-error.ts";
 import { bequeath } from "./bequeath.ts";
+import { passedOver } from "./formation.ts";
 import { DELETING } from "./hidden.ts";
 import { dropIndexed } from "./search-index.ts";
 import { all, exec, get, type Work } from "./statement.ts";
@@ -11,13 +12,29 @@ import { dropNames, dropUnnamed } from "./texts.ts";
 /** Rows that one page takes at most. */
 const PAGE = 500;
 
-/** Hides it; sessions that have begun with a part of it stand alone from here on. */
-export function* beginDelete(session: string): Work<boolean> {
-  const row = yield* get<{ hidden: string | null }>("SELECT hidden FROM sessions WHERE id = ?", session);
+/** Hides it, unless it has gone on since it was `seen`; sessions that have begun with a part of it stand alone from here on. */
+export function* beginDelete(session: string, seen?: SeenAtRest): Work<boolean | "gone-on"> {
+  const row = yield* get<{ hidden: string | null; lastActiveAtMs: number }>(
+    `SELECT hidden, last_active_at_ms AS "lastActiveAtMs" FROM sessions WHERE id = ?`,
+    session,
+  );
   if (row === undefined) return false;
+  if (row.hidden === null && seen !== undefined) {
+    const hasGoneOn = row.lastActiveAtMs !== seen.lastActiveAtMs || (yield* isAtWork(session, seen.over));
+    if (hasGoneOn) return "gone-on";
+  }
   yield* bequeath(session);
+  yield* passedOver(session);
   yield* exec("UPDATE sessions SET hidden = ? WHERE id = ?", DELETING, session);
   return true;
+}
+
+function* isAtWork(session: string, over: readonly string[]): Work<boolean> {
+  const running = yield* all<{ id: string }>(
+    "SELECT loop_id AS id FROM loops WHERE session = ? AND status = 'running'",
+    session,
+  );
+  return running.some(({ id }) => !over.includes(id));
 }
 
 /** One page of what a hidden session has. The session itself goes last. */

@@ -12,8 +12,6 @@ import { definitionOf } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { eventRows } from "./events.ts";
 import {
-  type BranchPlan,
-  branchPlans,
   evaluationLines,
   inboxLines,
   keptEntries,
@@ -22,8 +20,11 @@ import {
   runOf,
   sessionLine,
 } from "./export.ts";
+import { type BranchPlan, branchPlans } from "./export-branches.ts";
 import { lastStep, stepLines } from "./export-steps.ts";
 import { readPages } from "./long-reads.ts";
+import { placeOf } from "./private.ts";
+import { wordsIn } from "./vault.ts";
 
 const PAGE = 100;
 
@@ -104,6 +105,7 @@ async function* entries(
     for (const row of rows) {
       if (row.position !== position) break;
       if (row.content !== null) yield* contents.line(row.content, true);
+      const message = wordsIn(row, "message", placeOf("entries.message", [row.run, row.position]));
       const entry: EntryLine = {
         type: "entry",
         session,
@@ -113,7 +115,7 @@ async function* entries(
         origin: row.origin as EntryLine["origin"],
         ...(row.message_id === null ? {} : { messageId: row.message_id }),
         tokens: row.tokens,
-        ...(row.message === null ? {} : { message: JSON.parse(row.message) }),
+        ...(message === null ? {} : { message: JSON.parse(message) }),
         ...(row.content === null ? {} : { content: row.content }),
       };
       yield entry;

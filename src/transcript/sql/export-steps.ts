@@ -1,5 +1,7 @@
 import type { StepLine } from "../../schema/export-line.ts";
+import { placeOf } from "./private.ts";
 import { all, get, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 /** Behind the last step that belongs to the export. */
 export function* lastStep(session: string): Work<number> {
@@ -41,23 +43,26 @@ export function* stepLines(
     upto,
     limit,
   );
-  return rows.map((row) => ({
-    ref: row.ref,
-    record: {
-      type: "step",
-      session,
-      run: row.run,
-      number: row.number,
-      call: row.call,
-      ...(row.loop_id === null ? {} : { loopId: row.loop_id }),
-      kind: row.kind,
-      generation: row.generation,
-      executions: row.executions,
-      startedAtMs: row.started_at_ms,
-      storedAtMs: row.stored_at_ms,
-      ...(row.branch === null ? {} : { branch: row.branch }),
-      ...(row.note === null ? {} : { note: JSON.parse(row.note) as string }),
-      result: JSON.parse(row.result),
-    },
-  }));
+  return rows.map((row) => ({ ref: row.ref, record: stepLine(session, row) }));
+}
+
+function stepLine(session: string, row: StepRow): StepLine {
+  const key = [row.run, row.number, row.call];
+  const note = wordsIn(row, "note", placeOf("steps.note", key));
+  return {
+    type: "step",
+    session,
+    run: row.run,
+    number: row.number,
+    call: row.call,
+    ...(row.loop_id === null ? {} : { loopId: row.loop_id }),
+    kind: row.kind,
+    generation: row.generation,
+    executions: row.executions,
+    startedAtMs: row.started_at_ms,
+    storedAtMs: row.stored_at_ms,
+    ...(row.branch === null ? {} : { branch: row.branch }),
+    ...(note === null ? {} : { note: JSON.parse(note) as string }),
+    result: JSON.parse(wordsIn(row, "result", placeOf("steps.result", key))),
+  };
 }

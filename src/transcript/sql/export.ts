@@ -1,13 +1,9 @@
-import type {
-  BranchLine,
-  EvaluationLine,
-  InboxLine,
-  LoopLine,
-  SessionLine,
-} from "../../schema/export-line.ts";
+import type { EvaluationLine, InboxLine, LoopLine, SessionLine } from "../../schema/export-line.ts";
 import type { LoopStatus } from "../../schema/record.ts";
 import { type EventStretch, visibleEvents } from "./events.ts";
+import { placeOf } from "./private.ts";
 import { all, get, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 // What an export reads. What there is of a session is fixed at the beginning, in an order in which nothing that is read
 // later can be missing what was read earlier; rows never change, so that the rest may take its time.
@@ -17,7 +13,6 @@ export type LoopPlan = {
   readonly line: LoopLine;
   readonly events: readonly EventStretch[];
 };
-export type BranchPlan = { readonly ref: number; readonly from: number; readonly line: BranchLine };
 
 type SessionRow = {
   id: string;
@@ -39,6 +34,8 @@ type SessionRow = {
 export function* sessionLine(session: string): Work<SessionLine | undefined> {
   const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", session);
   if (row === undefined) return undefined;
+  const spawn = wordsIn(row, "spawn", placeOf("sessions.spawn", [row.id]));
+  const grants = wordsIn(row, "grants", placeOf("sessions.grants", [row.id]));
   return {
     type: "session",
     id: row.id,
@@ -50,8 +47,8 @@ export function* sessionLine(session: string): Work<SessionLine | undefined> {
     headBranch: row.head_branch,
     ...(row.last_loop_id === null ? {} : { lastLoopId: row.last_loop_id }),
     status: row.status,
-    ...(row.spawn === null ? {} : { spawn: JSON.parse(row.spawn) }),
-    ...(row.grants === null ? {} : { grants: JSON.parse(row.grants) }),
+    ...(spawn === null ? {} : { spawn: JSON.parse(spawn) }),
+    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
     ...(row.formation === null ? {} : { formation: JSON.parse(row.formation) }),
@@ -103,13 +100,17 @@ export function* loopLines(
 }
 
 function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]): LoopLine {
+  const kind = wordsIn(row, "kind", placeOf("loops.kind", [row.loop_id]));
+  const outcome = wordsIn(row, "outcome", placeOf("loops.outcome", [row.loop_id]));
+  const view = wordsIn(row, "view", placeOf("loops.view", [row.loop_id]));
+  const grants = wordsIn(row, "grants", placeOf("loops.grants", [row.loop_id]));
   const end =
     row.end_branch === null || row.end_position === null
       ? undefined
       : {
           branch: row.end_branch,
           position: row.end_position,
-          ...(row.view === null ? {} : { view: JSON.parse(row.view) }),
+          ...(view === null ? {} : { view: JSON.parse(view) }),
         };
   return {
     type: "loop",
@@ -118,7 +119,7 @@ function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]
     segment: row.segment,
     number: row.number,
     ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
-    kind: JSON.parse(row.kind),
+    kind: JSON.parse(kind),
     definitionHash: row.definition_hash,
     model: row.model,
     branch: row.branch,
@@ -126,12 +127,12 @@ function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]
     status: row.status,
     startedAtMs: row.started_at_ms,
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-    ...(row.outcome === null ? {} : { outcome: JSON.parse(row.outcome) }),
+    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
     ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
     ...(end === undefined ? {} : { end }),
-    ...(row.grants === null ? {} : { grants: JSON.parse(row.grants) }),
+    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
     events: events.at(-1)?.to ?? 0,
   };
@@ -151,77 +152,21 @@ export function* evaluationLines(session: string): Work<readonly EvaluationLine[
     "SELECT * FROM evaluations WHERE session = ? ORDER BY started_at_ms, id",
     session,
   );
-  return rows.map((row) => ({
-    type: "evaluation",
-    session,
-    id: row.id,
-    opened: JSON.parse(row.opened),
-    startedAtMs: row.started_at_ms,
-    ...(row.warning === null ? {} : { warning: JSON.parse(row.warning) }),
-    ...(row.closed === null ? {} : { closed: JSON.parse(row.closed) }),
-    ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-  }));
-}
-
-type BranchRow = {
-  ref: number;
-  session: string;
-  id: string;
-  parent: number | null;
-  position: number;
-  run: string | null;
-  length: number;
-  asked_at_ms: number | null;
-  inherited_view: string | null;
-};
-
-const BRANCH =
-  "SELECT ref, session, id, parent, position, run, length, asked_at_ms, inherited_view FROM branches";
-
-/**
- * The branches of a session, parents before their children. One that lies in another session comes along under a name
- * that says so, and only as far as it is read on: the session stands by itself wherever it is brought to.
- */
-export function* branchPlans(session: string): Work<readonly BranchPlan[]> {
-  const own = yield* all<BranchRow>(`${BRANCH} WHERE session = ? ORDER BY ref`, session);
-  const rows = new Map(own.map((row) => [row.ref, row]));
-  for (const row of own) {
-    for (let at = row.parent; at !== null && !rows.has(at); ) {
-      const parent: BranchRow = (yield* get<BranchRow>(`${BRANCH} WHERE ref = ?`, at))!;
-      rows.set(parent.ref, parent);
-      at = parent.parent;
-    }
-  }
-  return inOrder(session, rows);
-}
-
-/** Who leaves a branch was begun after it, so that its number is higher. */
-function inOrder(session: string, rows: ReadonlyMap<number, BranchRow>): readonly BranchPlan[] {
-  const isOwn = (row: BranchRow) => row.session === session;
-  const needed = new Map<number, number>();
-  for (const { parent, position } of rows.values()) {
-    if (parent !== null) needed.set(parent, Math.max(needed.get(parent) ?? 0, position));
-  }
-  const planned = new Map<number, BranchPlan>();
-  for (const row of [...rows.values()].sort((one, other) => one.ref - other.ref)) {
-    const parent = row.parent === null ? undefined : planned.get(row.parent)?.line;
-    const reached = parent !== undefined && parent.length < row.position ? parent.length : row.length;
-    planned.set(row.ref, {
-      ref: row.ref,
-      from: row.parent === null ? 0 : row.position,
-      line: {
-        type: "branch",
-        session,
-        id: isOwn(row) ? row.id : `${row.session}/${row.id}`,
-        ...(parent === undefined ? {} : { parent: { branch: parent.id, position: row.position } }),
-        ...(row.run === null ? {} : { run: row.run }),
-        ...(row.asked_at_ms === null ? {} : { askedAtMs: row.asked_at_ms }),
-        ...(row.inherited_view === null ? {} : { inheritedView: JSON.parse(row.inherited_view) }),
-        length: isOwn(row) ? reached : Math.min(reached, needed.get(row.ref) ?? 0),
-      },
-    });
-  }
-  return [...planned.values()];
+  return rows.map((row) => {
+    const opened = wordsIn(row, "opened", placeOf("evaluations.opened", [row.id]));
+    const warning = wordsIn(row, "warning", placeOf("evaluations.warning", [row.id]));
+    const closed = wordsIn(row, "closed", placeOf("evaluations.closed", [row.id]));
+    return {
+      type: "evaluation",
+      session,
+      id: row.id,
+      opened: JSON.parse(opened),
+      startedAtMs: row.started_at_ms,
+      ...(warning === null ? {} : { warning: JSON.parse(warning) }),
+      ...(closed === null ? {} : { closed: JSON.parse(closed) }),
+      ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
+    };
+  });
 }
 
 export function* inboxLines(session: string): Work<readonly InboxLine[]> {
@@ -234,7 +179,7 @@ export function* inboxLines(session: string): Work<readonly InboxLine[]> {
     session,
     id: row.id,
     atMs: row.at_ms,
-    text: JSON.parse(row.text) as string,
+    text: JSON.parse(wordsIn(row, "text", placeOf("inbox.text", [session, row.id]))) as string,
   }));
 }
 

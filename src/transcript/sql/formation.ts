@@ -68,7 +68,10 @@ type Current = { readonly session: string; readonly isIdle: boolean };
 /** The newest that has followed one for its idleness; those that are being deleted are passed by. */
 export function* currentOf({ session, idleMs, atMs }: SessionRotation): Work<Current> {
   let current = session;
-  for (let at = session; ; ) {
+  // A session that was brought in may say of itself that it follows one that followed it.
+  const met = new Set<string>();
+  for (let at = session; !met.has(at); ) {
+    met.add(at);
     const successor = yield* get<{ id: string; hidden: string | null }>(
       `SELECT id, hidden FROM sessions WHERE rotated_from = ?
        ORDER BY CASE WHEN hidden IS NULL THEN 0 ELSE 1 END, created_at_ms DESC, id LIMIT 1`,
@@ -98,4 +101,15 @@ export function* rotateSession(rotation: SessionRotation): Work<Rotated> {
   yield* form({ id: next, previous: current, formation, branch: MAIN, rotatedFrom: current, atMs });
   yield* createBranch({ session: next, id: MAIN, position: 0 });
   return { session: next, isNew: true };
+}
+
+/** Words for one that was left for this session, which is to go, find those that followed it. */
+export function* passedOver(session: string): Work<void> {
+  yield* exec(
+    `UPDATE sessions SET rotated_from =
+       coalesce((SELECT gone.rotated_from FROM sessions AS gone WHERE gone.id = ?), rotated_from)
+     WHERE rotated_from = ?`,
+    session,
+    session,
+  );
 }

@@ -10,7 +10,7 @@ import type {
 import type { AgentMessage } from "../../schema/message.ts";
 import { StoreError } from "../store-error.ts";
 import { type Branch, createBranch, findBranch } from "./branches.ts";
-import { putText } from "./contents.ts";
+import { putText, textOf } from "./contents.ts";
 import { saveDefinition } from "./definitions.ts";
 import { appear, putEvents } from "./events.ts";
 import { hiddenMark, importing } from "./hidden.ts";
@@ -90,8 +90,9 @@ function* mustBeOurs(token: string, id: string): Work<void> {
 function* session(token: string, line: SessionLine): Work<void> {
   yield* exec(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
-       loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, formation, hidden)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, formation,
+       rotated_from, hidden)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     line.id,
     line.agentName,
     line.definitionHash,
@@ -108,16 +109,18 @@ function* session(token: string, line: SessionLine): Work<void> {
     line.scope ?? null,
     line.agentId ?? null,
     line.formation === undefined ? null : json(line.formation),
+    line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : null,
     importing(token),
   );
 }
 
-function* branch({ session, id, parent, run, askedAtMs, inheritedView }: BranchLine): Work<void> {
+function* branch(line: BranchLine): Work<void> {
+  const { session, id, parent, run, askedAtMs, inheritedView } = line;
   const from = parent === undefined ? undefined : yield* known(session, parent.branch, new Map());
   yield* createBranch({
     session,
     id,
-    position: parent?.position ?? 0,
+    position: parent?.position ?? line.position ?? 0,
     ...(from === undefined ? {} : { parent: from }),
     ...(run === undefined ? {} : { run }),
     ...(askedAtMs === undefined ? {} : { askedAtMs }),
@@ -216,8 +219,8 @@ function* entry(line: EntryLine, branches: Map<string, Branch>): Work<void> {
 
 function* messageOf({ message, content }: EntryLine): Work<unknown> {
   if (content === undefined) return message;
-  const row = yield* get<{ body: Buffer }>("SELECT body FROM contents WHERE hash = ?", content);
-  return row === undefined ? undefined : JSON.parse(row.body.toString("utf8"));
+  const text = yield* textOf(content);
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 function* event(token: string, { loopId, run, sequence, atMs, body }: EventLine): Work<void> {

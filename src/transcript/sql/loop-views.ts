@@ -52,11 +52,12 @@ function* leftBefore(branch: Branch, from: number): Work<Left | undefined> {
   if (left !== undefined) {
     return { ...left, view: wordsIn(left, "view", placeOf("loops.view", [left.loop_id])) };
   }
-  if (branch.parent === null) return yield* inherited(branch, from);
+  const begun = yield* inherited(branch, from);
+  if (begun !== undefined || branch.parent === null) return begun;
   return yield* leftBefore(yield* branchAt(branch.parent), Math.min(from, branch.position));
 }
 
-/** Of a branch that has begun in a session which is there no more. */
+/** Of a branch that has begun in a session which is there no more, or was not brought along. */
 function* inherited({ ref, id, session, position }: Branch, from: number): Work<Left | undefined> {
   if (position === 0 || position > from) return undefined;
   const row = yield* get<{ view: string | null }>(

@@ -139,13 +139,14 @@ function* noteInSession(opening: LoopOpening, branch: Branch, loopId: string): W
   }
   yield* exec(
     `UPDATE sessions SET agent_name = ?, definition_hash = ?, model = ?, last_active_at_ms = ?, head_branch = ?,
-       loops = loops + 1, last_loop_id = ?, status = 'running' WHERE id = ?`,
+       loops = loops + 1, last_loop_id = ?, status = 'running', agent_id = coalesce(agent_id, ?) WHERE id = ?`,
     opening.agentName,
     opening.definitionHash,
     opening.model,
     opening.atMs,
     branch.id,
     loopId,
+    opening.agentId ?? null,
     session,
   );
 }

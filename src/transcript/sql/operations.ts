@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { BodyLine } from "../../schema/export-line.ts";
-import type { Edit } from "../archive.ts";
+import type { Edit, SeenAtRest } from "../archive.ts";
 import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
 import type { ForkAsked, RewindAsked } from "../fork.ts";
 import type { SessionFollowing, SessionRotation } from "../formation.ts";
@@ -24,6 +24,7 @@ import { closeLoop, openLoop } from "./loops.ts";
 import { signIn, signOut } from "./processes.ts";
 import { type RekeyCursor, rekey } from "./rekey.ts";
 import { fillSearch } from "./search.ts";
+import { abortLoops } from "./sessions.ts";
 import { keepSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claim, noteGroup, release, setNote, store } from "./steps.ts";
@@ -48,6 +49,8 @@ export const OPERATIONS = {
     }),
   setDefinition: (session: string, definition: SessionDefinition) => setDefinition(session, definition),
   closeLoop: (closing: LoopClosing) => closeLoop(closing),
+  abortLoops: (session: string, loopIds: readonly string[], atMs: number) =>
+    abortLoops(session, loopIds, atMs),
   openEvaluation: (opening: EvaluationOpening) => openEvaluation(opening),
   warnOfEvaluation: (evaluation: string, warning: string) => warnOfEvaluation(evaluation, warning),
   closeEvaluation: (closing: EvaluationClosing) => closeEvaluation(closing),
@@ -63,7 +66,7 @@ export const OPERATIONS = {
     finishImport(token, sessions, digest),
   edit: (change: Edit) => edit(change),
   setScope: (session: string, scope: "ephemeral" | "persistent") => setScope(session, scope),
-  beginDelete: (session: string) => beginDelete(session),
+  beginDelete: (session: string, seen?: SeenAtRest | undefined) => beginDelete(session, seen),
   deletePage: (session: string, atMs: number) => deletePage(session, atMs),
   nameText: (owner: string, hash: string) => nameText(owner, hash),
   sweepTexts: (atMs: number, limit: number) => sweepTexts(atMs, limit),

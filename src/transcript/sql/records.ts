@@ -16,6 +16,7 @@ export type SessionRow = {
   created_at_ms: number;
   last_active_at_ms: number;
   head_branch: string;
+  last_loop_id: string | null;
   loops: number;
   status: LoopStatus;
   spawn: string | null;
@@ -65,6 +66,7 @@ export function sessionRecord(row: SessionRow): SessionRecord {
     createdAtMs: row.created_at_ms,
     lastActiveAtMs: row.last_active_at_ms,
     headBranch: row.head_branch,
+    ...(row.last_loop_id === null ? {} : { lastLoopId: row.last_loop_id }),
     loops: row.loops,
     status: row.status,
     ...(spawn === null ? {} : { spawn: JSON.parse(spawn) as SpawnRef }),
@@ -142,6 +144,10 @@ export function* branchesOf(session: string): Work<BranchRecord[]> {
   );
   return rows
     .filter(({ id }) => !id.includes("/"))
+    .map((row) => ({
+      ...row,
+      inherited: wordsIn(row, "inherited", placeOf("branches.inherited_view", [session, row.id])),
+    }))
     .map(({ id, parent, parentSession, position, askedAtMs, inherited }) => ({
       id,
       ...(parent === null || parentSession === null

@@ -57,6 +57,7 @@ export function* rekey(to: string | null, cursor?: RekeyCursor): Work<RekeyPage>
   const last = rows.at(-1);
   const more = rows.length === PAGE && last !== undefined;
   const following = PRIVATE_TABLES[at + 1]?.[0];
+  if (to === null && !more && following === undefined) yield* searchAll();
   return {
     looked: rows.length,
     changed,
@@ -76,6 +77,15 @@ function* forgetSearched(): Work<void> {
     values: [],
     gives: "nothing",
   };
+}
+
+/** What was sealed is not in the index of words: it is filled from the beginning. */
+function* searchAll(): Work<void> {
+  yield* exec("DELETE FROM search_fill");
+  yield* exec(
+    `INSERT INTO search_fill (branch, position, last)
+     SELECT 0, -1, branches.ref FROM branches ORDER BY branches.ref DESC LIMIT 1`,
+  );
 }
 
 /** Blobs come as array buffers where several rows are asked for. */

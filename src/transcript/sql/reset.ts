@@ -1,6 +1,8 @@
 import type { LoopOpened, LoopOpening } from "../loop.ts";
 import { appear } from "./events.ts";
+import { placeOf } from "./private.ts";
 import { all, exec, get, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 // A run that was reset, and does again what an earlier run of its chain has done.
 
@@ -21,7 +23,10 @@ export function* openedBeforeReset(opening: LoopOpening): Work<LoopOpened | unde
     step.call,
     step.run,
   );
-  const known = rows.map(({ run, result }) => ({ run, opened: JSON.parse(result) as LoopOpened }));
+  const known = rows.map((row) => {
+    const result = wordsIn(row, "result", placeOf("steps.result", [row.run, step.number, step.call]));
+    return { run: row.run, opened: JSON.parse(result) as LoopOpened };
+  });
   // Numbers go on through a chain: another run than its first has used this one for the same words, or not at all.
   const before =
     known.find(({ run }) => run === firstRun) ??

@@ -1,8 +1,11 @@
 import { type SearchTerm, searchTerms } from "../../core/search-text.ts";
 import type { SearchQuery } from "../archive.ts";
+import { textOf } from "./contents.ts";
 import { conditionsOf, type ListedRow } from "./listing.ts";
+import { placeOf as privatePlace } from "./private.ts";
 import { indexEntry, POSITIONS, placeOf } from "./search-index.ts";
 import { all, exec, get, type Value, type Work } from "./statement.ts";
+import { wordsIn } from "./vault.ts";
 
 // Full text over messages.
 
@@ -58,10 +61,11 @@ export function* fillSearch(limit: number): Work<boolean> {
   const rows = yield* all<{
     branch: number;
     position: number;
+    run: string;
     message: string | null;
     content: string | null;
   }>(
-    `SELECT branch, position, message, content FROM entries
+    `SELECT branch, position, run, message, content FROM entries
      WHERE (branch = ? AND position > ?) OR (branch > ? AND branch <= ?) ORDER BY branch, position LIMIT ?`,
     at.branch,
     at.position,
@@ -69,10 +73,12 @@ export function* fillSearch(limit: number): Work<boolean> {
     at.last,
     limit,
   );
-  for (const { branch, position, message, content } of rows) {
+  for (const row of rows) {
+    const { branch, position, run, content } = row;
     const place = placeOf(branch, position);
     const known = yield* get("SELECT 1 AS there FROM search_words WHERE rowid = ?", place);
     if (known !== undefined) continue;
+    const message = wordsIn(row, "message", privatePlace("entries.message", [run, position]));
     const text = message ?? (yield* textOf(content!)) ?? "null";
     yield* indexEntry(branch, position, JSON.parse(text));
   }
@@ -80,9 +86,4 @@ export function* fillSearch(limit: number): Work<boolean> {
   if (last === undefined) yield* exec("DELETE FROM search_fill");
   else yield* exec("UPDATE search_fill SET branch = ?, position = ?", last.branch, last.position);
   return last === undefined;
-}
-
-function* textOf(hash: string): Work<string | undefined> {
-  const row = yield* get<{ body: Buffer }>("SELECT body FROM contents WHERE hash = ?", hash);
-  return row?.body.toString("utf8");
 }

@@ -37,6 +37,23 @@ export function* scopeAtFirst({ step, scope }: Pick<LoopOpening, "step" | "scope
   yield* exec("UPDATE sessions SET scope = ? WHERE id = ? AND loops = 0", scope, step.session);
 }
 
+/** Loops whose run was ended from outside, as somebody has seen. One that has ended meanwhile is left as it is. */
+export function* abortLoops(session: string, loopIds: readonly string[], atMs: number): Work<void> {
+  for (const loopId of loopIds) {
+    yield* exec(
+      "UPDATE loops SET status = 'aborted', ended_at_ms = ? WHERE session = ? AND loop_id = ? AND status = 'running'",
+      atMs,
+      session,
+      loopId,
+    );
+  }
+  yield* exec(
+    `UPDATE sessions SET status = 'aborted' WHERE id = ? AND status = 'running'
+       AND NOT EXISTS (SELECT 1 FROM loops WHERE loops.session = sessions.id AND loops.status = 'running')`,
+    session,
+  );
+}
+
 /** Loops that are still running when the next one opens were ended from outside. */
 export function* abortRunning(session: string, atMs: number): Work<void> {
   yield* exec(

@@ -1,28 +1,38 @@
 import type { Spot } from "../fork.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
 import { StoreError } from "../store-error.ts";
-import { branchAt, findBranch } from "./branches.ts";
+import { type Branch, branchAt, findBranch } from "./branches.ts";
 import { mustBeSeen } from "./hidden.ts";
 import { placeOf, secret } from "./private.ts";
 import { all, exec, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
 
 export function* keepSnapshot(snapshot: NewSnapshot): Work<void> {
-  const { session, at, atMs, workspace, commit, ref, problem } = snapshot;
+  const { session, at } = snapshot;
   yield* mustBeSeen(session);
   const branch = yield* findBranch(session, at.branch);
   if (branch === undefined) throw new StoreError("other", `Session ${session} has no branch ${at.branch}.`);
+  yield* putSnapshot(branch.ref, snapshot);
+}
+
+function* putSnapshot(branch: number, snapshot: Omit<NewSnapshot, "session">): Work<void> {
+  const { at, atMs, workspace, commit, ref, problem } = snapshot;
   yield* exec(
     `INSERT INTO snapshots (branch, position, at_ms, workspace, commit_id, git_ref, problem)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    branch.ref,
+    branch,
     at.position,
     atMs,
-    secret(workspace, "snapshots.workspace", branch.ref, at.position),
+    secret(workspace, "snapshots.workspace", branch, at.position),
     commit ?? null,
     ref ?? null,
-    secret(problem ?? null, "snapshots.problem", branch.ref, at.position),
+    secret(problem ?? null, "snapshots.problem", branch, at.position),
   );
+}
+
+/** Those that a branch shows of others, as its own. */
+export function* takeSnapshots({ session, ref, id, position }: Branch): Work<void> {
+  for (const shown of yield* snapshotsOf(session, { branch: id, position })) yield* putSnapshot(ref, shown);
 }
 
 type Row = {

@@ -7,6 +7,7 @@ import type {
   ListedSession,
   SearchHit,
   SearchQuery,
+  SeenAtRest,
   SessionCursor,
   SessionFilter,
 } from "../archive.ts";
@@ -96,8 +97,8 @@ export class SqlArchive implements Archive {
     return this.#engine.write("setScope", session, scope);
   }
 
-  beginDelete(session: string): Promise<boolean> {
-    return this.#engine.write("beginDelete", session);
+  beginDelete(session: string, seen?: SeenAtRest): Promise<boolean | "gone-on"> {
+    return this.#engine.write("beginDelete", session, seen);
   }
 
   deletePage(session: string, atMs: number): Promise<DeleteProgress> {

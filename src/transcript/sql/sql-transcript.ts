@@ -122,6 +122,10 @@ export class SqlTranscript implements Transcript {
     return this.#engine.write("fork", asked);
   }
 
+  abortLoops(session: string, loopIds: readonly string[], atMs: number): Promise<void> {
+    return this.#engine.write("abortLoops", session, loopIds, atMs);
+  }
+
   rewind(asked: RewindAsked): Promise<Rewound> {
     return this.#engine.write("rewind", asked);
   }

@@ -105,6 +105,16 @@ export const MODEL_FIELDS: readonly Field[] = [
       "Sent with every request. `${NAME}` in a value is read by the worker, as keys are.",
     ),
   ),
+  field(
+    "service_tier",
+    "model.serviceTier",
+    said(z.string().min(1), "Asked for by the vendor's own name for it; the vendor's default unless said."),
+  ),
+  field(
+    "api_version",
+    "model.apiVersion",
+    said(z.string().min(1), "Of Azure: the dated form of its API; today's form, without one, unless said."),
+  ),
   field("cost.input_per_million", "model.cost.input", rate("input tokens")),
   field("cost.output_per_million", "model.cost.output", rate("output tokens")),
   field("cost.cache_read_per_million", "model.cost.cacheRead", rate("tokens read from the vendor's cache")),

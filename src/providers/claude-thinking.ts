@@ -1,5 +1,5 @@
-import type { ThinkingLevel } from "../../schema/model.ts";
-import { claudeModel } from "./models.ts";
+import type { ThinkingLevel } from "../schema/model.ts";
+import { type ClaudeModel, claudeModel } from "./claude-models.ts";
 
 /** Tokens (THK-01). What goes on the wire is at least `MIN_BUDGET`. */
 export const THINKING_BUDGETS = {
@@ -9,6 +9,7 @@ export const THINKING_BUDGETS = {
   high: 8192,
 } as const satisfies Record<Exclude<ThinkingLevel, "off">, number>;
 
+/** The API has two more beyond ours, `xhigh` and `max`. */
 const EFFORTS = {
   minimal: "low",
   low: "low",
@@ -34,15 +35,17 @@ export type ThinkingFields = {
 /**
  * @param maxTokens - Wanted for the answer.
  * @param limit - What the model allows for thinking and answer together.
+ * @param style - How the model is told to think; by its name unless said.
  */
 export function thinkingFields(
   modelId: string,
   level: ThinkingLevel,
   maxTokens: number,
   limit: number,
+  style: ClaudeModel["thinking"] = claudeModel(modelId).thinking,
 ): ThinkingFields {
   if (level === "off") return { max_tokens: maxTokens };
-  if (claudeModel(modelId).thinking === "adaptive") {
+  if (style === "adaptive") {
     // The newer models omit the text of their thinking unless asked for a summary.
     return {
       max_tokens: maxTokens,

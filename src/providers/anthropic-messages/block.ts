@@ -1,0 +1,135 @@
+import type { Content } from "../../schema/message.ts";
+import { type JsonObject, listOf, objectOf, parseArguments, parseJson, textOf } from "../json.ts";
+import { citedAs } from "./citations.ts";
+
+/** One block of an answer while it arrives. */
+export type Block = {
+  readonly type: "text" | "thinking" | "toolCall" | "vendor";
+  /** Its place in the message, given when it first has something to keep. */
+  place: number | undefined;
+  /** Text, thinking, or the fragments of a call's arguments. */
+  text: string;
+  signature: string;
+  redacted: boolean;
+  id: string;
+  name: string;
+  /** Arguments that came whole, at the start of the block. */
+  input: JsonObject;
+  citations: unknown[];
+  /** A block of the vendor's own, as far as it is known. */
+  data: JsonObject;
+  /** Something came for it that nobody here understands: what is known of it would be half of it. */
+  lost: boolean;
+};
+
+const EMPTY = {
+  place: undefined,
+  text: "",
+  signature: "",
+  redacted: false,
+  id: "",
+  name: "",
+  input: {},
+  data: {},
+  lost: false,
+};
+
+/** A block from what its start says of it. Kinds that are not ours to act on are kept as they are. */
+export function begun(start: JsonObject): Block {
+  const kind = textOf(start["type"]);
+  switch (kind) {
+    case "text":
+      return {
+        ...EMPTY,
+        type: "text",
+        text: textOf(start["text"]) ?? "",
+        citations: [...listOf(start["citations"])],
+      };
+    case "thinking": {
+      const signature = textOf(start["signature"]) ?? "";
+      return { ...EMPTY, type: "thinking", text: textOf(start["thinking"]) ?? "", signature, citations: [] };
+    }
+    case "redacted_thinking": {
+      const signature = textOf(start["data"]) ?? "";
+      return { ...EMPTY, type: "thinking", redacted: true, signature, citations: [] };
+    }
+    case "tool_use": {
+      const id = textOf(start["id"]) ?? "";
+      const name = textOf(start["name"]) ?? "";
+      return { ...EMPTY, type: "toolCall", id, name, input: objectOf(start["input"]) ?? {}, citations: [] };
+    }
+    default:
+      return { ...EMPTY, type: "vendor", data: start, citations: [], lost: kind === undefined };
+  }
+}
+
+/** What a delta adds to the text of its block; `undefined` for one that adds something else, or nothing. */
+export function fragmentOf(block: Block, delta: JsonObject): string | undefined {
+  switch (`${block.type} ${String(delta["type"])}`) {
+    case "text text_delta":
+      return textOf(delta["text"]);
+    case "thinking thinking_delta":
+      return textOf(delta["thinking"]);
+    case "toolCall input_json_delta":
+    case "vendor input_json_delta":
+      return textOf(delta["partial_json"]);
+    default:
+      return undefined;
+  }
+}
+
+/** Takes in a delta that adds no text. @returns What of it must be kept, for counting. */
+export function amended(block: Block, delta: JsonObject): string {
+  switch (`${block.type} ${String(delta["type"])}`) {
+    case "thinking signature_delta":
+      block.signature = textOf(delta["signature"]) ?? block.signature;
+      return textOf(delta["signature"]) ?? "";
+    case "text citations_delta": {
+      const citation = objectOf(delta["citation"]);
+      if (citation === undefined) return "";
+      block.citations.push(citation);
+      return JSON.stringify(citation);
+    }
+    case "vendor compaction_delta": {
+      // It carries the values whole, and the last ones.
+      const { type: _, ...values } = delta;
+      block.data = { ...block.data, ...values };
+      return JSON.stringify(values);
+    }
+    case "vendor input_json_delta":
+      return "";
+    default:
+      block.lost ||= block.type === "vendor";
+      return "";
+  }
+}
+
+/** A block of the vendor's own is whole at its end; `undefined` when it cannot be had as it was. */
+export function vendorData({ data, text, lost }: Block): JsonObject | undefined {
+  if (lost) return undefined;
+  if (text === "") return data;
+  const input = objectOf(parseJson(text));
+  return input === undefined ? undefined : { ...data, input };
+}
+
+export function contentOf(block: Block): Content {
+  switch (block.type) {
+    case "text": {
+      const signature = citedAs(block.citations);
+      return { type: "text", text: block.text, ...(signature !== undefined && { signature }) };
+    }
+    case "thinking":
+      return {
+        type: "thinking",
+        thinking: block.text,
+        ...(block.signature !== "" && { signature: block.signature }),
+        ...(block.redacted && { redacted: true }),
+      };
+    case "toolCall": {
+      const whole = block.text === "" ? block.input : parseArguments(block.text);
+      return { type: "toolCall", id: block.id, name: block.name, arguments: whole };
+    }
+    case "vendor":
+      return { type: "vendor", kind: String(block.data["type"]), data: block.data };
+  }
+}

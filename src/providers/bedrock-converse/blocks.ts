@@ -1,0 +1,175 @@
+import type { Content } from "../../schema/message.ts";
+import type { AnswerRoom } from "../answer-room.ts";
+import { freeId } from "../call-id.ts";
+import { type JsonObject, listOf, objectOf, parseArguments, textOf } from "../json.ts";
+import type { ModelDelta } from "../provider.ts";
+
+type Kind = "text" | "thinking" | "redacted" | "toolCall" | "serverCall" | "serverResult";
+
+type Block = {
+  readonly kind: Kind;
+  /** Its place in the message, given when it first has something to keep. */
+  place: number | undefined;
+  /** Text, thinking, or the fragments of a call's arguments. */
+  text: string;
+  signature: string;
+  readonly bytes: Buffer[];
+  readonly id: string;
+  readonly name: string;
+  /** Of the vendor's own calls and results: their start, and what a result brings. */
+  readonly start: JsonObject;
+  readonly items: unknown[];
+};
+
+/**
+ * The content of one answer. A block has a start only where the API gives one (calls do, text and reasoning do not),
+ * and a delta of another kind than the block at its index begins a block of its own.
+ */
+export class Blocks {
+  readonly #all: Block[] = [];
+  readonly #current = new Map<number, Block>();
+  readonly #room: AnswerRoom;
+  #places = 0;
+
+  constructor(room: AnswerRoom) {
+    this.#room = room;
+  }
+
+  start(index: number, start: JsonObject): readonly ModelDelta[] {
+    const call = objectOf(start["toolUse"]);
+    if (call !== undefined) {
+      const name = textOf(call["name"]) ?? "";
+      // The vendor answers the calls of its own tools by itself.
+      if (textOf(call["type"]) !== undefined) return this.#keep(index, "serverCall", call);
+      this.#room.takeCall();
+      const taken = this.#all.flatMap(({ kind, id }) => (kind === "toolCall" ? [id] : []));
+      const block = this.#begin(index, "toolCall", {
+        id: freeId(textOf(call["toolUseId"]) ?? "", taken),
+        name,
+      });
+      return [this.#delta(block, "")];
+    }
+    const result = objectOf(start["toolResult"]);
+    return result === undefined ? [] : this.#keep(index, "serverResult", result);
+  }
+
+  extend(index: number, delta: JsonObject): readonly ModelDelta[] {
+    const text = textOf(delta["text"]);
+    if (text !== undefined) return this.#append(this.#at(index, "text"), text);
+    const reasoning = objectOf(delta["reasoningContent"]);
+    if (reasoning !== undefined) return this.#reason(index, reasoning);
+    const block = this.#current.get(index);
+    const input = textOf(objectOf(delta["toolUse"])?.["input"]);
+    if (input !== undefined && (block?.kind === "toolCall" || block?.kind === "serverCall"))
+      return this.#append(block, input);
+    if (block?.kind === "serverResult") {
+      const items = listOf(delta["toolResult"]);
+      this.#room.take(JSON.stringify(items));
+      block.items.push(...items);
+    }
+    return [];
+  }
+
+  stop(index: number): void {
+    this.#current.delete(index);
+  }
+
+  content(): Content[] {
+    return this.#all
+      .filter((block) => block.place !== undefined)
+      .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
+      .map(contentOf);
+  }
+
+  #reason(index: number, reasoning: JsonObject): readonly ModelDelta[] {
+    const redacted = textOf(reasoning["redactedContent"]);
+    if (redacted !== undefined) {
+      const block = this.#at(index, "redacted");
+      this.#room.take(redacted);
+      block.bytes.push(Buffer.from(redacted, "base64"));
+      this.#place(block);
+      return [];
+    }
+    const signature = textOf(reasoning["signature"]);
+    if (signature !== undefined) {
+      const block = this.#at(index, "thinking");
+      this.#room.take(signature);
+      block.signature += signature;
+      this.#place(block);
+      return [];
+    }
+    const text = textOf(reasoning["text"]);
+    return text === undefined ? [] : this.#append(this.#at(index, "thinking"), text);
+  }
+
+  #keep(index: number, kind: Kind, start: JsonObject): readonly ModelDelta[] {
+    this.#room.takeBlock(JSON.stringify(start));
+    this.#place(this.#begin(index, kind, { start }));
+    return [];
+  }
+
+  #at(index: number, kind: Kind): Block {
+    const block = this.#current.get(index);
+    return block?.kind === kind ? block : this.#begin(index, kind);
+  }
+
+  #begin(index: number, kind: Kind, given: Partial<Block> = {}): Block {
+    const empty = {
+      place: undefined,
+      text: "",
+      signature: "",
+      bytes: [],
+      id: "",
+      name: "",
+      start: {},
+      items: [],
+    };
+    const block: Block = { ...empty, ...given, kind };
+    this.#room.takeBlock(block.id, block.name);
+    this.#all.push(block);
+    this.#current.set(index, block);
+    return block;
+  }
+
+  #append(block: Block, more: string): readonly ModelDelta[] {
+    this.#room.take(more);
+    block.text += more;
+    return block.kind === "serverCall" ? [] : [this.#delta(block, more)];
+  }
+
+  #place(block: Block): number {
+    block.place ??= this.#places++;
+    return block.place;
+  }
+
+  #delta(block: Block, delta: string): ModelDelta {
+    const index = this.#place(block);
+    if (block.kind === "toolCall") return { type: "toolCall", index, id: block.id, name: block.name, delta };
+    return { type: block.kind === "text" ? "text" : "thinking", index, delta };
+  }
+}
+
+function contentOf(block: Block): Content {
+  const { kind, text, signature, id, name, start } = block;
+  switch (kind) {
+    case "text":
+      return { type: "text", text };
+    case "thinking":
+      return { type: "thinking", thinking: text, ...(signature !== "" && { signature }) };
+    case "redacted": {
+      const encrypted = Buffer.concat(block.bytes).toString("base64");
+      return { type: "thinking", thinking: "", signature: encrypted, redacted: true };
+    }
+    case "toolCall":
+      return { type: "toolCall", id, name, arguments: parseArguments(text) };
+    case "serverCall":
+      return vendorBlock("toolUse", { ...start, input: parseArguments(text) });
+    case "serverResult":
+      return vendorBlock("toolResult", { ...start, content: block.items });
+  }
+}
+
+/** As the API takes it back. */
+function vendorBlock(kind: string, block: JsonObject): Content {
+  return { type: "vendor", kind, data: { [kind]: block } };
+}

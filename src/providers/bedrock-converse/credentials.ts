@@ -1,0 +1,47 @@
+import { ProviderError } from "../provider-error.ts";
+
+export type AwsCredentials = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+};
+
+/** How a question is proved to come from us: a bearer key, or credentials that sign it (X-26). */
+export type Proof =
+  | { readonly type: "bearer"; readonly key: string }
+  | { readonly type: "signature"; readonly credentials: AwsCredentials };
+
+/** `ACCESS:SECRET` and `ACCESS:SECRET:SESSION` sign; a key without a colon is a bearer key, which never has one. */
+export function proofOf(provider: string, key: string): Proof {
+  if (!key.includes(":")) return { type: "bearer", key };
+  const [accessKeyId, secretAccessKey, sessionToken, ...more] = key.split(":");
+  if (!accessKeyId || !secretAccessKey || sessionToken === "" || more.length > 0) {
+    throw new ProviderError(
+      "auth",
+      `the key of ${provider} has a colon and is neither ACCESS:SECRET nor ACCESS:SECRET:SESSION; a bearer key has none`,
+    );
+  }
+  return { type: "signature", credentials: { accessKeyId, secretAccessKey, sessionToken } };
+}
+
+type Chain = () => Promise<AwsCredentials>;
+
+let chain: Promise<Chain> | undefined;
+
+/**
+ * Those of the machine: from the environment, the shared files, a role of the container or of the instance, in the order
+ * of Amazon's own clients. The chain keeps them until they expire.
+ */
+export async function ambientCredentials(): Promise<AwsCredentials> {
+  chain ??= import("@aws-sdk/credential-provider-node").then(({ defaultProvider }) => defaultProvider());
+  try {
+    return await (await chain)();
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new ProviderError(
+      "auth",
+      `the model has no key, and this machine has no AWS credentials (${said}): name a key in the definition, or give the worker a role`,
+      { cause: error },
+    );
+  }
+}

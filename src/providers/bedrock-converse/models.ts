@@ -1,0 +1,69 @@
+import type { ModelConfig } from "../../schema/model.ts";
+import { type ClaudeModel, claudeModel } from "../claude-models.ts";
+
+// One API, many vendors' models: where they differ on the wire. Ids look like `anthropic.claude-…`, with a region before
+// (`us.`, `global.`) or an ARN around it. An ARN of one's own inference profile says nothing; `thinkingStyle` does.
+
+export type ConverseModel = {
+  /** How it is told to think, which fields go back of what it thought. */
+  readonly family: "claude" | "nova-2" | "gpt-oss" | "openai" | "other";
+  readonly claude?: ClaudeModel;
+  /** Where a cache point may stand; elsewhere the request is refused. */
+  readonly cache: "everywhere" | "not-in-tools" | "nowhere";
+  /** Can be told which tool to call. */
+  readonly takesToolChoice: boolean;
+  /** Knows whether a tool's result is an error. */
+  readonly takesStatus: boolean;
+  /** Can be held to a JSON Schema. */
+  readonly takesSchema: boolean;
+};
+
+const CACHELESS_CLAUDE = /claude-(?:instant|v?2|3-(?:haiku|sonnet|opus)|3-5-sonnet-20240620)/;
+
+/** Vendors whose models refuse the status of a result. */
+const WITHOUT_STATUS =
+  /(?:^|[./])(?:meta|mistral|cohere|ai21|deepseek|qwen|openai|google|minimax|moonshot|moonshotai|nvidia|writer|zai)\./;
+
+/** Models that the page "Get validated JSON results from models" of the user guide names, beside Claude. */
+const WITH_SCHEMA =
+  /qwen\.qwen3|openai\.gpt-oss|deepseek\.v3|google\.gemma-3|minimax\.minimax-m2|mistral\.(?:magistral|ministral-3|mistral-large-3)|moonshot(?:ai)?\.kimi-k2|nvidia\.nemotron-nano/;
+
+export function converseModel({ id, thinkingStyle }: ModelConfig): ConverseModel {
+  const plain = {
+    cache: "nowhere",
+    takesToolChoice: false,
+    takesStatus: !WITHOUT_STATUS.test(id),
+    takesSchema: WITH_SCHEMA.test(id),
+  } as const;
+  const claude = claudeOf(id, thinkingStyle);
+  if (claude !== undefined) {
+    return {
+      ...plain,
+      family: "claude",
+      claude,
+      cache: CACHELESS_CLAUDE.test(id) ? "nowhere" : "everywhere",
+      takesToolChoice: claude.takesToolChoice,
+    };
+  }
+  if (/amazon\.nova-(?!canvas|reel|sonic)/.test(id)) {
+    const family = /nova-2-/.test(id) ? "nova-2" : "other";
+    return { ...plain, family, cache: "not-in-tools", takesToolChoice: true };
+  }
+  if (/openai\.gpt-oss/.test(id)) return { ...plain, family: "gpt-oss" };
+  return { ...plain, family: /openai\./.test(id) ? "openai" : "other" };
+}
+
+/** What the definition says about thinking goes before what the name says. */
+function claudeOf(id: string, style: ModelConfig["thinkingStyle"]): ClaudeModel | undefined {
+  const said = style === "budget" || style === "adaptive" ? style : undefined;
+  if (said === undefined && !/claude/.test(id)) return undefined;
+  const named = claudeModel(id);
+  if (said === undefined || said === named.thinking) return named;
+  const older = said === "budget";
+  return { ...named, thinking: said, takesTemperature: older, takesToolChoice: older };
+}
+
+/** Whether what one model thought may go to the other: the same model, or two of Claude's. */
+export function readsThoughtsOf(model: ModelConfig, author: string): boolean {
+  return author === model.id || (converseModel(model).family === "claude" && /claude/.test(author));
+}

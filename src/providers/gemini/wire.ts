@@ -1,0 +1,69 @@
+import type { JsonObject } from "../json.ts";
+
+export type WireBlob = { readonly mimeType: string; readonly data: string };
+
+/** Every part may carry a token of the vendor's. */
+type Signed = { readonly thoughtSignature?: string };
+
+export type WireCall = {
+  readonly functionCall: { readonly id?: string; readonly name: string; readonly args: JsonObject };
+} & Signed;
+
+export type WireResponse = {
+  readonly functionResponse: {
+    readonly id?: string;
+    readonly name: string;
+    readonly response: { readonly result: string } | { readonly error: string };
+    readonly parts?: readonly { readonly inlineData: WireBlob }[];
+  };
+};
+
+export type WirePart =
+  | ({ readonly text: string; readonly thought?: true } & Signed)
+  | { readonly inlineData: WireBlob }
+  | WireCall
+  | WireResponse;
+
+/** A part of the vendor's own goes back as it came. */
+export type WireContent = {
+  readonly role: "user" | "model";
+  readonly parts: readonly (WirePart | JsonObject)[];
+};
+
+export type WireThinking = {
+  readonly includeThoughts?: true;
+  readonly thinkingBudget?: number;
+  readonly thinkingLevel?: string;
+};
+
+export type WireGeneration = {
+  readonly maxOutputTokens: number;
+  readonly temperature?: number;
+  readonly responseMimeType?: "application/json";
+  readonly responseJsonSchema?: unknown;
+  readonly thinkingConfig?: WireThinking;
+};
+
+export type WireDeclaration = {
+  readonly name: string;
+  readonly description: string;
+  readonly parametersJsonSchema: JsonObject;
+};
+
+/** The body of `models/{model}:streamGenerateContent`. */
+export type WireRequest = {
+  readonly contents: readonly WireContent[];
+  readonly systemInstruction?: {
+    readonly role: "user";
+    readonly parts: readonly { readonly text: string }[];
+  };
+  readonly tools?: readonly { readonly functionDeclarations: readonly WireDeclaration[] }[];
+  readonly toolConfig?: {
+    readonly functionCallingConfig: {
+      readonly mode: "ANY";
+      readonly allowedFunctionNames: readonly string[];
+    };
+  };
+  readonly generationConfig: WireGeneration;
+  readonly serviceTier?: string;
+};

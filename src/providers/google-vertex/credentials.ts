@@ -1,0 +1,152 @@
+import type { AuthClient, JWTInput } from "google-auth-library";
+import { quote, type Vendor } from "../classify.ts";
+import { objectOf, parseJson, textOf } from "../json.ts";
+import { maskFor } from "../mask.ts";
+import { ProviderError, type ProviderFault } from "../provider-error.ts";
+
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+
+/** Of getting a token, with the search for credentials and all attempts. Well above what it takes: a second or two. */
+export const TOKEN_TIMEOUT_MS = 20_000;
+
+/** Kinds of credentials in a file that send a secret to Google alone. Others name addresses of their own. */
+const KINDS = new Set(["service_account", "authorized_user"]);
+
+/** Where a token comes from: what the key holds (an account's JSON, or the file with it), or what the worker finds around it. */
+export type TokenSource = { readonly account?: string | undefined };
+
+export type CredentialOptions = {
+  /** Milliseconds. */
+  readonly timeoutMs?: number;
+  /** Instead of the network, for tests. */
+  readonly fetch?: typeof fetch;
+};
+
+/** Whether a key is no key but a service account: its JSON, or the path of the file with it. */
+export function isAccount(key: string): boolean {
+  return key.startsWith("{") || /^(?:\/|[A-Za-z]:\\).*\.json$/.test(key);
+}
+
+/** Tokens for Vertex, by Google's own library, which keeps each until shortly before its end. */
+export class VertexCredentials {
+  readonly #options: CredentialOptions;
+  readonly #clients = new Map<string, Promise<AuthClient>>();
+
+  constructor(options: CredentialOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Headers for one request: the token, and the project that pays where the credentials name one. */
+  async headers(name: string, source: TokenSource, signal: AbortSignal): Promise<Record<string, string>> {
+    const vendor: Vendor = { name, mask: maskFor(secretsOf(source)), retryServerErrors: false };
+    const { timeoutMs = TOKEN_TIMEOUT_MS } = this.#options;
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      const headers = await before(AbortSignal.any([signal, limit]), this.#ask(source));
+      return Object.fromEntries(headers.entries());
+    } catch (error) {
+      this.forget(source);
+      if (error instanceof ProviderError) throw error;
+      if (signal.aborted) {
+        throw new ProviderError("cancelled", `the question to ${name} was cancelled`, { cause: error });
+      }
+      if (limit.aborted) {
+        throw new ProviderError("network", `${name}: no token from Google within ${timeoutMs} ms`, {
+          cause: error,
+        });
+      }
+      throw refused(vendor, error);
+    }
+  }
+
+  /** After a token was refused: the next comes from the beginning. */
+  forget({ account = "" }: TokenSource): void {
+    this.#clients.delete(account);
+  }
+
+  async #ask(source: TokenSource): Promise<Headers> {
+    const { account = "" } = source;
+    const known = this.#clients.get(account) ?? this.#client(source);
+    this.#clients.set(account, known);
+    return await (await known).getRequestHeaders();
+  }
+
+  async #client({ account }: TokenSource): Promise<AuthClient> {
+    // Loaded by those who need it: most workers never ask Vertex.
+    const { GoogleAuth } = await import("google-auth-library");
+    const { fetch: fetchImplementation, timeoutMs = TOKEN_TIMEOUT_MS } = this.#options;
+    const auth = new GoogleAuth({
+      scopes: [SCOPE],
+      // The address names it. Without this the library would search for one, with a command if need be.
+      projectId: "-",
+      ...(account !== undefined && (await accountOptions(account))),
+      clientOptions: {
+        transporterOptions: {
+          timeout: timeoutMs,
+          ...(fetchImplementation !== undefined && { fetchImplementation }),
+        },
+      },
+    });
+    return await auth.getClient();
+  }
+}
+
+async function accountOptions(account: string): Promise<{ readonly credentials: JWTInput }> {
+  const { readFile } = await import("node:fs/promises");
+  const text = account.startsWith("{") ? account : await readFile(account, "utf8");
+  const credentials = objectOf(parseJson(text));
+  const kind = textOf(credentials?.["type"]) ?? "";
+  if (credentials === undefined || !KINDS.has(kind)) {
+    const what = credentials === undefined ? "not JSON" : `of type "${kind}"`;
+    const wanted = [...KINDS].join(" or ");
+    throw new ProviderError("auth", `the credentials for Vertex are ${what}; they must be of type ${wanted}`);
+  }
+  return { credentials: credentials as JWTInput };
+}
+
+function secretsOf({ account }: TokenSource): readonly (string | undefined)[] {
+  const held = objectOf(parseJson(account ?? ""));
+  return ["private_key", "client_secret", "refresh_token"].map((name) => textOf(held?.[name]));
+}
+
+/** The outcome of `work`, unless the signal comes first; what then becomes of it is nobody's concern. */
+async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return await new Promise<T>((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+/** Codes of a connection that failed, which may be tried again. Everything else is a matter of the credentials. */
+const UNREACHED = /^(?:ECONN|EHOST|ENET|EPIPE|EAI_AGAIN|ENOTFOUND|ETIMEDOUT|UND_ERR_)/;
+
+function refused(vendor: Vendor, error: unknown): ProviderError {
+  const { status, code, message } = factsOf(error);
+  const answered = status !== undefined && status >= 400;
+  const passes = answered ? status === 429 || status >= 500 : UNREACHED.test(code);
+  const fault: ProviderFault = passes ? "network" : "auth";
+  const what = `no token from Google${answered ? ` (it answered ${status})` : ""}: ${message}`;
+  return new ProviderError(fault, `${vendor.name}: ${quote(vendor, what)}`, { status });
+}
+
+/** The library wraps what happened once or twice. */
+function factsOf(error: unknown): {
+  readonly status: number | undefined;
+  readonly code: string;
+  readonly message: string;
+} {
+  let status: number | undefined;
+  let code = "";
+  let inner: unknown = error;
+  for (let depth = 0; depth < 4 && typeof inner === "object" && inner !== null; depth += 1) {
+    const facts = inner as Record<string, unknown>;
+    const given = facts["status"] ?? objectOf(facts["response"])?.["status"];
+    if (status === undefined && typeof given === "number") status = given;
+    if (!UNREACHED.test(code) && typeof facts["code"] === "string") code = facts["code"];
+    inner = facts["cause"];
+  }
+  return { status, code, message: error instanceof Error ? error.message : String(error) };
+}

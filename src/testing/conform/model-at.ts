@@ -1,0 +1,42 @@
+import { ModelConfig, type Protocol } from "../../schema/model.ts";
+import type { Recording } from "./recordings.ts";
+import { type Road, urlOf } from "./road.ts";
+
+/** Vendors whose name changes how their protocol is read. */
+const PROVIDERS: readonly (readonly [RegExp, string])[] = [
+  [/(?:^|\.)openai\.com$/, "openai"],
+  [/(?:^|\.)openrouter\.ai$/, "openrouter"],
+  [/(?:^|\.)deepseek\.com$/, "deepseek"],
+  [/(?:^|\.)mistral\.ai$/, "mistral"],
+  [/(?:^|\.)groq\.com$/, "groq"],
+  [/(?:^|\.)x\.ai$/, "xai"],
+  [/(?:^|\.)cerebras\.ai$/, "cerebras"],
+];
+
+const OF_PROTOCOL: Record<Protocol, string> = {
+  anthropic_messages: "anthropic",
+  openai_completions: "local",
+  openai_responses: "openai",
+  azure_openai_responses: "azure",
+  google_generative_ai: "google",
+  google_vertex: "google_vertex",
+  bedrock_converse_stream: "bedrock",
+};
+
+/** Something that looks like a key to each adapter; Bedrock's has two parts. */
+export const REPLAY_KEY = "replayed-access:replayed-secret";
+
+/** A model that is served at `origin` and answers with a recording. */
+export function modelAt(origin: string, recording: Recording, road: Road): ModelConfig {
+  const url = urlOf(recording);
+  const named = PROVIDERS.find(([host]) => host.test(url?.hostname ?? ""))?.[1];
+  const version = url?.searchParams.get("api-version");
+  return ModelConfig.parse({
+    id: road.model ?? "recorded",
+    api: road.protocol,
+    provider: road.protocol === "openai_completions" ? (named ?? "local") : OF_PROTOCOL[road.protocol],
+    baseUrl: `${origin}${road.prefix}`,
+    contextWindow: 1_000_000,
+    ...(road.protocol === "azure_openai_responses" && version && { apiVersion: version }),
+  });
+}

@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+
+/** One recorded reply of a vendor, as `index.json` lists it. Other fields are of no use here. */
+export const Recording = z.object({
+  id: z.string(),
+  /** Beside its name, for a `uri` that is only a path. */
+  host: z.string().default("localhost"),
+  uri: z.string(),
+  status: z.number().int().min(100).max(599).default(200),
+  /** Content type. */
+  ct: z.string().default(""),
+  kind: z.string().default(""),
+  /** Within the folder. */
+  file: z.string(),
+  /** More headers of the reply, where they were recorded. */
+  headers: z.record(z.string(), z.string()).default({}),
+});
+export type Recording = z.infer<typeof Recording>;
+
+/** A folder cannot be used as one of recordings. */
+export class RecordingsError extends Error {
+  override readonly name = "RecordingsError";
+}
+
+export async function readRecordings(folder: string): Promise<readonly Recording[]> {
+  const file = join(folder, "index.json");
+  let json: unknown;
+  try {
+    json = JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RecordingsError(`${file} cannot be read as a list of recordings: ${why}`, { cause: error });
+  }
+  const read = z.array(Recording).safeParse(json);
+  if (read.success) return read.data;
+  throw new RecordingsError(`${file} is no list of recordings:\n${z.prettifyError(read.error)}`);
+}
+
+export async function bytesOf(folder: string, { file }: Recording): Promise<Buffer> {
+  try {
+    return await readFile(join(folder, file));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RecordingsError(`the file of a recording cannot be read: ${why}`, { cause: error });
+  }
+}

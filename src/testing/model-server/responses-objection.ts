@@ -1,0 +1,84 @@
+import type { OpenAiObjection } from "./openai-objection.ts";
+import type { Question } from "./question.ts";
+import { isMadeByModel, itemsOf, type WireItem } from "./responses-items.ts";
+
+/** What ids begin with, by the type of the item. */
+const ID_PREFIXES: Readonly<Record<string, string>> = {
+  message: "msg",
+  function_call: "fc",
+  reasoning: "rs",
+};
+
+/** What the Responses API says against a request, in its own words; undefined when it has nothing to say. */
+export function responsesObjection({ body, model }: Question): OpenAiObjection | undefined {
+  if (model === "") return { message: "Missing required parameter: 'model'.", param: "model" };
+  const items = itemsOf(body["input"]);
+  if (items.length === 0) {
+    const message =
+      "One of 'input' or 'previous_response_id' or 'prompt' or 'conversation_id' must be provided.";
+    return { message, param: "input" };
+  }
+  const limit = body["max_output_tokens"];
+  if (typeof limit === "number" && limit < 16) {
+    const message = `Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got ${limit} instead.`;
+    return { message, param: "max_output_tokens" };
+  }
+  return objectionToItems(items) ?? objectionToCalls(items) ?? objectionToFormat(body, items);
+}
+
+function objectionToItems(items: readonly WireItem[]): OpenAiObjection | undefined {
+  for (const [at, item] of items.entries()) {
+    const type = String(item.type ?? "message");
+    const prefix = ID_PREFIXES[type];
+    const id = item["id"];
+    if (prefix !== undefined && typeof id === "string" && !id.startsWith(prefix)) {
+      const message = `Invalid 'input[${at}].id': '${id}'. Expected an ID that begins with '${prefix}'.`;
+      return { message, param: `input[${at}].id` };
+    }
+    if (item.role === "assistant" && partTypes(item).includes("input_text")) {
+      const message = "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.";
+      return { message, param: `input[${at}].content[0]` };
+    }
+    if (type !== "reasoning") continue;
+    if (typeof item["encrypted_content"] !== "string") {
+      const message = `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;
+      return { message, param: "input" };
+    }
+    const next = items[at + 1];
+    if (next === undefined || !isMadeByModel(next)) {
+      const message = `Item '${id}' of type 'reasoning' was provided without its required following item.`;
+      return { message, param: "input" };
+    }
+  }
+  return undefined;
+}
+
+function partTypes(item: WireItem): readonly unknown[] {
+  const content = item["content"];
+  return Array.isArray(content) ? content.map((part: { type?: unknown } | null) => part?.type) : [];
+}
+
+function objectionToCalls(items: readonly WireItem[]): OpenAiObjection | undefined {
+  const open = new Set<string>();
+  for (const item of items) {
+    const id = String(item["call_id"]);
+    if (item.type === "function_call") open.add(id);
+    if (item.type !== "function_call_output" || open.delete(id)) continue;
+    return { message: `No tool call found for function call output with call_id ${id}.`, param: "input" };
+  }
+  const [left] = open;
+  return left === undefined
+    ? undefined
+    : { message: `No tool output found for function call ${left}.`, param: "input" };
+}
+
+function objectionToFormat(
+  body: Readonly<Record<string, unknown>>,
+  items: readonly WireItem[],
+): OpenAiObjection | undefined {
+  const text = body["text"] as { format?: { type?: unknown } } | undefined;
+  if (text?.format?.type !== "json_object" || /json/i.test(JSON.stringify(items))) return undefined;
+  const message =
+    "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";
+  return { message, param: "input" };
+}

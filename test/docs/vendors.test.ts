@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { problemLine } from "../../src/config/problem.ts";
+import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { load } from "../config/files.ts";
+import { http } from "../providers/play.ts";
+
+const folder = new URL("../../docs/vendors/", import.meta.url);
+const registry = ProviderRegistry.default({ http: http() });
+
+describe.each(readdirSync(folder).filter((name) => name.endsWith(".md")))("docs/vendors/%s", (name) => {
+  const page = readFileSync(new URL(name, folder), "utf8");
+  const examples = [...page.matchAll(/```toml\n([\s\S]*?)```/g)].map(([, text]) => text!);
+
+  test("its agent files are files of agents, without a doubt, for a protocol that is spoken [DOC-02]", () => {
+    expect(examples.length).toBeGreaterThan(0);
+    for (const text of examples) {
+      const { agents, problems } = load(text);
+      expect(problems.map(problemLine)).toEqual([]);
+      for (const { definition } of agents) expect(registry.has(definition.model.api)).toBe(true);
+    }
+  });
+});

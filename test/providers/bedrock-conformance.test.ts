@@ -1,0 +1,457 @@
+import {
+  BedrockRuntimeServiceException,
+  ConverseStreamCommand,
+  type ConverseStreamOutput,
+} from "@aws-sdk/client-bedrock-runtime";
+import { afterAll, describe, expect, test } from "vitest";
+import { bedrock } from "../../src/config/model-names.ts";
+import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";
+import { ProviderError, type ProviderFault } from "../../src/providers/provider-error.ts";
+import type { AssistantMessage } from "../../src/schema/message.ts";
+import {
+  call,
+  type Events,
+  eventFrame,
+  exceptionFrame,
+  frame,
+  head,
+  playFrames,
+  reasoning,
+  sdk,
+  sdkEvents,
+  stream,
+  tail,
+  text,
+} from "./bedrock-play.ts";
+import { Loopback, writeSlices } from "./loopback.ts";
+import { faultOf, http, joined, question } from "./play.ts";
+import { randomSlices, singleBytes } from "./slices.ts";
+import { bedrockErrors, bedrockStreams, VECTORS_PRESENT } from "./vectors.ts";
+
+const pool = http();
+afterAll(async () => await pool.close());
+const signal = new AbortController().signal;
+
+const REASONS: Record<string, string> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "toolUse",
+  guardrail_intervened: "guardRail",
+  content_filtered: "guardRail",
+};
+
+/** What the SDK's events add up to, in our words. */
+function translated(events: readonly ConverseStreamOutput[]) {
+  type Block = {
+    text?: string;
+    thought?: string;
+    signature?: string;
+    redacted?: Uint8Array[];
+    id?: string;
+    name?: string;
+    input?: string;
+  };
+  const blocks = new Map<number, Block>();
+  const at = (index = 0): Block => {
+    const block = blocks.get(index) ?? {};
+    blocks.set(index, block);
+    return block;
+  };
+  let stop: string | undefined;
+  let usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+  let tier: string | undefined;
+  for (const event of events) {
+    if (event.contentBlockStart?.start?.toolUse !== undefined) {
+      const { toolUseId, name } = event.contentBlockStart.start.toolUse;
+      Object.assign(at(event.contentBlockStart.contentBlockIndex), { id: toolUseId, name, input: "" });
+    }
+    const delta = event.contentBlockDelta?.delta;
+    const block = delta === undefined ? {} : at(event.contentBlockDelta?.contentBlockIndex);
+    if (delta?.text !== undefined) block.text = (block.text ?? "") + delta.text;
+    if (delta?.toolUse !== undefined) block.input = (block.input ?? "") + delta.toolUse.input;
+    const thought = delta?.reasoningContent;
+    if (thought?.text !== undefined) block.thought = (block.thought ?? "") + thought.text;
+    if (thought?.signature !== undefined) block.signature = (block.signature ?? "") + thought.signature;
+    if (thought?.redactedContent !== undefined)
+      block.redacted = [...(block.redacted ?? []), thought.redactedContent];
+    stop = event.messageStop?.stopReason ?? stop;
+    tier = event.metadata?.serviceTier?.type ?? tier;
+    const counted = event.metadata?.usage;
+    if (counted !== undefined) {
+      usage = {
+        input: counted.inputTokens ?? 0,
+        output: counted.outputTokens ?? 0,
+        reasoning: 0,
+        cacheRead: counted.cacheReadInputTokens ?? 0,
+        cacheWrite: counted.cacheWriteInputTokens ?? 0,
+        totalTokens: counted.totalTokens ?? 0,
+      };
+    }
+  }
+  const content = [...blocks.values()].flatMap((block): unknown[] => {
+    if (block.id !== undefined)
+      return [{ type: "toolCall", id: block.id, name: block.name, arguments: parsed(block.input ?? "") }];
+    if (block.redacted !== undefined) {
+      const signature = Buffer.concat(block.redacted).toString("base64");
+      return [{ type: "thinking", thinking: "", signature, redacted: true }];
+    }
+    if (block.thought !== undefined || block.signature !== undefined) {
+      const signature = block.signature === undefined ? {} : { signature: block.signature };
+      return [{ type: "thinking", thinking: block.thought ?? "", ...signature }];
+    }
+    return block.text === undefined || block.text === "" ? [] : [{ type: "text", text: block.text }];
+  });
+  const serviceTier = tier === undefined || tier === "default" ? {} : { serviceTier: tier };
+  return { content, stopReason: REASONS[stop ?? ""], usage, ...serviceTier };
+}
+
+function parsed(input: string): unknown {
+  if (input === "") return {};
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+function ours({ content, stopReason, usage, serviceTier }: AssistantMessage) {
+  return { content, stopReason, usage, ...(serviceTier !== undefined && { serviceTier }) };
+}
+
+function expectDeltasToAddUp(bytes: Uint8Array): void {
+  const { message, deltas } = playFrames([bytes]);
+  const blocks = joined(deltas);
+  for (const [index, part] of message.content.entries()) {
+    if (part.type === "text") expect(blocks[index]).toBe(`text:${part.text}`);
+    if (part.type === "thinking" && part.thinking !== "")
+      expect(blocks[index]).toBe(`thinking:${part.thinking}`);
+    if (part.type === "toolCall")
+      expect(parsed(blocks[index]!.slice("toolCall:".length))).toEqual(part.arguments);
+  }
+}
+
+async function expectSame(bytes: Uint8Array, seeds: number): Promise<void> {
+  const expected = translated(await sdkEvents([bytes]));
+  expect(ours(playFrames([bytes]).message)).toEqual(expected);
+  expect(ours(playFrames(singleBytes(bytes)).message)).toEqual(expected);
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const slices = randomSlices(bytes, seed, 300);
+    expect(ours(playFrames(slices).message)).toEqual(expected);
+  }
+  expect(translated(await sdkEvents(randomSlices(bytes, 9, 300)))).toEqual(expected);
+  expectDeltasToAddUp(bytes);
+}
+
+function outcome(bytes: Uint8Array): AssistantMessage | ProviderError {
+  try {
+    return playFrames([bytes]).message;
+  } catch (error) {
+    if (error instanceof ProviderError) return error;
+    throw error;
+  }
+}
+
+/** Where the frame of the stop ends: what comes after it can be lost. */
+function endOfStop(bytes: Buffer): number {
+  let at = 0;
+  while (at < bytes.length) {
+    const length = bytes.readUInt32BE(at);
+    const name = bytes.subarray(at, at + length).toString("latin1");
+    at += length;
+    if (name.includes("messageStop")) return at;
+  }
+  return at;
+}
+
+describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]", () => {
+  test("there are some", () => {
+    expect(bedrockStreams.length).toBeGreaterThanOrEqual(3);
+    expect(bedrockErrors.length).toBeGreaterThanOrEqual(8);
+  });
+
+  test.each(bedrockStreams)("$file: same as the SDK, in slices of every size", async ({ bytes }) => {
+    await expectSame(bytes, 8);
+  });
+
+  test.each(bedrockStreams)("$file: same over HTTP", async ({ bytes, ct }) => {
+    const expected = translated(await sdkEvents([bytes]));
+    for (const slices of [[bytes], randomSlices(bytes, 3, 2000), singleBytes(bytes)]) {
+      const server = await Loopback.start(async (response) => {
+        response.writeHead(200, { "content-type": ct, "x-amzn-requestid": "req-1" });
+        await writeSlices(response, slices);
+      });
+      const request = question(bedrock("amazon.nova-micro-v1:0", { baseUrl: server.url }));
+      const message = await new BedrockConverse({ http: pool }).stream(request, { signal });
+      expect(ours(message)).toEqual(expected);
+      expect(message.responseId).toBe("req-1");
+      await server.stop();
+    }
+  });
+
+  test.each(bedrockStreams)("$file: cut off anywhere, it is whole or broken", async ({ bytes }) => {
+    const whole = ours(playFrames([bytes]).message);
+    const stopped = endOfStop(bytes);
+    for (let at = 0; at < bytes.length; at += 7) {
+      const got = outcome(bytes.subarray(0, at));
+      if (got instanceof ProviderError) expect([at < stopped, got.fault]).toEqual([true, "network"]);
+      else expect([at >= stopped, got.content]).toEqual([true, whole.content]);
+    }
+  });
+
+  test.each(bedrockStreams)("$file: no damaged byte gets by, as none does at the SDK", async ({ bytes }) => {
+    const stopped = endOfStop(bytes);
+    for (let at = 0; at < stopped; at += 11) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at]! ^ (1 + (at % 255))) & 0xff;
+      const got = outcome(damaged);
+      expect([at, (got as ProviderError).fault]).toEqual([at, "network"]);
+      if (at % 55 === 0) await expect(sdkEvents([damaged])).rejects.toThrow();
+    }
+  });
+
+  test.each(bedrockErrors)("$file: the error of the SDK", async ({ bytes, status, ct }) => {
+    const type = "ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/";
+    const headers = { "content-type": ct, "x-amzn-requestid": "req-2", "x-amzn-errortype": type };
+    const theirs = await sdk(() => ({ status, headers, bytes: [bytes] }))
+      .send(new ConverseStreamCommand({ modelId: "m", messages: [] }))
+      .catch((error: unknown) => error as BedrockRuntimeServiceException);
+    const server = await Loopback.start((response) => response.writeHead(status, headers).end(bytes));
+    const request = question(bedrock("m", { baseUrl: server.url }));
+    const error = await faultOf(new BedrockConverse({ http: pool }).stream(request, { signal }));
+    await server.stop();
+    expect(theirs).toBeInstanceOf(BedrockRuntimeServiceException);
+    if (!(theirs instanceof BedrockRuntimeServiceException)) return;
+    expect(error.fault).toBe("api");
+    expect(error.vendorType).toBe(theirs.name);
+    expect(error.status).toBe(theirs.$metadata.httpStatusCode);
+    expect(error.requestId).toBe(theirs.$metadata.requestId);
+    expect(error.message).toContain(theirs.message.replace(/\s+/g, " "));
+  });
+});
+
+// The recordings hold no reasoning and no error in mid-stream: these are built to the SDK's types.
+const BUILT: Record<string, Events> = {
+  "fragments give one object": [
+    ...head,
+    ...call(0, "tooluse_1", "", '{"pa', 'th":"ä', "🌍", '","n":[1', ",2]}"),
+    ...tail("tool_use"),
+  ],
+  "no fragments give no arguments": [...head, ...call(0, "tooluse_1"), ...tail("tool_use")],
+  "arguments that are not JSON stay text": [...head, ...call(0, "tooluse_1", "{oops"), ...tail("tool_use")],
+  "reasoning with its signature, text, two calls": [
+    ...head,
+    ...reasoning(0, { text: "hm" }, { text: ", so" }, { signature: "sig==" }),
+    ...text(1, "I will", " read"),
+    ...call(2, "tooluse_1", '{"path":"a"}'),
+    ...call(3, "tooluse_2", '{"path":"b"}'),
+    ...tail("tool_use"),
+  ],
+  "reasoning whose text is omitted": [
+    ...head,
+    ...reasoning(0, { text: "" }, { signature: "sig==" }),
+    ...text(1, "yes"),
+    ...tail("end_turn"),
+  ],
+  "reasoning without a signature": [
+    ...head,
+    ...reasoning(0, { text: "hm" }),
+    ...text(1, "yes"),
+    ...tail("end_turn"),
+  ],
+  "encrypted reasoning, in two pieces": [
+    ...head,
+    ...reasoning(
+      0,
+      { redactedContent: Buffer.from("ab").toString("base64") },
+      { redactedContent: Buffer.from("cde").toString("base64") },
+    ),
+    ...text(1, "yes"),
+    ...tail("end_turn"),
+  ],
+  "blocks that are interleaved": [
+    ...head,
+    { contentBlockStart: { contentBlockIndex: 1, start: { toolUse: { toolUseId: "t1", name: "a" } } } },
+    { contentBlockStart: { contentBlockIndex: 2, start: { toolUse: { toolUseId: "t2", name: "b" } } } },
+    { contentBlockDelta: { contentBlockIndex: 2, delta: { toolUse: { input: '{"b":' } } } },
+    { contentBlockDelta: { contentBlockIndex: 1, delta: { toolUse: { input: '{"a":' } } } },
+    { contentBlockDelta: { contentBlockIndex: 2, delta: { toolUse: { input: "2}" } } } },
+    { contentBlockDelta: { contentBlockIndex: 1, delta: { toolUse: { input: "1}" } } } },
+    { contentBlockStop: { contentBlockIndex: 2 } },
+    { contentBlockStop: { contentBlockIndex: 1 } },
+    ...tail("tool_use"),
+  ],
+  "an answer without content": [...head, ...tail("end_turn")],
+  "a start that says nothing": [
+    ...head,
+    { contentBlockStart: { contentBlockIndex: 0, start: {} } },
+    ...text(0, "hi"),
+    ...tail("end_turn"),
+  ],
+  "unknown events and fields": [
+    ...head,
+    { somethingNew: { deep: [1] } },
+    { contentBlockDelta: { contentBlockIndex: 0, delta: { hologram: "x" }, p: "abc" } },
+    ...text(0, "hi"),
+    ...tail("end_turn", { novelty: true }),
+  ],
+  "what a cache gave and took, and a tier [CACHE-04]": [
+    ...head,
+    ...text(0, "hi"),
+    ...tail("end_turn", {
+      usage: {
+        inputTokens: 5,
+        outputTokens: 7,
+        totalTokens: 1212,
+        cacheReadInputTokens: 1000,
+        cacheWriteInputTokens: 200,
+        cacheDetails: [{ ttl: "5m", inputTokens: 200 }],
+      },
+      serviceTier: { type: "flex" },
+    }),
+  ],
+  ...Object.fromEntries(
+    Object.keys(REASONS).map((reason) => [
+      `stopped by ${reason} [PROV-07]`,
+      [...head, ...(reason === "tool_use" ? call(0, "t", "{}") : text(0, "half")), ...tail(reason)],
+    ]),
+  ),
+};
+
+describe("answers built to the SDK's types [PROV-25]", () => {
+  test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
+    await expectSame(stream(events), 3);
+  });
+
+  test("a guardrail says that it was one", () => {
+    const { message } = playFrames([stream([...head, ...text(0, "Sorry"), ...tail("guardrail_intervened")])]);
+    expect(message.errorMessage).toMatch(/guardrail.*guardrail_intervened/);
+  });
+
+  test.each(["malformed_model_output", "malformed_tool_use"])("%s is asked again", (reason) => {
+    const got = outcome(stream([...head, ...call(0, "t", "{"), ...tail(reason)]));
+    expect([(got as ProviderError).fault, (got as ProviderError).message]).toEqual([
+      "network",
+      expect.stringContaining(reason),
+    ]);
+  });
+
+  test("what the vendor's own tools did is kept as it goes back, and is no call of ours", () => {
+    const events: Events = [
+      ...head,
+      {
+        contentBlockStart: {
+          contentBlockIndex: 0,
+          start: { toolUse: { toolUseId: "s1", name: "nova_grounding", type: "server_tool_use" } },
+        },
+      },
+      { contentBlockDelta: { contentBlockIndex: 0, delta: { toolUse: { input: '{"q":"x"}' } } } },
+      { contentBlockStop: { contentBlockIndex: 0 } },
+      {
+        contentBlockStart: {
+          contentBlockIndex: 1,
+          start: { toolResult: { toolUseId: "s1", type: "nova_grounding_result", status: "success" } },
+        },
+      },
+      { contentBlockDelta: { contentBlockIndex: 1, delta: { toolResult: [{ text: "found" }] } } },
+      { contentBlockStop: { contentBlockIndex: 1 } },
+      ...text(2, "It is so"),
+      { contentBlockDelta: { contentBlockIndex: 2, delta: { citation: { title: "t" } } } },
+      ...tail("end_turn"),
+    ];
+    const { message } = playFrames([stream(events)]);
+    expect(message.stopReason).toBe("stop");
+    expect(message.content).toEqual([
+      {
+        type: "vendor",
+        kind: "toolUse",
+        data: {
+          toolUse: { toolUseId: "s1", name: "nova_grounding", type: "server_tool_use", input: { q: "x" } },
+        },
+      },
+      {
+        type: "vendor",
+        kind: "toolResult",
+        data: {
+          toolResult: {
+            toolUseId: "s1",
+            type: "nova_grounding_result",
+            status: "success",
+            content: [{ text: "found" }],
+          },
+        },
+      },
+      { type: "text", text: "It is so" },
+    ]);
+  });
+
+  test("two calls of one id are two calls", () => {
+    const { message } = playFrames([
+      stream([...head, ...call(0, "t", "{}"), ...call(1, "t", "{}"), ...tail("tool_use")]),
+    ]);
+    expect(message.content.map((part) => part.type === "toolCall" && part.id)).toEqual(["t", "t_2"]);
+  });
+});
+
+const EXCEPTIONS: readonly [string, object, ProviderFault][] = [
+  ["throttlingException", { message: "Too many tokens, please wait before trying again." }, "rate-limited"],
+  ["serviceUnavailableException", { message: "busy" }, "rate-limited"],
+  ["internalServerException", { message: "oops" }, "api"],
+  [
+    "modelStreamErrorException",
+    { message: "broke", originalStatusCode: 500, originalMessage: "inner" },
+    "api",
+  ],
+  ["validationException", { message: "Input is too long for requested model." }, "overflow"],
+  ["validationException", { message: "prompt is too long: 200049 tokens > 200000 maximum" }, "overflow"],
+  [
+    "validationException",
+    { message: "Input Tokens Exceeded: Number of input tokens exceeds maximum length." },
+    "overflow",
+  ],
+  ["validationException", { message: "no such field" }, "api"],
+];
+
+describe("errors in mid-stream [X-26, OVF-01, OVF-04]", () => {
+  const begun = stream([...head, ...text(0, "half an an")]);
+
+  test.each(EXCEPTIONS)("%s %j is %s, and an error of that name to the SDK", async (name, body, fault) => {
+    const bytes = Buffer.concat([begun, exceptionFrame(name, body)]);
+    const got = outcome(bytes) as ProviderError;
+    expect([got.fault, got.vendorType]).toEqual([fault, name]);
+    expect(got.message).toContain((body as { message: string }).message);
+    await expect(sdkEvents([bytes])).rejects.toMatchObject({
+      name: name[0]!.toUpperCase() + name.slice(1),
+      message: (body as { message: string }).message,
+    });
+  });
+
+  test.each([
+    ["modelTimeoutException", "api"],
+    ["somethingNewException", "api"],
+    ["accessDeniedException", "auth"],
+  ] as const)("%s, which the SDK does not know in a stream, is %s", (name, fault) => {
+    const got = outcome(Buffer.concat([begun, exceptionFrame(name, { message: "no" })])) as ProviderError;
+    expect([got.fault, got.vendorType]).toEqual([fault, name]);
+  });
+
+  test("an error frame", async () => {
+    const bytes = Buffer.concat([
+      begun,
+      frame({ ":message-type": "error", ":error-code": "InternalFailure", ":error-message": "down" }, ""),
+    ]);
+    const got = outcome(bytes) as ProviderError;
+    expect([got.fault, got.vendorType]).toEqual(["api", "InternalFailure"]);
+    expect(got.message).toContain("down");
+    await expect(sdkEvents([bytes])).rejects.toMatchObject({ name: "InternalFailure", message: "down" });
+  });
+
+  test("a frame without a type, and one whose event is not JSON", async () => {
+    for (const odd of [frame({ ":event-type": "messageStop" }, {}), eventFrame("messageStop", "{")]) {
+      const bytes = Buffer.concat([begun, odd]);
+      expect((outcome(bytes) as ProviderError).fault).toBe("network");
+      await expect(sdkEvents([bytes])).rejects.toThrow();
+    }
+  });
+});

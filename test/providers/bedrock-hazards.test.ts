@@ -1,0 +1,357 @@
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, test } from "vitest";
+import { bedrock } from "../../src/config/model-names.ts";
+import { FrameReader } from "../../src/providers/bedrock-converse/frames.ts";
+import { LineReader } from "../../src/providers/bedrock-converse/lines.ts";
+import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";
+import type { HttpOptions } from "../../src/providers/http.ts";
+import type { ModelRequest, StreamOptions } from "../../src/providers/provider.ts";
+import { ProviderError } from "../../src/providers/provider-error.ts";
+import {
+  call,
+  type Events,
+  eventFrame,
+  exceptionFrame,
+  head,
+  playFrames,
+  reasoning,
+  stream,
+  tail,
+  text,
+} from "./bedrock-play.ts";
+import { Loopback, writeSlices } from "./loopback.ts";
+import { faultOf, http, plainVendor, question } from "./play.ts";
+import { randomSlices, singleBytes } from "./slices.ts";
+
+const TYPE = "application/vnd.amazon.eventstream";
+const STREAM = { "content-type": TYPE };
+const BEGUN = [...head, ...text(0, "Grüße ", "🌍!")];
+const WHOLE = stream([...BEGUN, ...tail("end_turn")]);
+
+const cleanup: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const step of cleanup.splice(0).reverse()) await step();
+});
+
+async function serve(reply: Parameters<typeof Loopback.start>[0]): Promise<Loopback> {
+  const server = await Loopback.start(reply);
+  cleanup.push(async () => await server.stop());
+  return server;
+}
+
+type Ask = HttpOptions & Partial<StreamOptions> & { readonly request?: Partial<ModelRequest> };
+
+function ask(url: string, { signal, onDelta, request, ...options }: Ask = {}) {
+  const pool = http(options);
+  cleanup.push(async () => await pool.close());
+  return new BedrockConverse({ http: pool }).stream(question(bedrock("m", { baseUrl: url }), request), {
+    signal: signal ?? new AbortController().signal,
+    onDelta,
+  });
+}
+
+const words = (message: Awaited<ReturnType<typeof ask>>) =>
+  message.content.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("");
+
+describe("an answer that is odd but whole", () => {
+  test.each([
+    ["of that type with a charset", { "content-type": `${TYPE}; charset=utf-8` }],
+    ["of no type", {}],
+    ["of unnamed bytes", { "content-type": "application/octet-stream" }],
+  ])("%s", async (_name, headers) => {
+    const server = await serve((response) => response.writeHead(200, headers).end(WHOLE));
+    expect(words(await ask(server.url))).toBe("Grüße 🌍!");
+  });
+
+  test("compressed, although nobody asked", async () => {
+    const server = await serve((response) =>
+      response.writeHead(200, { ...STREAM, "content-encoding": "gzip" }).end(gzipSync(WHOLE)),
+    );
+    expect(words(await ask(server.url))).toBe("Grüße 🌍!");
+  });
+
+  test("over HTTP/1.1 without a length, ended by the connection", async () => {
+    const server = createServer((socket) =>
+      socket.once("data", () =>
+        socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: ${TYPE}\r\n\r\n`), WHOLE])),
+      ),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    cleanup.push(() => new Promise((resolve) => server.close(resolve)));
+    expect(words(await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))).toBe("Grüße 🌍!");
+  });
+
+  const lines = (events: Events) =>
+    Buffer.from(events.map((event) => `${JSON.stringify(event)}\r\n`).join("\n"));
+
+  test.each(["application/x-ndjson", "application/jsonl; charset=utf-8"])(
+    "as lines of JSON (%s) [PROV-25, X-26]",
+    async (type) => {
+      const bytes = lines([...BEGUN, ...call(1, "t", '{"a":', "1}"), ...tail("tool_use")]);
+      for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 2, 50)]) {
+        const server = await serve(async (response) => {
+          response.writeHead(200, { "content-type": type });
+          await writeSlices(response, slices);
+        });
+        const message = await ask(server.url);
+        expect(words(message)).toBe("Grüße 🌍!<toolCall>");
+        expect(message.content[1]).toMatchObject({ arguments: { a: 1 } });
+      }
+    },
+  );
+
+  test("as lines of JSON that break off, make no sense, or say what went wrong", () => {
+    const read = (bytes: Buffer) => faultOfPlay(() => playFrames([bytes], new LineReader(plainVendor)));
+    expect(read(lines(BEGUN))).toBe("network");
+    expect(read(Buffer.concat([lines(BEGUN), Buffer.from("<html>\n")]))).toBe("network");
+    expect(read(lines([...BEGUN, { throttlingException: { message: "slow down" } }]))).toBe("rate-limited");
+    expect(read(Buffer.from("x".repeat(17 * 1024 * 1024)))).toBe("network");
+  });
+
+  const shapes: Record<string, Events> = {
+    "an end that comes twice": [...BEGUN, ...tail("end_turn"), ...tail("max_tokens")],
+    "usage before the end": [...BEGUN, ...tail("end_turn").toReversed()],
+    "no usage at all": [...BEGUN, { messageStop: { stopReason: "end_turn" } }],
+    "no beginning": [...text(0, "Grüße ", "🌍!"), ...tail("end_turn")],
+    "blocks that nothing ends": [
+      { contentBlockDelta: { contentBlockIndex: 0, delta: { text: "Grüße 🌍!" } } },
+      ...tail("end_turn"),
+    ],
+    "fields of the wrong kind": [
+      { contentBlockStart: { contentBlockIndex: "x", start: [] } },
+      { contentBlockDelta: { contentBlockIndex: -1, delta: { text: 5 } } },
+      { contentBlockDelta: { contentBlockIndex: 9, delta: { toolUse: { input: "{}" } } } },
+      { contentBlockDelta: { contentBlockIndex: 9, delta: { toolResult: [{ text: "x" }] } } },
+      { contentBlockDelta: { delta: { reasoningContent: { text: null } } } },
+      { contentBlockStop: {} },
+      ...BEGUN,
+      ...tail("end_turn", { usage: { inputTokens: "many", outputTokens: -1 }, serviceTier: 5 }),
+    ],
+    "a reason to stop that is new": [...BEGUN, ...tail("bored")],
+  };
+  test.each(Object.entries(shapes))("%s", (_name, events) => {
+    const { message } = playFrames([stream(events)]);
+    expect([words(message), message.stopReason]).toEqual(["Grüße 🌍!", "stop"]);
+  });
+
+  test("text behind reasoning at one index is a block of its own, and so is what follows an end", () => {
+    const { message } = playFrames([
+      stream([
+        ...reasoning(0, { text: "hm" }, { signature: "s" }),
+        ...text(0, "a"),
+        ...text(0, "b"),
+        ...tail("end_turn"),
+      ]),
+    ]);
+    expect(message.content).toEqual([
+      { type: "thinking", thinking: "hm", signature: "s" },
+      { type: "text", text: "a" },
+      { type: "text", text: "b" },
+    ]);
+  });
+
+  test("a connection that is lost behind the last word of the answer, before its usage", async () => {
+    const server = await serve((response, _received, request) => {
+      response.writeHead(200, STREAM);
+      response.write(stream([...BEGUN, { messageStop: { stopReason: "end_turn" } }]), () =>
+        setTimeout(() => request.socket.destroy(), 20),
+      );
+    });
+    expect(words(await ask(server.url))).toBe("Grüße 🌍!");
+  });
+});
+
+function faultOfPlay(play: () => unknown): string {
+  try {
+    play();
+  } catch (error) {
+    if (error instanceof ProviderError) return error.fault;
+    throw error;
+  }
+  return "none";
+}
+
+describe("what is no answer", () => {
+  test.each([
+    ["events of another vendor's form", 200, "text/event-stream", "data: {}\n\n"],
+    ["a page with status 200", 200, "text/html", "<html><body>Sign in</body></html>"],
+    ["a whole answer in one piece", 200, "application/json", '{"output":{}}'],
+    ["a page with status 502", 502, "text/html", "<html><body>Bad Gateway</body></html>"],
+  ])("%s is refused", async (_name, status, type, body) => {
+    const server = await serve((response) => response.writeHead(status, { "content-type": type }).end(body));
+    expect((await faultOf(ask(server.url))).fault).toBe("api");
+  });
+
+  test("a redirect is refused, and the signature goes nowhere", async () => {
+    const server = await serve((response) =>
+      response.writeHead(307, { location: "http://127.0.0.1:1/x" }).end(),
+    );
+    const error = await faultOf(ask(server.url));
+    expect(error.message).toContain("Redirects are not followed");
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("a stream without a frame, and half a frame, are cut", async () => {
+    for (const bytes of [Buffer.alloc(0), WHOLE.subarray(0, 9)]) {
+      const server = await serve((response) => response.writeHead(200, STREAM).end(bytes));
+      expect(await faultOf(ask(server.url))).toMatchObject({
+        fault: "network",
+        message: expect.stringContaining("ended before"),
+      });
+    }
+  });
+
+  test("a page in place of the first frame is seen at once, not waited for", async () => {
+    const server = await serve((response) => response.writeHead(200, STREAM).write("<html><body>Sign in"));
+    expect(await faultOf(ask(server.url))).toMatchObject({
+      fault: "network",
+      message: expect.stringContaining("damaged frame"),
+    });
+    await server.allClosed();
+  });
+
+  test("an exception in mid-stream carries the id of its request and closes the connection", async () => {
+    const bytes = Buffer.concat([
+      stream(BEGUN),
+      exceptionFrame("throttlingException", { message: "slow down" }),
+    ]);
+    const server = await serve((response) =>
+      response.writeHead(200, { ...STREAM, "x-amzn-requestid": "r-1" }).write(bytes),
+    );
+    expect(await faultOf(ask(server.url))).toMatchObject({
+      fault: "rate-limited",
+      requestId: "r-1",
+      message: expect.stringContaining("slow down (throttlingException, request id r-1)"),
+    });
+    await server.allClosed();
+  });
+
+  test("silence in the middle, and cancelling there", async () => {
+    const server = await serve((response) => response.writeHead(200, STREAM).write(stream(BEGUN)));
+    expect((await faultOf(ask(server.url, { silenceTimeoutMs: 50 }))).message).toContain("silent for 50 ms");
+    const controller = new AbortController();
+    const cancelled = ask(server.url, { signal: controller.signal, onDelta: () => controller.abort() });
+    expect((await faultOf(cancelled)).fault).toBe("cancelled");
+    await server.allClosed();
+  });
+});
+
+describe("an answer without measure", () => {
+  const LIMIT = 8 * 1024 * 1024;
+  const PIECE = "ü".repeat(50_000);
+  const delta = (fields: object): Events => [{ contentBlockDelta: { contentBlockIndex: 0, delta: fields } }];
+  const begin = (start: object): Events => [{ contentBlockStart: { contentBlockIndex: 0, start } }];
+  const endless: Record<string, readonly [Events, Events]> = {
+    "its text": [[], delta({ text: PIECE })],
+    "its reasoning": [[], delta({ reasoningContent: { text: PIECE } })],
+    "its signatures": [[], delta({ reasoningContent: { signature: PIECE } })],
+    "its encrypted reasoning": [[], delta({ reasoningContent: { redactedContent: "QUJD".repeat(20_000) } })],
+    "the arguments of a call": [
+      begin({ toolUse: { toolUseId: "t", name: "a" } }),
+      delta({ toolUse: { input: PIECE } }),
+    ],
+    "a result of the vendor's own tool": [
+      begin({ toolResult: { toolUseId: "t" } }),
+      delta({ toolResult: [{ text: PIECE }] }),
+    ],
+    "its empty blocks": [
+      [],
+      Array.from({ length: 100 }, () => [
+        ...delta({ text: "a" }),
+        { contentBlockStop: { contentBlockIndex: 0 } },
+      ]).flat(),
+    ],
+  };
+
+  test.each(Object.entries(endless))(
+    "by %s is broken off at the limit, and its connection closed",
+    async (_name, [first, more]) => {
+      const server = await serve((response) => {
+        const piece = stream(more);
+        const next = () => response.write(piece, (error) => error ?? setImmediate(next));
+        response.writeHead(200, STREAM).write(stream([...head, ...first]));
+        next();
+      });
+      const error = await faultOf(ask(server.url));
+      expect([error.fault, error.message]).toEqual([
+        "api",
+        expect.stringContaining(`at most ${LIMIT} are taken`),
+      ]);
+      await server.allClosed();
+    },
+  );
+
+  test("by the number of its calls", () => {
+    const calls = Array.from({ length: 257 }, (_, index) => call(index, `t${index}`, "{}")).flat();
+    expect(faultOfPlay(() => playFrames([stream([...head, ...calls])]))).toBe("api");
+  });
+
+  test("in one frame is refused where its length is known", () => {
+    const small = eventFrame("contentBlockDelta", {
+      contentBlockIndex: 0,
+      delta: { text: "x".repeat(17 * 1024 * 1024) },
+    });
+    expect(faultOfPlay(() => new FrameReader(plainVendor).read(small.subarray(0, 12)))).toBe("api");
+    expect(faultOfPlay(() => new FrameReader(plainVendor).read(small.subarray(0, 11)))).toBe("none");
+  });
+
+  test("a frame of many slices costs no more than a few times its size", () => {
+    const bytes = stream([...delta({ text: "x".repeat(4 * 1024 * 1024) }), ...tail("end_turn")]);
+    const slices = Array.from({ length: Math.ceil(bytes.length / 64) }, (_, index) =>
+      bytes.subarray(index * 64, index * 64 + 64),
+    );
+    const began = performance.now();
+    expect(words(playFrames(slices).message)).toHaveLength(4 * 1024 * 1024);
+    expect(performance.now() - began).toBeLessThan(2000);
+  });
+});
+
+test("whatever a frame says, an answer or a fault comes of it", () => {
+  const names = [
+    "messageStart",
+    "contentBlockStart",
+    "contentBlockDelta",
+    "contentBlockStop",
+    "messageStop",
+    "metadata",
+    "novelty",
+  ];
+  const leaves = [null, 0, -1, 1.5, "", "x", "{", true, [], {}, "tool_use", "QUJD"];
+  const keys = [
+    "contentBlockIndex",
+    "delta",
+    "start",
+    "text",
+    "toolUse",
+    "input",
+    "toolUseId",
+    "name",
+    "type",
+    "reasoningContent",
+    "signature",
+    "redactedContent",
+    "toolResult",
+    "stopReason",
+    "usage",
+    "inputTokens",
+    "serviceTier",
+  ];
+  let state = 7;
+  const pick = <Item>(items: readonly Item[]): Item => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return items[state % items.length] as Item;
+  };
+  const value = (depth: number): unknown =>
+    depth === 0
+      ? pick(leaves)
+      : Object.fromEntries([pick(keys), pick(keys), pick(keys)].map((key) => [key, value(depth - 1)]));
+  const outcomes = new Map<string, number>();
+  for (let run = 0; run < 3000; run += 1) {
+    const events = Array.from({ length: 6 }, () => ({ [pick(names)]: value(pick([0, 1, 2, 3])) }));
+    const outcome = faultOfPlay(() => playFrames(randomSlices(stream(events), run + 1, 60)));
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  }
+  expect([...outcomes.keys()].sort()).toEqual(["network", "none"]);
+});

@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { Message } from "../../src/schema/message.ts";
+import { CORPUS, makers } from "./corpus/index.ts";
+
+describe("the corpus of conversations", () => {
+  test("has names of its own, and enough of everything", () => {
+    expect(new Set(CORPUS.map(({ name }) => name)).size).toBe(CORPUS.length);
+    expect(CORPUS.length).toBeGreaterThanOrEqual(60);
+    const asked = CORPUS.map((one) => one.asked);
+    const answers = asked.flatMap(({ messages }) => messages.filter(({ role }) => role === "assistant"));
+    expect(new Set(asked.map(({ thinking }) => thinking)).size).toBe(5);
+    for (const { provider } of makers) {
+      expect(
+        answers.filter((one) => one.role === "assistant" && one.provider === provider).length,
+      ).toBeGreaterThan(5);
+    }
+    const json = JSON.stringify(asked);
+    for (const what of [
+      "redacted",
+      "mustCall",
+      "json-schema",
+      "temperature",
+      "cacheTools",
+      "vendorId",
+      "\\ud83c",
+    ])
+      expect(json).toContain(what);
+  });
+
+  test.each(CORPUS)("$name: its messages are as the schema has them", ({ asked }) => {
+    for (const message of asked.messages) expect(() => Message.parse(message)).not.toThrow();
+  });
+});

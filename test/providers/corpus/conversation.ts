@@ -1,0 +1,92 @@
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import type {
+  AssistantMessage,
+  Content,
+  ImageContent,
+  Message,
+  ToolCallContent,
+} from "../../../src/schema/message.ts";
+import type { ToolDefinition } from "../../../src/schema/tool.ts";
+
+/** A question without the model that is asked: what an adapter's test puts in. */
+export type Asked = Omit<ModelRequest, "model" | "apiKey" | "headers">;
+
+export type Conversation = { readonly name: string; readonly asked: Asked };
+
+const NO_CACHE = { enabled: false, strategy: "auto" } as const;
+
+/** Unsaid, a conversation has no system prompt, no tools, no thinking and no cache. */
+export function conversation(
+  name: string,
+  messages: readonly Message[],
+  more: Partial<Asked> = {},
+): Conversation {
+  return {
+    name,
+    asked: { systemPrompt: "", messages, tools: [], thinking: "off", cache: NO_CACHE, ...more },
+  };
+}
+
+export const text = (value: string): Content => ({ type: "text", text: value });
+const parts = (content: readonly (string | Content)[]): Content[] =>
+  content.map((part) => (typeof part === "string" ? text(part) : part));
+
+export const user = (...content: (string | Content)[]): Message => ({
+  role: "user",
+  content: parts(content),
+  timestamp: 1_700_000_000_000,
+});
+
+const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+
+/** An answer of a vendor, named as models name it in `provider`. */
+export function answer(
+  provider: string,
+  content: readonly (string | Content)[],
+  more: Partial<AssistantMessage> = {},
+): Message {
+  const made = parts(content);
+  return {
+    role: "assistant",
+    content: made,
+    stopReason: made.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
+    model: "some-model",
+    provider,
+    usage: NO_USAGE,
+    timestamp: 1_700_000_000_001,
+    ...more,
+  };
+}
+
+export const call = (
+  id: string,
+  args: unknown = { path: "a.txt" },
+  more: Partial<ToolCallContent> = {},
+): Content => ({ type: "toolCall", id, name: "read", arguments: args, ...more });
+
+export const result = (
+  toolCallId: string,
+  content: readonly (string | Content)[] = ["ok"],
+  more: { readonly isError?: boolean; readonly toolName?: string } = {},
+): Message => ({
+  role: "toolResult",
+  toolCallId,
+  toolName: "read",
+  content: parts(content),
+  isError: false,
+  timestamp: 1_700_000_000_002,
+  ...more,
+});
+
+/** One pixel. */
+export const PNG: ImageContent = {
+  type: "image",
+  mimeType: "image/png",
+  data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+};
+
+export const READ: ToolDefinition = {
+  name: "read",
+  description: "Reads a file",
+  parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+};

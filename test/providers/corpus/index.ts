@@ -1,0 +1,32 @@
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import type { ModelConfig } from "../../../src/schema/model.ts";
+import type { Conversation } from "./conversation.ts";
+import { IMAGES } from "./images.ts";
+import { JOURNEYS } from "./journeys.ts";
+import { MISFITS } from "./misfits.ts";
+import { OPTIONS } from "./options.ts";
+import { TEXTS } from "./texts.ts";
+import { THINKING } from "./thinking.ts";
+import { TOOLS } from "./tools.ts";
+
+export type { Asked, Conversation } from "./conversation.ts";
+export { MAKERS, type Maker, makers } from "./makers.ts";
+
+/** Conversations as an agent may have them, the same in every run; README.md says how to use them. */
+export const CORPUS: readonly Conversation[] = [
+  ...TEXTS,
+  ...IMAGES,
+  ...TOOLS,
+  ...THINKING,
+  ...MISFITS,
+  ...OPTIONS,
+  ...JOURNEYS,
+];
+
+/** The key that every question of the corpus is asked with. */
+export const CORPUS_KEY = "test-key-0123456789";
+
+/** A conversation as a question to a model. */
+export function questionTo(model: ModelConfig, { asked }: Conversation): ModelRequest {
+  return { ...asked, model, apiKey: CORPUS_KEY };
+}

@@ -1,0 +1,86 @@
+import { type Content, GoogleGenAI, type GoogleGenAIOptions, type Part } from "@google/genai";
+import type { AssistantMessage } from "../../src/schema/message.ts";
+
+/** Vertex's answers are read and asked for with the same SDK, told so. */
+export type Vendor = "google" | "vertex";
+
+export const LOCATION = { project: "p", location: "us-central1" } as const;
+
+export function sdk(vendor: Vendor, options: GoogleGenAIOptions): GoogleGenAI {
+  if (vendor === "google") return new GoogleGenAI({ apiKey: "k", vertexai: false, ...options });
+  // With a token that is there already nobody is asked for one.
+  const authClient = { getRequestHeaders: async () => new Headers({ authorization: "Bearer t" }) };
+  const googleAuthOptions = { authClient: authClient as never };
+  return new GoogleGenAI({ ...LOCATION, vertexai: true, googleAuthOptions, ...options });
+}
+
+/** What the SDK's chat makes of the bytes: the contents that it would send with the next question, and the last chunk. */
+export async function sdkAnswer(vendor: Vendor, bytes: Uint8Array) {
+  const answered = async () =>
+    new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } });
+  const models = sdk(vendor, { httpOptions: { fetch: answered } }).models;
+  const stream = await models.generateContentStream({
+    model: "gemini-3-flash-preview",
+    contents: "x",
+    config: { automaticContinuation: false },
+  });
+  const contents: Content[] = [];
+  let finish: string | undefined;
+  let usage: Record<string, unknown> = {};
+  let responseId: string | undefined;
+  let blocked: string | undefined;
+  for await (const chunk of stream) {
+    const [candidate] = chunk.candidates ?? [];
+    if (candidate?.content !== undefined) contents.push(candidate.content);
+    finish = candidate?.finishReason ?? finish;
+    usage = { ...usage, ...chunk.usageMetadata };
+    responseId = chunk.responseId ?? responseId;
+    blocked = chunk.promptFeedback?.blockReason ?? blocked;
+  }
+  return { parts: contents.flatMap(({ parts = [] }) => parts), finish, usage, responseId, blocked };
+}
+
+/** Texts that came in pieces as one, as long as nothing was signed between; pieces that say nothing left out. */
+export function joinedParts(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (part.text === "" && part.thoughtSignature === undefined) continue;
+    const goesOn =
+      last?.text !== undefined &&
+      part.text !== undefined &&
+      last.thought === part.thought &&
+      last.thoughtSignature === undefined &&
+      part.thoughtSignature === undefined;
+    if (goesOn) joined[joined.length - 1] = { ...last, text: `${last.text}${part.text}` };
+    else joined.push(part);
+  }
+  return joined;
+}
+
+/** Our message in the vendor's words, without ids that are our own. */
+export function asParts({ content }: AssistantMessage): Part[] {
+  return content.map((part): Part => {
+    switch (part.type) {
+      case "text":
+        return { text: part.text, ...(part.signature && { thoughtSignature: part.signature }) };
+      case "thinking":
+        return {
+          text: part.thinking,
+          thought: true,
+          ...(part.signature && { thoughtSignature: part.signature }),
+        };
+      case "toolCall": {
+        const id = /^(google|vertex)-fc-\d+$/.test(part.id) ? {} : { id: part.id };
+        return {
+          functionCall: { ...id, name: part.name, args: part.arguments as Record<string, unknown> },
+          ...(part.signature && { thoughtSignature: part.signature }),
+        };
+      }
+      case "vendor":
+        return part.data as Part;
+      default:
+        throw new Error(`nobody answers with ${part.type}`);
+    }
+  });
+}

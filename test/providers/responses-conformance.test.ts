@@ -1,0 +1,197 @@
+import OpenAI from "openai";
+import { afterAll, describe, expect, test } from "vitest";
+import { openaiResponses } from "../../src/config/model-names.ts";
+import { conversation } from "../../src/providers/conversation.ts";
+import { OpenAiResponses } from "../../src/providers/openai-responses/provider.ts";
+import { inputItems, RESPONSES_IDS } from "../../src/providers/responses/items.ts";
+import { ResponsesAssembler } from "../../src/providers/responses/stream.ts";
+import type { AssistantMessage } from "../../src/schema/message.ts";
+import { Loopback, writeSlices } from "./loopback.ts";
+import { type context, faultOf, http, joined, play, question } from "./play.ts";
+import { randomSlices, singleBytes } from "./slices.ts";
+import { errorReplies, responseStreams, VECTORS_PRESENT } from "./vectors.ts";
+
+const assemble = (given: typeof context) => new ResponsesAssembler(given);
+const pool = http();
+afterAll(async () => await pool.close());
+
+/** The vendor's own reading of the same bytes. */
+async function sdkResponse(bytes: Uint8Array): Promise<OpenAI.Responses.Response> {
+  const client = new OpenAI({
+    apiKey: "k",
+    maxRetries: 0,
+    fetch: async () => new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } }),
+  });
+  return await client.responses.stream({ model: "m", input: "x" }).finalResponse();
+}
+
+type Items = readonly OpenAI.Responses.ResponseOutputItem[];
+
+/** What the SDK adds to an item that it has read. */
+const PARSED = new Set(["parsed", "parsed_arguments"]);
+const plain = <T>(value: T): T =>
+  JSON.parse(JSON.stringify(value, (key, field) => (PARSED.has(key) ? undefined : field)));
+
+function translated({ id, output, status, usage, service_tier }: OpenAI.Responses.Response) {
+  const details = usage?.input_tokens_details;
+  const cacheRead = details?.cached_tokens ?? 0;
+  const cacheWrite = details?.cache_write_tokens ?? 0;
+  const calls = output.some(({ type }) => type === "function_call");
+  const tier = service_tier === "auto" || service_tier === "default" ? undefined : service_tier;
+  return {
+    content: plain(output).flatMap(contentOf),
+    stopReason: status === "incomplete" ? "length" : calls ? "toolUse" : "stop",
+    usage: {
+      input: (usage?.input_tokens ?? 0) - cacheRead - cacheWrite,
+      output: usage?.output_tokens ?? 0,
+      reasoning: usage?.output_tokens_details?.reasoning_tokens ?? 0,
+      cacheRead,
+      cacheWrite,
+      totalTokens: usage?.total_tokens ?? 0,
+    },
+    responseId: id,
+    serviceTier: tier ?? undefined,
+  };
+}
+
+function contentOf(item: Items[number]): unknown[] {
+  switch (item.type) {
+    case "message":
+      return item.content.map((part) =>
+        part.type === "output_text" ? ["text", item.id, item.phase, part.text, part.annotations] : part,
+      );
+    case "reasoning": {
+      const texts = [...item.summary, ...(item.content ?? [])].map(({ text }) => text);
+      return [["thinking", texts.join("\n\n"), item]];
+    }
+    case "function_call":
+      return [["call", item.id, item.call_id, item.namespace, item.name, JSON.parse(item.arguments)]];
+    default:
+      return [["vendor", item.type, item]];
+  }
+}
+
+function ours({ content, stopReason, usage, responseId, serviceTier }: AssistantMessage) {
+  return { content: content.map(ourContent), stopReason, usage, responseId, serviceTier };
+}
+
+function ourContent(part: AssistantMessage["content"][number]): unknown[] {
+  const token = "signature" in part && part.signature !== undefined ? JSON.parse(part.signature) : {};
+  switch (part.type) {
+    case "text":
+      return ["text", token.id, token.phase, part.text, token.annotations ?? []];
+    case "thinking":
+      return ["thinking", part.thinking, token];
+    case "toolCall":
+      return ["call", token.id, part.id, token.namespace, part.name, part.arguments];
+    case "vendor":
+      return ["vendor", part.kind, part.data];
+    default:
+      return [part];
+  }
+}
+
+const pathOf = (uri: string) => new URL(uri).pathname;
+
+describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-18]", () => {
+  test("there are some, of several vendors", () => {
+    expect(responseStreams.length).toBeGreaterThanOrEqual(15);
+    expect(new Set(responseStreams.map(({ host }) => host)).size).toBeGreaterThanOrEqual(4);
+  });
+
+  test.each(responseStreams)("$file ($host): same as the SDK, in slices of every size", async ({ bytes }) => {
+    const { message, deltas } = play(assemble, [bytes]);
+    expect(ours(message)).toEqual(translated(await sdkResponse(bytes)));
+    expect(play(assemble, singleBytes(bytes)).message).toEqual(message);
+    for (let seed = 1; seed <= 8; seed += 1) {
+      const sliced = play(assemble, randomSlices(bytes, seed));
+      expect(sliced.message).toEqual(message);
+      expect(joined(sliced.deltas)).toEqual(joined(deltas));
+    }
+    const blocks = joined(deltas);
+    for (const [index, part] of message.content.entries()) {
+      if (part.type === "text") expect(blocks[index]).toBe(`text:${part.text}`);
+      if (part.type === "thinking") expect(blocks[index] ?? "thinking:").toBe(`thinking:${part.thinking}`);
+      if (part.type === "toolCall")
+        expect(JSON.parse(blocks[index]!.slice("toolCall:".length))).toEqual(part.arguments);
+    }
+  });
+
+  test.each(responseStreams)("$file ($host): same over HTTP", async ({ bytes, ct, uri }) => {
+    const expected = play(assemble, [bytes]).message;
+    for (const slices of [
+      [bytes],
+      randomSlices(bytes, 3, 8000),
+      ...(bytes.length < 6000 ? [singleBytes(bytes)] : []),
+    ]) {
+      const server = await Loopback.start(async (response) => {
+        response.writeHead(200, { "content-type": ct });
+        await writeSlices(response, slices);
+      });
+      const model = openaiResponses("m", { baseUrl: server.url + pathOf(uri) });
+      const message = await new OpenAiResponses({ http: pool }).stream(question(model), {
+        signal: new AbortController().signal,
+      });
+      expect(ours(message)).toEqual(ours(expected));
+      expect(server.received[0]?.url).toBe(pathOf(uri));
+      await server.stop();
+    }
+  });
+
+  test.each(responseStreams)("$file ($host): cut anywhere before its end it is broken", async ({ bytes }) => {
+    const { message } = play(assemble, [bytes]);
+    const end = bytes.indexOf(Buffer.from("response.completed"));
+    const whole = bytes.indexOf(Buffer.from("\n\n"), end) + 2;
+    let at = 0;
+    const places = randomSlices(bytes, 5, bytes.length / 8).map((slice) => {
+      at += slice.length;
+      return at;
+    });
+    for (const cut of [0, 1, whole - 1, whole, ...places]) {
+      const part = [bytes.subarray(0, cut)];
+      if (cut >= whole) expect(play(assemble, part).message).toEqual(message);
+      else expect((await faultOf((async () => play(assemble, part))())).fault).toBe("network");
+    }
+  });
+
+  test.each(responseStreams)("$file ($host): goes back as it came [PROV-17, TYP-02]", async ({ bytes }) => {
+    const { output } = plain(await sdkResponse(bytes));
+    const { message } = play(assemble, [bytes]);
+    const items = inputItems(conversation([message], message.provider, RESPONSES_IDS)).filter(
+      (item) => !("type" in item && item.type === "function_call_output"),
+    );
+    const expected = output.map((item) => {
+      if (item.type === "message") {
+        const content = item.content.map((part) => {
+          const { logprobs: _logprobs, ...rest } = part as OpenAI.Responses.ResponseOutputText;
+          return rest;
+        });
+        return { ...item, content };
+      }
+      if (item.type !== "function_call") return item;
+      const { status: _status, ...call } = item;
+      return { ...call, arguments: JSON.stringify(JSON.parse(call.arguments)) };
+    });
+    expect(items).toEqual(expected);
+  });
+
+  const errors = errorReplies.filter(({ uri }) => uri.endsWith("/responses"));
+  test.each(errors)("$file ($status): the same error as the SDK's", async ({ bytes, status, ct }) => {
+    const server = await Loopback.start((response) =>
+      response.writeHead(status, { "content-type": ct, "x-request-id": "req_7" }).end(bytes),
+    );
+    const client = new OpenAI({ apiKey: "k", baseURL: `${server.url}/v1`, maxRetries: 0 });
+    const theirs = await client.responses.create({ model: "m", input: "x", stream: true }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const model = openaiResponses("m", { baseUrl: server.url });
+    const error = await faultOf(
+      new OpenAiResponses({ http: pool }).stream(question(model), { signal: new AbortController().signal }),
+    );
+    await server.stop();
+    expect(theirs).toBeInstanceOf(OpenAI.APIError);
+    const { status: code, type, requestID } = theirs as InstanceType<typeof OpenAI.APIError>;
+    expect(error).toMatchObject({ fault: "api", status: code, vendorType: type, requestId: requestID });
+  });
+});

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isGone } from "../../src/client/failures.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { commandLine } from "./support/connected.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+/** The server deletes a history when its queue has noted the run's end, which takes it up to a minute. */
+const SERVER_MS = 180_000;
+
+test(
+  "`delete --history`: the server forgets the run that it was told of, in its own time, and no other",
+  async () => {
+    const replies = [{ text: "Bye." }];
+    const [deleted, kept] = [stage.session({ replies }), stage.session({ replies })];
+    for (const session of [deleted, kept]) await session.run("Go");
+    const done = await commandLine(stage, "delete", deleted.id, "--yes", "--history", "--json");
+    expect(JSON.parse(done.out)).toMatchObject({ histories: 1 });
+    const gone = (work: Promise<unknown>) => work.then(() => false, isGone);
+    await eventually(() => gone(deleted.handle.describe()), {
+      timeoutMs: SERVER_MS,
+      everyMs: 500,
+      what: "the deletion of a history",
+    });
+    expect(await gone(deleted.handle.fetchHistory())).toBe(true);
+    const again = await commandLine(stage, "delete", deleted.id, "--yes", "--history");
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining(deleted.id)]);
+    expect((await kept.handle.describe()).status.name).toBe("COMPLETED");
+  },
+  SERVER_MS + 20_000,
+);

@@ -1,0 +1,75 @@
+import { inspect } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import type { Logger } from "../../src/observability/log.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { CORPUS } from "../core/secret-shapes.ts";
+import { watchLive } from "./support/shown-live.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+import { textsIn } from "./support/texts-in.ts";
+
+const PRINTED = CORPUS.map(([, text], index) => `line ${index}\n${text}\n`).join("\n");
+
+/** A block without an end, which hides whatever comes behind it. */
+const ENDLESS = CORPUS.findIndex(([name]) => name === "OpenSSH");
+
+/** Prints every shape of a key as its result, while it works, and in the message of its failure. */
+const leak = defineTool({
+  name: "leak",
+  description: "Prints keys",
+  parameters: z.object({ how: z.enum(["answers", "fails"]) }),
+  replay: "pure",
+  execute: ({ how }, { update, progress }) => {
+    update(PRINTED);
+    for (const line of PRINTED.split("\n\n")) progress(line);
+    if (how === "fails") throw new Error(PRINTED);
+    return PRINTED;
+  },
+});
+
+const logged: string[] = [];
+const keep = (...said: unknown[]) => logged.push(inspect(said, { depth: 9, maxStringLength: null }));
+
+let stage: Stage;
+beforeAll(async () => {
+  const log = { debug: keep, info: keep, warn: keep, error: keep } as unknown as Logger;
+  stage = await openStage({ tools: [leak], log });
+});
+afterAll(() => stage.close());
+
+test("with `redact.toolOutput` no key that a tool prints is in transcript, history, request, live output or log [DBG-03]", async () => {
+  const session = stage.session({
+    replies: [
+      { toolCalls: [{ name: "leak", arguments: { how: "answers" } }] },
+      { toolCalls: [{ name: "leak", arguments: { how: "fails" } }] },
+      { text: "I see." },
+    ],
+    agent: { tools: ["leak"], redact: { toolOutput: true } },
+  });
+  const live = watchLive(stage, session);
+  await session.run("Go");
+  const { events } = await session.handle.fetchHistory();
+  const { raw } = await session.handle.describe();
+  const steps = await stage.transcript.steps(session.id);
+  const places = {
+    transcript: [await session.entries(), await session.events(), steps],
+    history: [events, raw],
+    request: session.requests().map(({ body }) => body),
+    live: await live.all(),
+    log: logged,
+  };
+  expect(session.requests()).toHaveLength(3);
+  expect(ENDLESS).toBeGreaterThan(100);
+  // All of it has come there, but for what looks like a key.
+  const [answered = "", failed = ""] = (await session.conversation()).filter((said) =>
+    said.startsWith("toolResult"),
+  );
+  for (const result of [answered, failed]) {
+    for (let index = 0; index <= ENDLESS; index += 1) expect(result).toContain(`line ${index}\n`);
+  }
+  for (const [where, holds] of Object.entries(places)) {
+    const texts = textsIn(holds).join("\n");
+    const seen = CORPUS.filter(([, , secret]) => texts.includes(secret)).map(([name]) => name);
+    expect(seen, where).toEqual([]);
+  }
+});

@@ -1,0 +1,401 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Holdfast } from "../../src/client/index.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
+import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
+import { readProcess } from "../../src/tools/process/process-table.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { connectTo } from "./support/connected.ts";
+import { Contest } from "./support/contest.ts";
+import { childOf, family, task } from "./support/family.ts";
+import { cast } from "./support/jobs.ts";
+import { Session, type SessionOptions } from "./support/session.ts";
+import { isAtWork, msToEnd, openBelow, WAYS } from "./support/stopping.ts";
+import { Team } from "./support/team.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+/** Whatever a run is doing, it is over within this once it was told to end. */
+const LIMIT_MS = 10_000;
+
+/** Sessions whose loops nothing closes, by the beginnings of their names: their runs do not come to an end. */
+const deaf = new Set<string>();
+let letGo: () => void = () => undefined;
+const released = new Promise<void>((resolve) => {
+  letGo = resolve;
+});
+
+const never = () => new Promise<never>(() => undefined);
+const stuck = defineTool({
+  name: "stuck",
+  description: "Never ends, and does not listen",
+  parameters: z.object({}),
+  execute: never,
+});
+
+let stage: Stage;
+let holdfast: Holdfast;
+
+beforeAll(async () => {
+  stage = await openStage({
+    tools: [stuck],
+    registered: { reducers: { stuck: never }, evaluationStrategies: { stuck: never } },
+    wrap: (inner) =>
+      new Proxy(inner, {
+        get: (target, name) => {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function") return value;
+          if (name !== "closeLoop") return value.bind(target);
+          return async (closing: Parameters<typeof target.closeLoop>[0]) => {
+            if ([...deaf].some((beginning) => closing.step.session.startsWith(beginning))) await released;
+            return await target.closeLoop(closing);
+          };
+        },
+      }),
+  });
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  letGo();
+  await holdfast.close();
+  await stage.close();
+  await Promise.all(vendors.map((vendor) => vendor.stop()));
+});
+
+/** A run in the middle of something. */
+type Scene = {
+  /** The workflow. */
+  readonly id: string;
+  /** What the run says of its end; it was stopped, unless said. */
+  readonly status?: string;
+  /** Sessions whose last loop must have its terminal event; that of the workflow unless said. */
+  readonly closed?: readonly string[];
+  /** Whose requests to the vendor must be over. */
+  readonly asks: readonly Pick<Session, "requests">[];
+  readonly behind?: () => void;
+};
+
+let names = 0;
+const unique = (word: string): string => `${word}-${++names}`;
+
+const vendors: ModelServer[] = [];
+
+/** The stage with a vendor of its own: scenes are arranged side by side, and a script is for one. */
+async function scene(): Promise<Stage> {
+  const model = await startModelServer();
+  vendors.push(model);
+  const own: Stage = {
+    ...stage,
+    model,
+    session: (options = {}) => new Session(own, `${unique("stop")}-${stage.taskQueue}`, options),
+  };
+  return own;
+}
+const call = (name: string, args: Record<string, unknown> = {}) => ({
+  toolCalls: [{ name, arguments: args }],
+});
+
+async function begun(
+  own: Stage,
+  options: SessionOptions,
+  request: Parameters<Session["start"]>[1] = {},
+): Promise<Session> {
+  const session = own.session(options);
+  await session.start("Go", request);
+  return session;
+}
+
+async function hold({ model }: Stage, ...gates: readonly string[]): Promise<void> {
+  for (const gate of gates) await model.waitForHold(gate);
+}
+
+async function processIn(file: string): Promise<number> {
+  return Number(await eventually(() => readFile(join(stage.home, file), "utf8")));
+}
+
+/** A dead one that nobody has waited for yet does not run. */
+function expectGone(pid: number): void {
+  const state = readProcess(pid)?.state ?? "X";
+  expect("ZX").toContain(state);
+}
+
+/** The vendor's side of a family, a job's cast or a contest: who asks under which name. */
+const asking = ({ model }: Stage, ...conversations: readonly (string | undefined)[]) => ({
+  requests: () => model.requests.filter(({ conversation }) => conversations.includes(conversation)),
+});
+
+const isFrom =
+  ({ id }: Session) =>
+  ({ conversation }: { readonly conversation: string }): boolean =>
+    conversation === id;
+const nameOf = ({ definition }: Pick<Session, "definition">): string | undefined =>
+  definition.model.headers?.["x-conversation"];
+const membersOf = (own: Stage, { definition }: Session) =>
+  asking(own, ...(definition.subAgents ?? []).map(({ agent }) => agent.model.headers?.["x-conversation"]));
+
+const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
+  [
+    "a request that the vendor does not answer",
+    async (own) => {
+      const session = await begun(own, { faults: [{ fault: "silence" }] });
+      await session.waitForRequest(0);
+      return { id: session.id, asks: [session] };
+    },
+  ],
+  [
+    "a stream that hangs in the middle",
+    async (own) => {
+      const session = await begun(own, { faults: [{ fault: "silence", afterChunks: 3 }] });
+      await eventually(() => (session.requests()[0]?.bytesSent ?? 0) > 0);
+      return { id: session.id, asks: [session] };
+    },
+  ],
+  [
+    "a long delay between two attempts",
+    async (own) => {
+      const session = await begun(own, { faults: [{ fault: "rate-limited", retryAfterSeconds: 600 }] });
+      await eventually(async () => {
+        const { raw } = await session.handle.describe();
+        return raw.pendingActivities?.some(({ attempt }) => attempt === 2);
+      });
+      return { id: session.id, asks: [session] };
+    },
+  ],
+  [
+    "a command that ignores all signals but the last",
+    async (own) => {
+      const file = unique("pid");
+      const command = `trap '' TERM INT HUP; echo $BASHPID > ${file}.part; mv ${file}.part ${file}; while :; do sleep 1; done`;
+      const session = await begun(own, { replies: [call("bash", { command })], agent: { tools: ["bash"] } });
+      const pid = await processIn(file);
+      return { id: session.id, asks: [session], behind: () => expectGone(pid) };
+    },
+  ],
+  [
+    "a tool that ignores its signal",
+    async (own) => {
+      const session = await begun(own, { replies: [call("stuck")], agent: { tools: ["stuck"] } });
+      await eventually(() => isAtWork(stage, session.id, "stuck"));
+      return { id: session.id, asks: [session] };
+    },
+  ],
+  [
+    "a call that waits for a person",
+    async (own) => {
+      const file = unique("never");
+      const agent = { tools: ["bash"], permissions: { rules: [], otherwise: "ask" as const } };
+      const session = await begun(own, { replies: [call("bash", { command: `touch ${file}` })], agent });
+      await eventually(async () => (await session.status()).status === "needs-approval");
+      return { id: session.id, asks: [session] };
+    },
+  ],
+  [
+    "the wait for a prompt",
+    async (own) => {
+      const session = await begun(own, { replies: [{ text: "One." }] }, { mode: "interactive" });
+      await eventually(async () => (await session.status()).status === "waiting");
+      return { id: session.id, status: "completed", asks: [session] };
+    },
+  ],
+  [
+    "a sub-agent's answer",
+    async (own) => {
+      const gate = unique("sub");
+      const parent = family(own, [{ toolCalls: [task("slow", "wait")] }], {
+        slow: [{ text: "never", holdUntil: gate }],
+      });
+      await parent.start("Go");
+      await hold(own, gate);
+      const child = await childOf(stage, parent);
+      return { id: parent.id, closed: [parent.id, child.id], asks: [parent, membersOf(own, parent)] };
+    },
+  ],
+  [
+    "a sub-agent's call that waits for a person",
+    async (own) => {
+      const permissions = { rules: [], otherwise: "ask" as const };
+      const parent = family(
+        own,
+        [{ toolCalls: [task("asks", "touch")] }],
+        { asks: [call("bash", { command: "true" })] },
+        {},
+        { tools: ["bash"], permissions },
+      );
+      await parent.start("Go");
+      const child = await childOf(stage, parent);
+      await eventually(async () => (await holdfast.status(child.id)).status === "needs-approval");
+      return { id: parent.id, closed: [parent.id, child.id], asks: [parent, membersOf(own, parent)] };
+    },
+  ],
+  [
+    "a sub-agent that does not answer",
+    async (own) => {
+      const gate = unique("deaf");
+      const parent = family(own, [{ toolCalls: [task("slow", "wait")] }], {
+        slow: [{ text: "never", holdUntil: gate }],
+      });
+      deaf.add(`${parent.id}.sub-`);
+      await parent.start("Go");
+      await hold(own, gate);
+      return { id: parent.id, asks: [parent, membersOf(own, parent)] };
+    },
+  ],
+  [
+    "a sub-agent below a sub-agent that does not answer",
+    async (own) => {
+      const gate = unique("deep");
+      const over = (name: string, { definition }: Session, more: TestAgentOptions = {}) =>
+        own.session({
+          agent: { subAgents: [{ name, description: `Does what ${name} does`, agent: definition }], ...more },
+        });
+      const leaf = own.session({ agent: { tools: ["list_files"] } });
+      const middle = over("leaf", leaf);
+      const parent = over("middle", middle, { delegation: { maxDepth: 2 } });
+      own.model.script({
+        conversations: [
+          { match: isFrom(parent), replies: [{ toolCalls: [task("middle", "go")] }] },
+          { match: isFrom(middle), replies: [{ toolCalls: [task("leaf", "go")] }] },
+          { match: isFrom(leaf), replies: [{ text: "never", holdUntil: gate }] },
+        ],
+      });
+      await parent.start("Go");
+      const child = await childOf(stage, parent);
+      deaf.add(`${child.id}.sub-`);
+      await hold(own, gate);
+      return { id: parent.id, closed: [parent.id, child.id], asks: [parent, middle, leaf] };
+    },
+  ],
+  [
+    "a stage of a pipeline",
+    async (own) => {
+      const gate = unique("stage");
+      const { one } = cast(own, { one: { says: [{ text: "never", holdUntil: gate }] } });
+      const stages = [
+        { name: "one", agent: one.definition },
+        { name: "two", agent: one.definition },
+      ];
+      const { id } = await holdfast.startJob({ task: "Go", mode: { type: "pipeline", stages } });
+      await hold(own, gate);
+      return { id, closed: [`${id}.one`], asks: [asking(own, nameOf(one))] };
+    },
+  ],
+  [
+    "a part of a fan-out that does not answer",
+    async (own) => {
+      const gate = unique("part");
+      const { one } = cast(own, { one: { says: [{ text: "never", holdUntil: gate }] } });
+      const job = await holdfast.startJob({
+        mode: { type: "fan-out", agents: [one.definition], tasks: ["1"] },
+      });
+      deaf.add(`${job.id}.`);
+      await hold(own, gate);
+      return { id: job.id, closed: [], asks: [asking(own, nameOf(one))] };
+    },
+  ],
+  [
+    "a reducer that ignores its signal",
+    async (own) => {
+      const { one } = cast(own, { one: { says: [{ text: "1" }] } });
+      const { id } = await holdfast.startJob({
+        mode: { type: "fan-out", agents: [one.definition], tasks: ["1"], reducer: "stuck" },
+      });
+      await eventually(() => isAtWork(stage, id, "reduce-parts"));
+      return { id, closed: [`${id}.part-1`], asks: [asking(own, nameOf(one))] };
+    },
+  ],
+  [
+    "the sleep of an autonomous agent",
+    async (own) => {
+      const { lone } = cast(own, {
+        lone: { says: [call("sleep", { seconds: 86_400, reason: "later" }), { text: "Zzz" }] },
+      });
+      const job = await holdfast.startJob({
+        task: "Wait",
+        mode: { type: "autonomous", agent: lone.definition },
+      });
+      await eventually(async () => (await job.status()).status === "waiting");
+      return { id: job.id, closed: [`${job.id}.work`], asks: [asking(own, nameOf(lone))] };
+    },
+  ],
+  [
+    "a lead that waits for its agents",
+    async (own) => {
+      const gate = unique("member");
+      const lead = [call("delegate", { agent: "slow", task: "Wait" }), call("wait_for_agents")];
+      const team = new Team(own, lead, { slow: [{ text: "never", holdUntil: gate }] });
+      await team.start();
+      await hold(own, gate);
+      await eventually(() => isAtWork(stage, `${team.job}.lead`, "wait_for_agents"));
+      const asks = [{ requests: () => [...team.asked(), ...team.asked("slow")] }];
+      return { id: team.job, closed: [`${team.job}.lead`, `${team.job}.slow-1`], asks };
+    },
+  ],
+  [
+    "the branches of an evaluation",
+    async (own) => {
+      const gates = [unique("branch"), unique("branch")];
+      const says = gates.map((gate) => ({ says: [{ text: "never", holdUntil: gate }] }));
+      const contest = new Contest(own, says);
+      await contest.start("Go");
+      await hold(own, ...gates);
+      return { id: contest.id, asks: contest.agents };
+    },
+  ],
+  [
+    "a branch of an evaluation that does not answer",
+    async (own) => {
+      const gate = unique("branch");
+      const contest = new Contest(own, [{ says: [{ text: "never", holdUntil: gate }] }]);
+      deaf.add(contest.id);
+      await contest.start("Go");
+      await hold(own, gate);
+      return { id: contest.id, closed: [], asks: contest.agents };
+    },
+  ],
+  [
+    "a choice among branches that ignores its signal",
+    async (own) => {
+      const contest = new Contest(own, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
+      await contest.start("Go", { strategy: { type: "custom", name: "stuck" } });
+      await eventually(() => isAtWork(stage, contest.id, "decide"));
+      return { id: contest.id, asks: contest.agents };
+    },
+  ],
+];
+
+describe.each(WAYS)("%s", (_, stop) => {
+  test.concurrent.each(PLACES)(
+    "in %s ends the run within ten seconds, with all that it has begun [LOOP-10, X-01, ABT-01]",
+    async (_place, arrange) => {
+      const { id, status = "stopped", closed = [id], asks, behind } = await arrange(await scene());
+      const handle = stage.client.workflow.getHandle(id);
+      await stop({ handle });
+      // It may take longer: how long it took is for the server's clock to say.
+      await handle.result();
+      expect(await msToEnd(stage, id)).toBeLessThan(LIMIT_MS);
+      const described = await handle.describe();
+      expect(described.status.name).toBe("COMPLETED");
+      expect(described.searchAttributes).toMatchObject({ HoldfastStatus: [status] });
+      expect(await openBelow(stage, id)).toEqual([]);
+      const open = () => asks.flatMap((one) => one.requests()).filter(({ outcome }) => outcome === "open");
+      await eventually(() => open().length === 0, { timeoutMs: 1_000, what: "the end of all requests" });
+      for (const session of closed) await expectClosed(session);
+      behind?.();
+    },
+    60_000,
+  );
+});
+
+/** The terminal event, once, as the last of each loop. */
+async function expectClosed(session: string): Promise<void> {
+  const loops = await stage.transcript.loops(session);
+  expect(loops).not.toEqual([]);
+  for (const { loopId, status } of loops) {
+    const types = (await stage.transcript.events(loopId, 0)).map(({ body }) => body.type);
+    expect(types.filter((type) => type === "AgentEnd")).toHaveLength(1);
+    expect(types.at(-1)).toBe("AgentEnd");
+    expect(status).not.toBe("running");
+  }
+}
