@@ -128,6 +128,9 @@ module.exports = {
     ...only("cli-uses-client", room("cli"), {
       runtime: [
         ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
+        // What can be looked at without a server: what an agent would have of an API.
+        "^src/openapi/inspect\\.ts$",
+        "^src/tools/outside/source\\.ts$",
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,

@@ -20,6 +20,7 @@ import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
 import { sendCommand } from "./commands/message.ts";
+import { openapiCommand } from "./commands/openapi.ts";
 import { rekeyCommand } from "./commands/rekey.ts";
 import { keepCommand, retentionCommand } from "./commands/retention.ts";
 import { runCommand } from "./commands/run.ts";
@@ -49,6 +50,7 @@ const COMMANDS = [
   attachCommand,
   initCommand,
   configCommand,
+  openapiCommand,
   listCommand,
   statusCommand,
   showCommand,

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, shortened } from "./json.ts";
-import { isReference, UnresolvedError, type References } from "./references.ts";
+import { isReference, type References, UnresolvedError } from "./references.ts";
 import { keywordsOf } from "./schema-keywords.ts";
 
 // From schemas of OpenAPI 3.0 and 3.1 to the JSON Schema that a model is told: references put in place, what is of
@@ -10,8 +10,8 @@ export type ModelSchema = Readonly<Record<string, unknown>>;
 
 /** From generous to bare: the first depth whose outcome is small enough is taken. */
 const DEPTHS = [24, 12, 8, 6, 5, 4, 3, 2, 1];
-/** Of one outcome: stops references that double at each step, long before the outcome is written. */
-const MAX_NODES = 20_000;
+/** A schema is hardly shorter as JSON: references that double at each step are stopped before much is made of them. */
+const MIN_BYTES = 8;
 const MAX_NAME = 80;
 
 /** Builds `make`'s outcome with the whole schemas, or with less and less of them until it is no longer than allowed. */
@@ -22,7 +22,7 @@ export function withinBytes<Made extends object>(
 ): { readonly made: Made; readonly isCut: boolean } {
   let made: Made | undefined;
   for (const depth of DEPTHS) {
-    const inliner = new Inliner(references, depth);
+    const inliner = new Inliner(references, depth, maxBytes / MIN_BYTES);
     made = make(inliner);
     if (!inliner.isExhausted && Buffer.byteLength(JSON.stringify(made)) <= maxBytes) {
       return { made, isCut: inliner.isCut };
@@ -34,12 +34,14 @@ export function withinBytes<Made extends object>(
 export class Inliner {
   readonly #references: References;
   readonly #maxDepth: number;
+  readonly #maxNodes: number;
   #nodes = 0;
   #isCut = false;
 
-  constructor(references: References, maxDepth: number) {
+  constructor(references: References, maxDepth: number, maxNodes: number) {
     this.#references = references;
     this.#maxDepth = maxDepth;
+    this.#maxNodes = maxNodes;
   }
 
   /** Something was left out because of its depth. A schema that comes again within itself is not meant by it. */
@@ -48,7 +50,7 @@ export class Inliner {
   }
 
   get isExhausted(): boolean {
-    return this.#nodes > MAX_NODES;
+    return this.#nodes > this.#maxNodes;
   }
 
   schema(value: unknown): ModelSchema {

@@ -1,7 +1,7 @@
 import type { OpenApiSettings } from "../schema/openapi.ts";
 import { METHODS, type Method } from "./call.ts";
 import { at, isObject, type JsonObject, listOf, textOf } from "./json.ts";
-import { UnresolvedError, type References } from "./references.ts";
+import { type References, UnresolvedError } from "./references.ts";
 
 /** An operation that the author wants. */
 export type Operation = {

@@ -8,7 +8,7 @@ import { shortened, textOf } from "./json.ts";
 import { Inliner, type ModelSchema, withinBytes } from "./model-schema.ts";
 import type { Operation } from "./operations.ts";
 import { declaredParameters, parameterSchema } from "./parameters.ts";
-import { UnresolvedError, type References } from "./references.ts";
+import { type References, UnresolvedError } from "./references.ts";
 import { type BodyFound, declaredBody } from "./request-body.ts";
 import { serverOf } from "./servers.ts";
 
@@ -90,7 +90,7 @@ function made(
       additionalProperties: false,
     };
   });
-  const body = bodyIn(new Inliner(references, 1));
+  const body = bodyIn(new Inliner(references, 1, 1000));
   if (body.type === "unknown" && body.required) {
     return {
       ok: false,

@@ -21,6 +21,7 @@ type Limits = Pick<OpenApiSettings, "allowRemoteRefs" | "limits">;
 export class References {
   readonly root: JsonObject;
   readonly #get: (pointer: string) => unknown;
+  readonly #known = new Map<string, unknown>();
   readonly #allowed: boolean;
 
   private constructor(root: JsonObject, get: (pointer: string) => unknown, allowed: boolean) {
@@ -33,12 +34,13 @@ export class References {
   static async of(root: JsonObject, address: string, bytes: number, limits: Limits): Promise<References> {
     const parser = new $RefParser();
     const { allowRemoteRefs } = limits;
+    const others = new OtherDocuments(address, bytes, limits);
     const options = {
       resolve: {
         external: allowRemoteRefs,
         file: false,
         http: false,
-        ours: { order: 1, canRead: true, read: reader(address, bytes, limits) },
+        ours: { order: 1, canRead: true, read: (file: { url: string }) => others.read(file.url) },
       },
       // What `read` gives is parsed already.
       parse: { json: false, yaml: false, text: false, binary: false, ours: asItIs },
@@ -47,7 +49,7 @@ export class References {
       if (allowRemoteRefs) await parser.bundle(address, root as object, options);
       else await parser.resolve(address, root as object, options);
     } catch (error) {
-      if (error instanceof OutsideError) throw error;
+      if (others.refused !== undefined) throw others.refused;
       throw new OutsideError(`What ${address} refers to cannot be read: ${(error as Error).message}`);
     }
     return new References(
@@ -72,9 +74,14 @@ export class References {
       const why = this.#allowed ? "could not be read" : "is in another document, and allowRemoteRefs is off";
       throw new UnresolvedError(`${reference} ${why}`);
     }
+    const known = this.#known.get(reference);
+    if (known !== undefined) return known;
     try {
       const found = this.#get(reference);
-      if (typeof found !== "function" && found !== undefined) return found;
+      if (typeof found !== "function" && found !== undefined) {
+        this.#known.set(reference, found);
+        return found;
+      }
     } catch {
       // Said below.
     }
@@ -84,19 +91,39 @@ export class References {
 
 const asItIs = { order: 1, allowEmpty: true, canParse: true, parse: (file: { data: unknown }) => file.data };
 
-function reader(root: string, ownBytes: number, { limits }: Limits) {
-  let bytes = ownBytes;
-  let documents = 0;
-  return async (file: { url: string }): Promise<string> => {
-    documents += 1;
-    if (documents > MAX_DOCUMENTS)
-      throw new OutsideError(`${root} refers to more than ${MAX_DOCUMENTS} documents`);
-    const { text } = await readReferred(file.url, root, limits.maxDocumentBytes - bytes);
-    bytes += text.length;
-    const value = parseText(text, file.url);
-    measure(value, file.url, limits);
-    return value as string;
-  };
+/** What one document refers to, read within the bounds of all together. */
+class OtherDocuments {
+  /** Why the first could not be had; the parser has its own words for it. */
+  refused: OutsideError | undefined;
+  readonly #root: string;
+  readonly #limits: OpenApiSettings["limits"];
+  #bytes: number;
+  #documents = 0;
+
+  constructor(root: string, ownBytes: number, { limits }: Limits) {
+    this.#root = root;
+    this.#bytes = ownBytes;
+    this.#limits = limits;
+  }
+
+  /** @returns What the text says, which the parser takes as it is. */
+  async read(address: string): Promise<string> {
+    try {
+      this.#documents += 1;
+      if (this.#documents > MAX_DOCUMENTS) {
+        throw new OutsideError(`${this.#root} refers to more than ${MAX_DOCUMENTS} documents`);
+      }
+      const room = this.#limits.maxDocumentBytes - this.#bytes;
+      const { text } = await readReferred(address, this.#root, room);
+      this.#bytes += text.length;
+      const value = parseText(text, address);
+      measure(value, address, this.#limits);
+      return value as string;
+    } catch (error) {
+      if (error instanceof OutsideError) this.refused ??= error;
+      throw error;
+    }
+  }
 }
 
 export function isReference(value: unknown): value is JsonObject & { readonly $ref: string } {

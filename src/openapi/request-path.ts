@@ -33,10 +33,10 @@ function refused(why: string): Filled {
   return { ok: false, said: `Error: ${why}` };
 }
 
-/** Servers decode once, some of them twice: none of it may be a step up. */
+/** Servers decode once, some of them more often: none of it may be a step up. */
 function leadsElsewhere(part: string): boolean {
   let text = part;
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 5; round += 1) {
     if (text.split(/[/\\]/).some((segment) => segment === "." || segment === "..")) return true;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
     if (/[\u0000-\u001f\u007f]/.test(text)) return true;
