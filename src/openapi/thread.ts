@@ -12,7 +12,7 @@ export type Reply =
   | { readonly ok: false; readonly outside: boolean; readonly message: string };
 
 const { settings, workspace } = workerData as Order;
-load(settings, workspace)
+void load(settings, workspace)
   .then((loaded): Reply => ({ ok: true, loaded }))
   .catch(
     (error: unknown): Reply => ({

@@ -179,7 +179,11 @@ describe("who asks [OAPI-04]", () => {
     expect(api.seen).toMatchObject([
       { url: `/v1/pets/1${own}`, headers: { ...headers, "x-also": "a t0p&secret+1" } },
     ]);
-    for (const word of ["t0p&secret+1", "t0p%26secret%2B1", Buffer.from("someone:t0p&secret+1").toString("base64")]) {
+    for (const word of [
+      "t0p&secret+1",
+      "t0p%26secret%2B1",
+      Buffer.from("someone:t0p&secret+1").toString("base64"),
+    ]) {
       expect(said).not.toContain(word);
     }
     expect(said).toContain("****");
@@ -284,7 +288,7 @@ describe("where requests go [OAPI-03]", () => {
       more,
       address,
     );
-    return (made[0]?.data as { base: string }).base;
+    return (made[0]!.data as { base: string }).base;
   };
 
   test("the definition's word, then the document's first server, without slashes at its end", async () => {

@@ -8,10 +8,8 @@ import { isTable } from "../table.ts";
 
 const DEFAULTS = OpenApiSettings.parse({ name: "-", spec: "-" });
 
-const Secret = expecting(
-  z.string().regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/),
-  "the environment variable that holds it, as ${NAME}, never the secret itself",
-);
+const SECRET = "the environment variable that holds it, as ${NAME}, never the secret itself";
+const Secret = expecting(z.string().regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/, `must be ${SECRET}`), SECRET);
 const Name = expecting(z.string().regex(/^[A-Za-z0-9_-]{1,40}$/), "1 to 40 letters, digits, - or _");
 
 const Auth = expecting(
