@@ -121,7 +121,13 @@ describe("the boundary rules", () => {
     folder = mkdtempSync(join(tmpdir(), "holdfast-boundaries-"));
     copyFileSync(join(ROOT, ".dependency-cruiser.cjs"), join(folder, ".dependency-cruiser.cjs"));
     copyFileSync(join(ROOT, "tsconfig.json"), join(folder, "tsconfig.json"));
-    const packages = ["zod", "undici", "@temporalio/workflow", "@temporalio/client", "@modelcontextprotocol/sdk"];
+    const packages = [
+      "zod",
+      "undici",
+      "@temporalio/workflow",
+      "@temporalio/client",
+      "@modelcontextprotocol/sdk",
+    ];
     write(
       "package.json",
       JSON.stringify({

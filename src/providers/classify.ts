@@ -1,6 +1,6 @@
 import { isOverflow, isOverflowText } from "../core/overflow.ts";
 import { redact } from "../core/redact.ts";
-import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "./json.ts";
+import { countOf, type JsonObject, listOf, objectOf, ownOf, parseJson, textOf } from "./json.ts";
 import type { Mask } from "./mask.ts";
 import { ProviderError, type ProviderFault } from "./provider-error.ts";
 import { retryHintMs } from "./rate-limits/retry-hint.ts";
@@ -121,7 +121,7 @@ function faultOf(
   if (types.includes("API_KEY_INVALID")) return "auth";
   // The vendor's word counts where the status is of no help: in mid-stream, and for "overloaded" at any status.
   if (status === undefined || status >= 500) {
-    const named = types.map((type) => FAULT_OF_TYPE[type]).find((fault) => fault !== undefined);
+    const named = types.map((type) => ownOf(FAULT_OF_TYPE, type)).find((fault) => fault !== undefined);
     if (named !== undefined) return named;
   }
   const server = status === undefined ? types.some((type) => SERVER_TYPES.has(type)) : status >= 500;

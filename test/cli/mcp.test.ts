@@ -40,7 +40,13 @@ describe("mcp list", () => {
   });
 
   test("prints one object for each server", async () => {
-    const { code, out } = await holdfast(["mcp", "list", "--command", node(official("everything")), "--json"]);
+    const { code, out } = await holdfast([
+      "mcp",
+      "list",
+      "--command",
+      node(official("everything")),
+      "--json",
+    ]);
     const seen = JSON.parse(out) as { tools: { remote: string; hash: string }[]; prompts: unknown[] };
     expect(seen).toMatchObject({ type: "mcp-server", name: "server", ok: true });
     expect(seen.tools.find(({ remote }) => remote === "echo")?.hash).toMatch(/^[0-9a-f]{64}$/);
@@ -56,7 +62,9 @@ describe("mcp test", () => {
     const env = { SECRET_OF_MINE: "s3cr3t-and-long" };
     const { code, out } = await holdfast(["mcp", "test", "--agent", file], env);
     expect(out).toMatch(/^ok +files +secure-filesystem-server .*ready in \d+ ms, \d+ tools \(\d+ unsafe\)$/m);
-    expect(out).toMatch(/^fail +broken +The MCP server "broken" ended with exit code 3; its last words: no licence for \*\*\*$/m);
+    expect(out).toMatch(
+      /^fail +broken +The MCP server "broken" ended with exit code 3; its last words: no licence for \*\*\*$/m,
+    );
     expect(out).toMatch(/→ start the command by hand/);
     expect(code).toBe(1);
     const unset = await holdfast(["mcp", "test", "--agent", file, "--server", "broken"]);
@@ -64,12 +72,18 @@ describe("mcp test", () => {
   });
 
   test("a command line that names no server, or none that can be, is a mistake", async () => {
-    expect(await holdfast(["mcp", "test"])).toMatchObject({ code: 2, err: expect.stringMatching(/Say which server/) });
+    expect(await holdfast(["mcp", "test"])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/Say which server/),
+    });
     expect(await holdfast(["mcp", "test", "--agent", await agent("")])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/names no MCP server/),
     });
     const literal = ["mcp", "test", "--url", "http://127.0.0.1:9/", "--header", "authorization: Bearer abc"];
-    expect(await holdfast(literal)).toMatchObject({ code: 2, err: expect.stringMatching(/looks like a secret/) });
+    expect(await holdfast(literal)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/looks like a secret/),
+    });
   });
 });

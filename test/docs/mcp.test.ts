@@ -19,6 +19,7 @@ test("docs/mcp.md names every scenario that is run", async () => {
   const { SCENARIOS } = (await import("../../scripts/mcp-conformance.mjs")) as { SCENARIOS: string[][] };
   const table = page.slice(page.indexOf("| version "), page.indexOf("The runner has none"));
   const named = [...table.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
-  const last = (name: string) => named.some((one) => one === name || (one.startsWith("-") && name.endsWith(one)));
+  const last = (name: string) =>
+    named.some((one) => one === name || (one.startsWith("-") && name.endsWith(one)));
   expect(SCENARIOS.map(([name = ""]) => name).filter((name) => !last(name))).toEqual([]);
 });

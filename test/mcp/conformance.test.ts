@@ -7,7 +7,13 @@ const { runScenarios, SCENARIOS } = (await import("../../scripts/mcp-conformance
 };
 
 /** One of each kind; all of them take more than a minute: `npm run conformance:mcp`. */
-const SAMPLE = ["initialize", "tools_call", "sse-retry", "auth/client-credentials-basic", "auth/scope-step-up"];
+const SAMPLE = [
+  "initialize",
+  "tools_call",
+  "sse-retry",
+  "auth/client-credentials-basic",
+  "auth/scope-step-up",
+];
 
 test("[MCP-01] [MCP-02] [MCP-03] the official conformance scenarios for clients pass", async () => {
   const rows = await runScenarios(SAMPLE);

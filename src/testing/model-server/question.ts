@@ -1,5 +1,16 @@
 import { createHash } from "node:crypto";
+
+<<<<<<< HEAD
+
 import { messagesOfContents, type NamedInPath, systemOfContents } from "./gemini-contents.ts";
+
+=======
+
+import { messagesOfContents, systemOfContents } from "./gemini-contents.ts";
+import type { CachedPrompt } from "./prompt-cache.ts";
+
+>>>>>>> w-conform
+
 import { messagesOfItems } from "./responses-items.ts";
 
 export type WireProtocol =
@@ -29,6 +40,8 @@ export type Question = {
   readonly bytes: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** What the vendor's cache holds of it, where the script asks for a cache. */
+  readonly cached?: CachedPrompt | undefined;
   /** Of the address, as it came. */
   readonly path: string;
 };

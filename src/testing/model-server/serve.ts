@@ -10,7 +10,18 @@ import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
 import { openaiWire } from "./openai-wire.ts";
 import { planOf, type Step } from "./plan.ts";
 import { play, type Stage } from "./play.ts";
+
+<<<<<<< HEAD
+
 import { type Question, readQuestion, type WireProtocol } from "./question.ts";
+
+=======
+
+import type { PromptCache } from "./prompt-cache.ts";
+import { type Addressed, type Question, readQuestion, type WireProtocol } from "./question.ts";
+
+>>>>>>> w-conform
+
 import { readBody } from "./read-body.ts";
 import { responsesWire } from "./responses-wire.ts";
 import type { AnswerIds, Wire } from "./wire.ts";
@@ -21,6 +32,7 @@ type Room = {
   readonly gates: Gates;
   readonly ledger: Ledger;
   readonly counter: Counter;
+  readonly promptCache: PromptCache;
 };
 
 type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly named?: NamedInPath };
@@ -65,7 +77,7 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
   const question = readQuestion(road.protocol, body, sent, bytes.length, road.named, path);
   const record = room.ledger.open(question);
   const settle = settlement(response, record, room);
-  const answer = await answerTo(question, road.wire, answerId, record, room);
+  const answer = await answerTo(withCache(question, road.wire, room), road.wire, answerId, record, room);
   settle.planned = answer.outcome;
   await play(response, answer.steps, {
     gates: room.gates,
@@ -75,6 +87,11 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     onCut: () => room.ledger.close(record, "faulted"),
     onHold: (heldAt) => room.ledger.change(record, { heldAt }),
   } satisfies Stage);
+}
+
+function withCache(question: Question, wire: Wire, { desk, promptCache }: Room): Question {
+  if (desk.script.promptCache !== true || wire.prompt === undefined) return question;
+  return { ...question, cached: promptCache.take(wire.prompt(question)) };
 }
 
 /** Makes the ids of one server's answers differ from those of another's. */

@@ -4,6 +4,7 @@ import { control } from "./control.ts";
 import { Desk, type Respond } from "./desk.ts";
 import { Gates } from "./gates.ts";
 import { Ledger, type PaidTurn, type RecordedRequest } from "./ledger.ts";
+import { PromptCache } from "./prompt-cache.ts";
 import { ModelScript } from "./script.ts";
 import { type Counter, serve } from "./serve.ts";
 
@@ -72,10 +73,11 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     onClosed,
   });
   const counter: Counter = { answers: 0, stopping: false };
+  let promptCache = new PromptCache();
   const server = createServer((request, response) => {
     const done = request.url?.startsWith("/__")
       ? control(modelServer, request, response)
-      : serve(request, response, { desk, gates, ledger, counter });
+      : serve(request, response, { desk, gates, ledger, counter, promptCache });
     done.catch(() => response.destroy());
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -107,6 +109,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     answersRepaid: () => ledger.paid().reduce((sum, turn) => sum + Math.max(0, turn.answered - 1), 0),
     reset: () => {
       ledger.forget();
+      promptCache = new PromptCache();
       desk = new Desk(desk.script, respond);
     },
     stop: () => {
