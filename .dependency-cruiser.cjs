@@ -11,12 +11,17 @@ const WORKER = "^src/worker(/|\\.ts$)";
 const KILL_POINT = "^src/kill-point\\.ts$";
 const ADAPTERS = ["transcript", "stream", "providers", "tools", "mcp", "openapi", "skills", "observability"];
 
-/** Where tools come from that no worker has itself, and what they are to a worker. */
-const SOURCES = ["mcp", "openapi", "skills"];
-const SOURCE = "^src/tools/outside/(source|names)\\.ts$";
+/** What a source of tools is, how a folder is not left, and which tool a name from elsewhere means. */
+const SKILLS_USE = [
+  "^src/tools/outside/source\\.ts$",
+  "^src/tools/workspace/(confine|system-error)\\.ts$",
+  "^src/tools/aliases\\.ts$",
+];
 
 /** Those that keep what was said: in the shared database, if they are told so, and sealed, if they must be. */
 const KEEPERS = ["transcript", "stream"];
+/** Those that tools come from which no worker has itself. */
+const SOURCES = ["mcp", "openapi", "skills"];
 /** Keys and what they seal, without what Temporal's payloads need. */
 const KEYS = "^src/codec/(encryption|key-error|key-references|key-ring)\\.ts$";
 
@@ -67,8 +72,9 @@ module.exports = {
         runtime: [
           ...rooms("schema", "core"),
           ...(KEEPERS.includes(name) ? [room("postgres"), KEYS] : []),
+          ...(SOURCES.includes(name) ? ["^src/tools/(outside|process)/"] : []),
           "^src/tools/tool\\.ts$",
-          ...(SOURCES.includes(name) ? [SOURCE] : []),
+          ...(name === "skills" ? SKILLS_USE : []),
           KILL_POINT,
           PACKAGES,
         ],
@@ -82,6 +88,12 @@ module.exports = {
       severity: "error",
       from: { path: "^src/providers/([^/]+)/" },
       to: { path: "^src/providers/[a-z]+-[a-z-]+/", pathNot: "^src/providers/$1/" },
+    },
+    {
+      name: "one-folder-speaks-to-the-mcp-library",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/mcp/sdk/" },
+      to: { path: "^node_modules/@modelcontextprotocol/" },
     },
     ...only("postgres-stands-below-its-adapters", room("postgres"), {
       runtime: [PACKAGES],
@@ -131,6 +143,10 @@ module.exports = {
         // What can be looked at without a server: what an agent would have of an API.
         "^src/openapi/inspect\\.ts$",
         "^src/tools/outside/source\\.ts$",
+        // `holdfast mcp` looks at a server as a worker would, without a worker.
+        room("mcp"),
+        // `holdfast skills` looks into folders; no worker is needed for that.
+        room("skills"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,

@@ -11,6 +11,7 @@ const BENCHES = {
   stream: "first token and tokens a second at watchers, and what the hub costs a run",
   core: "steps of the machine a second, and bytes of its state",
   store: "claims and results a second, in a file and in PostgreSQL (HOLDFAST_DATABASE_URL)",
+  wire: "answers read a second by each adapter against its vendor's SDK, and memory on a stream of 50 MB",
   coldstart: "a worker process from its start to its first poll",
 };
 
@@ -47,5 +48,7 @@ const figures = await measure({ log, quick: values.quick ?? false });
 if (values.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
 else
   for (const [figure, value] of Object.entries(figures))
-    process.stdout.write(`${figure.padEnd(20)}${value}\n`);
+    process.stdout.write(
+      `${figure.padEnd(20)}${typeof value === "object" ? JSON.stringify(value) : value}\n`,
+    );
 process.exit(0);

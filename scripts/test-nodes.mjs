@@ -4,15 +4,15 @@
 //
 // HOLDFAST_NODES=22,24 runs some of them only.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fetchNode } from "./fetch-node.mjs";
 
 const NODES = ["20.20.2", "22.23.3", "24.21.0"];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const cache = process.env.HOLDFAST_CACHE || join(homedir(), ".cache", "holdfast");
 const wanted = process.env.HOLDFAST_NODES?.split(",") ?? NODES.map(major);
 const report = mkdtempSync(join(tmpdir(), "holdfast-nodes-"));
 
@@ -62,36 +62,6 @@ function runOn(version) {
   const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(output, "utf8"));
   const note = status !== 0 && numFailedTests === 0 ? `exit code ${status}` : "";
   return row({ passed: numPassedTests, failed: numFailedTests, note });
-}
-
-/** Gives the path of the binary, from the cache or from npm. */
-function fetchNode(version) {
-  const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
-  const folder = join(cache, `node-${version}`);
-  const binary = join(
-    folder,
-    "node_modules",
-    name,
-    "bin",
-    process.platform === "win32" ? "node.exe" : "node",
-  );
-  if (existsSync(binary)) return binary;
-  console.log(`fetching ${name}@${version}`);
-  mkdirSync(folder, { recursive: true });
-  const install = [
-    "install",
-    "--prefix",
-    folder,
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-    "--loglevel=error",
-  ];
-  const { status } = spawnSync("npm", [...install, `${name}@${version}`], {
-    cwd: folder,
-    stdio: ["ignore", 2, 2],
-  });
-  return status === 0 && existsSync(binary) ? binary : undefined;
 }
 
 function major(version) {

@@ -19,8 +19,8 @@ import { Named } from "./hooks/named.ts";
 import { BUILT_IN_REDUCERS } from "./hooks/reducer.ts";
 import { HookRegistry } from "./hooks/registry.ts";
 import { createLogger, type Logger } from "./observability/log.ts";
+import { Governor } from "./providers/governor/governor.ts";
 import { ProviderRegistry } from "./providers/registry.ts";
-import { environment } from "./providers/secrets.ts";
 import { thisProcess } from "./recovery/process-identity.ts";
 import type { Takeover, WorkflowService } from "./recovery/takeover.ts";
 import { watchSiblings } from "./recovery/watch.ts";
@@ -30,9 +30,11 @@ import { ToolSources } from "./tools/outside/sources.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import { openTranscript } from "./transcript/open-transcript.ts";
 import type { Transcript } from "./transcript/transcript.ts";
+import { credentialsOf } from "./worker/credentials.ts";
 import { deploymentOptions } from "./worker/deployment.ts";
 import { Drain } from "./worker/drain.ts";
 import { endOnSignals } from "./worker/end-on-signals.ts";
+import { limitsOf } from "./worker/limits.ts";
 import type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
 import { loadTools, sourcesOf, toolsOf } from "./worker/tools.ts";
 
@@ -50,6 +52,8 @@ export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export type { HookContexts } from "./hooks/hook-point.ts";
 export type { Reducer, ReducerPart } from "./hooks/reducer.ts";
 export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.ts";
+export type { ModelDelta, ModelRequest, Provider, StreamOptions } from "./providers/provider.ts";
+export { ProviderError, type ProviderFault } from "./providers/provider-error.ts";
 export type { HookPoint } from "./schema/hooks.ts";
 export type { DefaultToolOptions } from "./tools/default-tools.ts";
 export {
@@ -151,8 +155,10 @@ type Parts = {
 async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<HoldfastWorker> {
   const { connection, address, namespace, taskQueue, transcript, hub, log, encryption, closeOwn } = parts;
   const self = thisProcess({ namespace, taskQueue });
-  const providers = ProviderRegistry.default();
-  for (const provider of options.providers ?? []) providers.register(provider);
+  const adapters = ProviderRegistry.default();
+  for (const provider of options.providers ?? []) adapters.register(provider);
+  const governor = new Governor({ limits: limitsOf(options.limits, process.env) });
+  const providers = adapters.through((provider) => governor.govern(provider));
   const filters = new FilterRegistry();
   for (const [name, filter] of Object.entries(options.filters ?? {})) filters.register(name, filter);
   const hooks = new HookRegistry();
@@ -164,7 +170,8 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
     identity: self.id,
   };
-  const sources = new ToolSources(sourcesOf(options));
+  const secrets = options.secrets ?? credentialsOf(options.credentials, process.env, log);
+  const sources = new ToolSources(sourcesOf(options, { secrets, log }));
   const watch =
     options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
   const drainMs = options.drainMs ?? drainMsFrom(process.env) ?? DRAIN_MS;
@@ -191,7 +198,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       compactions: new Named("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
       reducers: new Named("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS)),
       evaluations: new Named("evaluation strategy", options.evaluationStrategies, BUILT_IN_EVALUATIONS),
-      secrets: options.secrets ?? environment,
+      secrets,
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),
       process: self.id,

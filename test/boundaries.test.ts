@@ -41,6 +41,12 @@ const PLANTED = [
   ["providers/b.ts", 'import "@temporalio/client";', "providers-knows-no-temporal"],
   ["transcript/a.ts", 'import "../stream/good.ts";', "transcript-is-an-adapter"],
   ["mcp/a.ts", 'import type { Good } from "../tools/good.ts"; export type A = Good;', "mcp-is-an-adapter"],
+  [
+    "mcp/b.ts",
+    'import "@modelcontextprotocol/sdk"; import "../tools/process/good.ts";',
+    "one-folder-speaks-to-the-mcp-library",
+  ],
+  ["providers/c.ts", 'import "@modelcontextprotocol/sdk";', "one-folder-speaks-to-the-mcp-library"],
   ["activities/a.ts", 'import "../workflows/good.ts";', "activities-join-adapters"],
   ["activities/b.ts", 'import "../config/good.ts";', "activities-join-adapters"],
   [
@@ -79,6 +85,7 @@ const ALLOWED = [
     'import type { Good } from "../activities/good.ts"; import "../core/good.ts"; import "@temporalio/workflow"; export type O = Good;',
   ],
   ["mcp/ok.ts", 'import "../tools/tool.ts"; import "../schema/good.ts"; import "node:fs"; import "undici";'],
+  ["mcp/sdk/ok.ts", 'import "@modelcontextprotocol/sdk"; import "../../tools/process/good.ts";'],
   [
     "activities/ok.ts",
     'import "../providers/good.ts"; import "../transcript/good.ts"; import "@temporalio/client";',
@@ -114,7 +121,13 @@ describe("the boundary rules", () => {
     folder = mkdtempSync(join(tmpdir(), "holdfast-boundaries-"));
     copyFileSync(join(ROOT, ".dependency-cruiser.cjs"), join(folder, ".dependency-cruiser.cjs"));
     copyFileSync(join(ROOT, "tsconfig.json"), join(folder, "tsconfig.json"));
-    const packages = ["zod", "undici", "@temporalio/workflow", "@temporalio/client"];
+    const packages = [
+      "zod",
+      "undici",
+      "@temporalio/workflow",
+      "@temporalio/client",
+      "@modelcontextprotocol/sdk",
+    ];
     write(
       "package.json",
       JSON.stringify({
@@ -134,6 +147,7 @@ describe("the boundary rules", () => {
       write(`src/${room}/good.ts`, "export const good = 1; export type Good = number;");
     write("src/workflows/messages.ts", "export const steer = 1;");
     write("src/stream/b.ts", 'import { a } from "./a.ts"; export const b = () => a;');
+    write("src/tools/process/good.ts", "export const good = 1;");
     write("src/tools/tool.ts", "export const tool = 1;");
     write(
       "src/worker.ts",

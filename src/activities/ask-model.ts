@@ -1,5 +1,5 @@
 import { addUsage, NO_USAGE } from "../core/usage.ts";
-import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import { textOf } from "./answer-digest.ts";
@@ -25,6 +25,7 @@ export class TextModel {
     const { providers, secrets } = this.#dependencies;
     const provider = providers.get(model.api);
     if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
+    await prepareSecrets(model, secrets);
     const answer = await provider.stream(
       {
         model,

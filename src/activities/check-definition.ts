@@ -1,13 +1,16 @@
 import { stat } from "node:fs/promises";
 import { shownBriefly } from "../core/redact.ts";
 import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
-import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { ProviderError } from "../providers/provider-error.ts";
+import { prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition, Limits } from "../schema/definition.ts";
+import type { ModelConfig } from "../schema/model.ts";
 import { type Tool, toolDefinition } from "../tools/tool.ts";
 import type { LoopTerms } from "../transcript/loop.ts";
 import { checkHooks } from "./ask-hooks.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { DefinitionError } from "./failure.ts";
+import { modelsOf } from "./fallback.ts";
 import { checkNames } from "./known-names.ts";
 import { offeredTools } from "./opening.ts";
 import { checkContextFunctions } from "./shape-context.ts";
@@ -31,8 +34,10 @@ export async function checkDefinition(
 ): Promise<Checked> {
   const { tools, warnings } = offered(definition, found, dependencies);
   const { inputFilters } = definition;
-  checkModel(definition, dependencies);
-  checkOutput(definition, dependencies.providers, tools);
+  for (const model of modelsOf(definition)) {
+    await checkModel(model, dependencies);
+    checkOutput({ ...definition, model }, dependencies.providers, tools);
+  }
   checkNames("input filter", inputFilters, dependencies.filters.names);
   checkContextFunctions(definition, dependencies);
   checkCompaction(definition, dependencies);
@@ -74,12 +79,16 @@ function checkCompaction({ context }: AgentDefinition, { compactions }: Dependen
   checkNames(compactions.what, asked, [...BUILT_IN_STRATEGIES, ...compactions.names]);
 }
 
-function checkModel({ model }: AgentDefinition, { providers, secrets }: Dependencies): void {
+async function checkModel(model: ModelConfig, { providers, secrets }: Dependencies): Promise<void> {
   if (!providers.has(model.api)) {
     throw new DefinitionError(
       `This worker does not speak ${model.api}; it speaks ${providers.protocols().join(", ")}`,
     );
   }
+  await prepareSecrets(model, secrets).catch((error: unknown) => {
+    // Whoever starts a run is told at once; one that is at work would wait.
+    throw error instanceof ProviderError ? new ProviderError("auth", error.message) : error;
+  });
   if (model.apiKey !== undefined) resolveSecrets(model.apiKey, secrets);
   resolveHeaders(model.headers, secrets);
 }

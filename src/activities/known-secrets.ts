@@ -1,12 +1,34 @@
+import type { Logger } from "../observability/log.ts";
 import { namesIn, type SecretSource, secretsIn } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { PinnedOutside } from "../schema/outside.ts";
+import { modelsOf } from "./fallback.ts";
 
-/** The values that an agent's model and sources refer to: what must not be shown or stored of what its tools give. */
+/** The values that an agent's models and sources refer to: what must not be shown or stored of what its tools give. */
 export function secretsOf(definition: AgentDefinition, source: SecretSource): (string | undefined)[] {
-  const { model, pinned } = definition;
+  const { pinned } = definition;
   const names = pinned === undefined ? [] : namesOf(pinned);
-  return [...secretsIn(model, source), ...names.map((name) => source(name))];
+  const ofModels = modelsOf(definition).flatMap((model) => secretsIn(model, source));
+  return [...ofModels, ...names.map((name) => source(name))];
+}
+
+/**
+ * Has those values at hand before a tool runs, for the tools that need them, and to hide them. One that cannot be had is
+ * missed by the tool that needs it, and by no other.
+ */
+export async function fetchSecrets(
+  definition: AgentDefinition,
+  source: SecretSource,
+  log: Pick<Logger, "warn">,
+): Promise<void> {
+  if (source.prepare === undefined) return;
+  const { pinned } = definition;
+  const ofModels = modelsOf(definition).flatMap(({ apiKey, headers }) =>
+    namesIn([apiKey ?? "", ...Object.values(headers)]),
+  );
+  for (const name of new Set([...ofModels, ...(pinned === undefined ? [] : namesOf(pinned))])) {
+    await source.prepare([name]).catch((error: Error) => log.warn({ name }, error.message));
+  }
 }
 
 /** A definition keeps what it was pinned to as long as it is kept itself. */

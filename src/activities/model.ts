@@ -2,9 +2,9 @@ import { Context } from "@temporalio/activity";
 import type { ModelDigest } from "../core/digest.ts";
 import { askedFor } from "../core/final-tool.ts";
 import { systemPromptOf } from "../core/system-prompt.ts";
-import type { ModelDelta, ModelRequest } from "../providers/provider.ts";
+import type { ModelDelta, ModelRequest, StreamOptions } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
-import { invalidateSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { invalidateSecrets, prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage, Message } from "../schema/message.ts";
 import type { DeltaBody } from "../stream/stream.ts";
@@ -13,6 +13,7 @@ import type { ModelInput } from "./activities.ts";
 import { answerDigest } from "./answer-digest.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError, asFailure, DefinitionError } from "./failure.ts";
+import { type Answered, withFallbacks } from "./fallback.ts";
 import { beating } from "./heartbeat.ts";
 import { keepWorkspace } from "./keep-workspace.ts";
 import { liveOutput } from "./live.ts";
@@ -44,12 +45,14 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
           executions = claim.executions;
           const at = { session: step.session, branch: claim.branch, position: input.position };
           const kept = keepWorkspace(definition, at, dependencies, signal);
-          const message = await ask(input, claim.branch, definition, dependencies, step, signal).finally(
-            () => kept,
-          );
+          const asked = ask(input, claim.branch, definition, dependencies, step, signal);
+          const { answer: message, fellBack, ...by } = await asked.finally(() => kept);
           logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
           return {
-            result: await answerDigest(message, definition, dependencies, info.attempt),
+            result: {
+              ...(await answerDigest(message, by.definition, dependencies, info.attempt)),
+              ...(fellBack === undefined ? {} : { fellBack }),
+            },
             entries: [{ position: input.position, origin: "model", message }],
           };
         });
@@ -71,25 +74,43 @@ async function ask(
   dependencies: Dependencies,
   step: ReturnType<typeof currentStep>,
   signal: AbortSignal,
+): Promise<Answered<AssistantMessage>> {
+  const { hub, log } = dependencies;
+  const messages = await contextOf(input, branch, definition, dependencies, step.session, signal);
+  const publish = liveOutput(hub, step, input);
+  const onDelta = (delta: ModelDelta) => publish(shown(delta));
+  const answered = await withFallbacks(definition, messages, async (asked) => {
+    const again = () => publish({ type: "attempt" });
+    again();
+    return await askModel(asked, messages, input.repair === true, dependencies, { signal, onDelta }, again);
+  });
+  const { answer, fellBack } = answered;
+  if (fellBack !== undefined) log.warn({ session: step.session, ...fellBack }, "A fallback has answered");
+  return { ...answered, answer: { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } } };
+}
+
+/** Asks the definition's model, and once more where it does not take the key and another can be had (CRED-01). */
+async function askModel(
+  definition: AgentDefinition,
+  messages: readonly Message[],
+  isRepair: boolean,
+  { providers, tools, secrets }: Dependencies,
+  options: StreamOptions,
+  again: () => void,
 ): Promise<AssistantMessage> {
-  const { providers, tools, secrets, hub } = dependencies;
   const { model } = definition;
   const provider = providers.get(model.api);
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
-  const messages = await contextOf(input, branch, definition, dependencies, step.session, signal);
-  const request = () =>
-    modelRequest(definition, messages, { tools, secrets, providers }, input.repair === true);
-  const publish = liveOutput(hub, step, input);
-  publish({ type: "attempt" });
-  const send = () => provider.stream(request(), { signal, onDelta: (delta) => publish(shown(delta)) });
-  const answer = await send().catch(async (error: unknown) => {
-    // CRED-01: once more, with credentials that were fetched anew.
+  const used = await prepareSecrets(model, secrets);
+  const send = () =>
+    provider.stream(modelRequest(definition, messages, { tools, secrets, providers }, isRepair), options);
+  return await send().catch(async (error: unknown) => {
     const refused = error instanceof ProviderError && error.fault === "auth";
-    if (!refused || !(await invalidateSecrets(model, secrets))) throw error;
-    publish({ type: "attempt" });
+    if (!refused || !(await invalidateSecrets(used, secrets))) throw error;
+    await prepareSecrets(model, secrets);
+    again();
     return await send();
   });
-  return { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } };
 }
 
 /** What is sent. Estimates stay those of the record, whatever an application makes of it. */

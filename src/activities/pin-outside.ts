@@ -1,4 +1,5 @@
 import { Context } from "@temporalio/activity";
+import { namesIn } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { PinnedOutside } from "../schema/outside.ts";
 import { OutsideError } from "../tools/outside/source.ts";
@@ -14,6 +15,7 @@ export async function pinOutside(
   { tools, secrets, defaultWorkspace, log }: Dependencies,
 ): Promise<Pinning> {
   const { pinned: _, ...asked } = definition;
+  await secrets.prepare?.(namesIn([JSON.stringify({ ...asked, systemPrompt: "" })]));
   const own = offeredTools(asked, tools).tools.map(({ name }) => name);
   try {
     return await tools.outside.pin(asked, own, before, {

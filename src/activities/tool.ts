@@ -9,7 +9,7 @@ import { execute } from "./execute.ts";
 import { told } from "./execution.ts";
 import { asFailure, DefinitionError } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
-import { secretsOf } from "./known-secrets.ts";
+import { fetchSecrets, secretsOf } from "./known-secrets.ts";
 import { liveOutput } from "./live.ts";
 import { maskedOutput, outputMask } from "./live-mask.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
@@ -111,6 +111,7 @@ async function run(
       words: input.words,
     });
   }
+  await fetchSecrets(definition, dependencies.secrets, dependencies.log);
   const secrets = secretsOf(definition, dependencies.secrets);
   const hidesKeys = definition.redact?.toolOutput === true;
   const live = maskedOutput(liveOutput(dependencies.hub, step, input), secrets, hidesKeys);

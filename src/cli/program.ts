@@ -19,6 +19,7 @@ import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { sendCommand } from "./commands/message.ts";
 import { openapiCommand } from "./commands/openapi.ts";
 import { rekeyCommand } from "./commands/rekey.ts";
@@ -29,6 +30,7 @@ import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { searchCommand, sessionsCommand } from "./commands/sessions.ts";
 import { showCommand } from "./commands/show.ts";
+import { skillsCommand } from "./commands/skills.ts";
 import { statusCommand } from "./commands/status.ts";
 import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
@@ -51,6 +53,7 @@ const COMMANDS = [
   initCommand,
   configCommand,
   openapiCommand,
+  skillsCommand,
   listCommand,
   statusCommand,
   showCommand,
@@ -79,6 +82,7 @@ const COMMANDS = [
   retentionCommand,
   jobCommand,
   scheduleCommand,
+  mcpCommand,
   workerCommand,
   serveCommand,
   doctorCommand,

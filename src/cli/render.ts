@@ -92,6 +92,9 @@ export class Renderer {
       case "InputRejected":
         this.#line(this.#options.paint.red(`input rejected: ${shortened(body.reason, RESULT_LINE_CHARS)}`));
         break;
+      case "ModelFellBack":
+        this.#line(this.#options.paint.yellow(fallbackLine(body)));
+        break;
       case "DefinitionChanged":
         this.#line(this.#options.paint.yellow(movedLine(body)));
         break;
@@ -169,6 +172,11 @@ export class Renderer {
     this.endLine();
     this.#options.write(`${text}\n`);
   }
+}
+
+function fallbackLine({ to, from }: Extract<LoopEvent["body"], { type: "ModelFellBack" }>): string {
+  const why = from.map(({ provider, model, fault }) => `${provider}/${model}: ${fault}`).join(", ");
+  return printable(`(answered by ${to.provider}/${to.model}; ${why})`);
 }
 
 function movedLine(body: Extract<LoopEvent["body"], { type: "DefinitionChanged" }>): string {

@@ -81,7 +81,8 @@ async function remade(
   const definition = await transcript.definition(asked.definitionHash);
   if (definition === undefined) throw notThere(session, `no definition ${asked.definitionHash}`);
   const { terms, turn, branch, position } = asked;
-  const { model, thinking, temperature, maxTokens, cache, output } = definition;
+  const model = await modelThatAnswered(definition, asked, session, transcript);
+  const { thinking, temperature, maxTokens, cache, output } = definition;
   const { systemPrompt, tools, mustCall } = toldOf(definition, asked);
   return {
     session,
@@ -105,6 +106,20 @@ async function remade(
     ],
     limits: terms?.limits ?? definition.limits,
   };
+}
+
+/** The agent's own, unless a fallback stands as the author of the answer. */
+async function modelThatAnswered(
+  { model, fallbacks = [] }: AgentDefinition,
+  { branch, position }: AskedTurn,
+  session: string,
+  transcript: Transcript,
+): Promise<AgentDefinition["model"]> {
+  if (fallbacks.length === 0) return model;
+  const [entry] = await transcript.entries(session, branch, position, position + 1);
+  const said = entry?.message.role === "assistant" ? entry.message : undefined;
+  const isBy = (one: AgentDefinition["model"]) => one.id === said?.model && one.provider === said.provider;
+  return isBy(model) ? model : (fallbacks.find(isBy) ?? model);
 }
 
 /** What an output changes of it, where the record says how it is asked for. */

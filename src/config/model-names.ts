@@ -1,5 +1,6 @@
 import { nearestName } from "../core/nearest-name.ts";
 import { ModelConfig } from "../schema/model.ts";
+import { geminiLimits, vertexPlace } from "./google-place.ts";
 
 /** What may differ from a factory's choice. Everything else comes from the vendor. */
 export type ModelOptions = Partial<
@@ -116,10 +117,24 @@ export function openrouter(id: string, options: ModelOptions = {}): ModelConfig 
   });
 }
 
-/** From 2.5 on; older models say 8,192, as a model of which nothing is said. */
-function geminiLimits(id: string): { readonly contextWindow: number; readonly maxTokens?: number } {
-  const recent = /^gemini-(?:2\.5|[3-9]|\d{2}|[a-z])/.test(id);
-  return { contextWindow: 1_000_000, ...(recent && { maxTokens: 65_536 }) };
+/**
+ * Amazon Bedrock, in the region that is named here. With the bearer key or the credentials that are named here, else with
+ * those of the machine that the worker runs on.
+ */
+export function bedrock(id: string, options: ModelOptions = {}): ModelConfig {
+  const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  const key = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_CREDENTIALS"].find((name) => process.env[name]);
+  return ModelConfig.parse({
+    id,
+    api: "bedrock_converse_stream",
+    provider: "bedrock",
+    baseUrl: elsewhere("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", `https://bedrock-runtime.${region}.${domain}`),
+    ...(key !== undefined && { apiKey: fromEnvironment(key) }),
+    reasoning: /claude-(?:3-7|(?:opus|sonnet|haiku|fable|mythos)-)|amazon\.nova-2-|openai\./.test(id),
+    contextWindow: 200_000,
+    ...options,
+  });
 }
 
 export function google(id: string, options: ModelOptions = {}): ModelConfig {
@@ -142,9 +157,12 @@ export function google(id: string, options: ModelOptions = {}): ModelConfig {
  * own credentials are used; an API key needs no project.
  */
 export function vertex(id: string, options: ModelOptions = {}): ModelConfig {
-  const project = process.env["GOOGLE_CLOUD_PROJECT"];
-  const location = process.env["GOOGLE_CLOUD_LOCATION"] || "global";
-  const baseUrl = options.baseUrl ?? vertexBaseUrl(project, location, options.apiKey !== undefined);
+  const baseUrl = options.baseUrl ?? vertexPlace(process.env, options.apiKey !== undefined);
+  if (baseUrl === undefined) {
+    throw new ModelNameError(
+      "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
+    );
+  }
   return ModelConfig.parse({
     id,
     api: "google_vertex",
@@ -152,48 +170,7 @@ export function vertex(id: string, options: ModelOptions = {}): ModelConfig {
     reasoning: true,
     ...geminiLimits(id),
     ...options,
-    baseUrl,
-  });
-}
-
-/** Where two or more regions serve together. */
-const MULTI_REGIONS = new Set(["us", "eu"]);
-
-function vertexBaseUrl(project: string | undefined, location: string, hasKey: boolean): string {
-  const root = (host: string) => withoutSlash(elsewhere("GOOGLE_VERTEX_BASE_URL", `https://${host}`));
-  if (!project && hasKey) return `${root("aiplatform.googleapis.com")}/v1`;
-  if (!project) {
-    throw new ModelNameError(
-      "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
-    );
-  }
-  return `${root(vertexHost(location))}/v1/projects/${project}/locations/${location}`;
-}
-
-function vertexHost(location: string): string {
-  if (location === "global") return "aiplatform.googleapis.com";
-  return MULTI_REGIONS.has(location)
-    ? `aiplatform.${location}.rep.googleapis.com`
-    : `${location}-aiplatform.googleapis.com`;
-}
-
-/**
- * Amazon Bedrock, in the region that is named here. With the bearer key or the credentials that are named here, else with
- * those of the machine that the worker runs on.
- */
-export function bedrock(id: string, options: ModelOptions = {}): ModelConfig {
-  const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
-  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
-  const key = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_CREDENTIALS"].find((name) => process.env[name]);
-  return ModelConfig.parse({
-    id,
-    api: "bedrock_converse_stream",
-    provider: "bedrock",
-    baseUrl: elsewhere("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", `https://bedrock-runtime.${region}.${domain}`),
-    ...(key !== undefined && { apiKey: fromEnvironment(key) }),
-    reasoning: /claude-(?:3-7|(?:opus|sonnet|haiku|fable|mythos)-)|amazon\.nova-2-|openai\./.test(id),
-    contextWindow: 200_000,
-    ...options,
+    baseUrl: withoutSlash(baseUrl),
   });
 }
 

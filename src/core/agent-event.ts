@@ -109,6 +109,10 @@ export function agentEvent(
       const { position: _, ...sizes } = body;
       return { ...sizes, loopId, timestamp };
     }
+    case "ModelFellBack": {
+      const { turn, ...told } = body;
+      return { ...told, turnIndex: turn, loopId, timestamp };
+    }
     case "DefinitionChanged": {
       const { terms: _, ...told } = body;
       return { ...told, loopId, timestamp };

@@ -26,6 +26,7 @@ export const TAKES_EFFECT = {
   description: TURN,
   systemPrompt: CACHED,
   model: CACHED,
+  fallbacks: TURN,
   thinking: CACHED,
   temperature: TURN,
   maxTokens: TURN,
@@ -38,6 +39,7 @@ export const TAKES_EFFECT = {
   transformContext: TURN,
   convertToLlm: TURN,
   output: CACHED,
+  mcp: CACHED,
   subAgents: CACHED,
   delegation: TURN,
   toolStrategy: TURN,
@@ -56,6 +58,7 @@ export const TAKES_EFFECT = {
   cache: TURN,
   steeringMode: TURN,
   followUpMode: TURN,
+  skills: CACHED,
 } as const satisfies Record<Field, Row>;
 
 const FIELDS = Object.keys(TAKES_EFFECT) as readonly Field[];

@@ -9,7 +9,7 @@ import type {
 import type { HookPoint } from "../schema/hooks.ts";
 import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
-import type { ContinuationKind, DefinitionChange, EntryOrigin } from "../schema/record.ts";
+import type { ContinuationKind, DefinitionChange, EntryOrigin, FellBack } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
 import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
@@ -143,6 +143,8 @@ export type ModelDigest = {
   readonly output?: OutputVerdict;
   /** Times that the vendor was asked within this generation. */
   readonly attempts: number;
+  /** Another model than the agent's own has answered. */
+  readonly fellBack?: FellBack;
 };
 
 export type ToolDigest = {

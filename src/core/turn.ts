@@ -222,7 +222,7 @@ function endAtLimit(state: State, reason: string): State {
 /** The answer stands in the transcript: its calls are started, or the turn ends. */
 export function modelReplied(state: State, phase: PhaseOf<"calling-model">, digest: ModelDigest): State {
   const position = state.length;
-  const settled = settle(state, phase.issue, digest.branch);
+  const settled = withFallbackTold(settle(state, phase.issue, digest.branch), digest);
   const loop = loopOf(settled);
   const view = extendView(settled.view, { position, tokens: digest.tokens, newTurn: true });
   const counted = reportedBy(digest.usage, viewTokens(view));
@@ -251,6 +251,11 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
   return digest.calls.length === 0 || failed
     ? { ...heard, phase: { type: "turn-over", position, results: 0, ...announces } }
     : startCalls(heard, position, digest.calls, isCutShort(digest.stopReason));
+}
+
+function withFallbackTold(state: State, { fellBack }: ModelDigest): State {
+  if (fellBack === undefined) return state;
+  return emit(state, { type: "ModelFellBack", turn: loopOf(state).turn, ...fellBack });
 }
 
 /** The answer is judged; its calls, all of the final tool, get the verdict as their results. */

@@ -11,8 +11,8 @@ export type ServerEvent = {
 export interface AnswerReader {
   /** Throws a `ProviderError` where the bytes are damaged beyond reading. */
   read(bytes: Uint8Array): readonly ServerEvent[];
-  /** The stream is over: what is whole of its last event, where an end may be left out. */
-  end?(): readonly ServerEvent[];
+  /** The answer is over: what is whole of what was held back. */
+  end(): readonly ServerEvent[];
   /** An event grew beyond the limit; nothing more can be read. */
   readonly overrun: boolean;
 }

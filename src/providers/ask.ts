@@ -10,6 +10,8 @@ import { toWireJson } from "./json.ts";
 import { maskFor } from "./mask.ts";
 import type { ModelRequest, StreamOptions } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
+import { readRateLimits } from "./rate-limits/read-headers.ts";
+import type { ResponseHeaders } from "./retry-after.ts";
 import { MAX_EVENT_CHARS, SERVER_SENT_EVENTS } from "./sse.ts";
 
 /** What an adapter is made of, beside its own translation. */
@@ -62,7 +64,11 @@ export async function ask(
     const call = { url, headers, body: toWireJson(asked.body) };
     const signed = { ...call, headers: { ...headers, ...(await asked.sign?.(call)) } };
     at("request:before");
-    const stream = await adapter.http.open({ ...signed, form, vendor, now, signal: options.signal });
+    const onHead = (head: ResponseHeaders) => {
+      const limits = readRateLimits(head, now());
+      if (limits.length > 0) options.onRateLimits?.(limits);
+    };
+    const stream = await adapter.http.open({ ...signed, form, vendor, now, signal: options.signal, onHead });
     at("stream:begun");
     const { id: model, provider } = request.model;
     const context = { model, provider, timestamp: now(), vendor, requestId: stream.requestId };

@@ -1,9 +1,10 @@
 import { isOverflow, isOverflowText } from "../core/overflow.ts";
 import { redact } from "../core/redact.ts";
-import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "./json.ts";
+import { countOf, type JsonObject, listOf, objectOf, ownOf, parseJson, textOf } from "./json.ts";
 import type { Mask } from "./mask.ts";
 import { ProviderError, type ProviderFault } from "./provider-error.ts";
-import { headerOf, type ResponseHeaders, retryAfterMs, retryInfoMs } from "./retry-after.ts";
+import { retryHintMs } from "./rate-limits/retry-hint.ts";
+import { headerOf, type ResponseHeaders, retryAfterMs } from "./retry-after.ts";
 
 /** Who is spoken to, and how its errors are read. */
 export type Vendor = {
@@ -27,17 +28,22 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   authentication_error: "auth",
   permission_error: "auth",
   invalid_api_key: "auth",
-  RESOURCE_EXHAUSTED: "rate-limited",
-  // Of Google's models: "The model is overloaded. Please try again later."
-  UNAVAILABLE: "rate-limited",
-  UNAUTHENTICATED: "auth",
-  PERMISSION_DENIED: "auth",
   // Amazon's, as an HTTP header and as a frame spell them.
   ThrottlingException: "rate-limited",
   throttlingException: "rate-limited",
   ServiceUnavailableException: "rate-limited",
   serviceUnavailableException: "rate-limited",
+  RESOURCE_EXHAUSTED: "rate-limited",
+  // Of Google's models: "The model is overloaded. Please try again later."
+  UNAVAILABLE: "rate-limited",
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
 };
+
+/** Nothing was wrong with the question. */
+export function isServerFault({ status, vendorType }: ProviderError): boolean {
+  return status === undefined ? SERVER_TYPES.has(vendorType ?? "") : status >= 500;
+}
 
 const SERVER_TYPES = new Set([
   "api_error",
@@ -115,7 +121,7 @@ function faultOf(
   if (types.includes("API_KEY_INVALID")) return "auth";
   // The vendor's word counts where the status is of no help: in mid-stream, and for "overloaded" at any status.
   if (status === undefined || status >= 500) {
-    const named = types.map((type) => FAULT_OF_TYPE[type]).find((fault) => fault !== undefined);
+    const named = types.map((type) => ownOf(FAULT_OF_TYPE, type)).find((fault) => fault !== undefined);
     if (named !== undefined) return named;
   }
   const server = status === undefined ? types.some((type) => SERVER_TYPES.has(type)) : status >= 500;
@@ -126,6 +132,11 @@ function sentence(vendor: Vendor, what: string, said: string, type?: string, req
   const facts = [type, requestId === undefined ? undefined : `request id ${requestId}`];
   const known = facts.filter((fact) => fact !== undefined).join(", ");
   return `${vendor.name} ${what}: ${quote(vendor, said)}${known === "" ? "" : ` (${known})`}`;
+}
+
+/** Where no header says how long to wait, the body may. */
+function hintIn(error: JsonObject | undefined, fault: ProviderFault): number | undefined {
+  return error === undefined || fault !== "rate-limited" ? undefined : retryHintMs(error);
 }
 
 export type HttpFailure = {
@@ -149,16 +160,14 @@ export function httpError(vendor: Vendor, failure: HttpFailure): ProviderError {
   const requestId =
     requestIdIn(vendor, headers) ?? requestIdOf(vendor, objectOf(parseJson(body))?.["request_id"]);
   const known = failure.bodyLost && body.trim() === "" ? "unreadable" : body;
-  return new ProviderError(
-    faultOf(vendor, status, types, known),
-    sentence(vendor, `answered ${status}`, said, types[0], requestId),
-    {
-      status,
-      requestId,
-      vendorType: types[0],
-      retryAfterMs: retryAfterMs(headers, failure.now) ?? retryInfoMs(error),
-    },
-  );
+  const fault = faultOf(vendor, status, types, known);
+  const delayMs = retryAfterMs(headers, failure.now) ?? hintIn(error, fault);
+  return new ProviderError(fault, sentence(vendor, `answered ${status}`, said, types[0], requestId), {
+    status,
+    requestId,
+    vendorType: types[0],
+    retryAfterMs: delayMs,
+  });
 }
 
 const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-amzn-requestid"];
@@ -184,11 +193,13 @@ export function streamError(vendor: Vendor, data: unknown, requestId?: string): 
   const given = countOf(error["status_code"]) ?? countOf(error["code"]);
   const status = given !== undefined && given >= 400 && given < 600 ? given : undefined;
   const id = requestIdOf(vendor, objectOf(data)?.["request_id"]) ?? requestId;
-  return new ProviderError(
-    faultOf(vendor, status, types, JSON.stringify(error)),
-    sentence(vendor, "broke off its answer", messageIn(error), types[0], id),
-    { status, requestId: id, vendorType: types[0], retryAfterMs: retryInfoMs(error) },
-  );
+  const fault = faultOf(vendor, status, types, JSON.stringify(error));
+  return new ProviderError(fault, sentence(vendor, "broke off its answer", messageIn(error), types[0], id), {
+    status,
+    requestId: id,
+    vendorType: types[0],
+    retryAfterMs: hintIn(error, fault),
+  });
 }
 
 /** The stream ended, or made no sense, before the answer was complete. */

@@ -55,6 +55,8 @@ export type HttpCall = {
   readonly vendor: Vendor;
   readonly signal: AbortSignal;
   readonly now: () => number;
+  /** Told of the head of every answer, good or bad. */
+  readonly onHead?: ((headers: ResponseHeaders) => void) | undefined;
 };
 
 export type HttpStream = {
@@ -87,6 +89,7 @@ export class Http {
   async open(call: HttpCall): Promise<HttpStream> {
     const response = await this.#send(call);
     const headers: ResponseHeaders = response.headers;
+    call.onHead?.(headers);
     const body = decoded(response.body, headerOf(headers, "content-encoding"));
     if (body === undefined) {
       response.body.on("error", () => {}).destroy();

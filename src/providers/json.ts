@@ -32,6 +32,14 @@ export function countOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
+/** What a table has under a name of unknown origin; never what every object inherits, such as `constructor`. */
+export function ownOf<Value>(
+  table: Readonly<Record<string, Value>>,
+  name: string | undefined,
+): Value | undefined {
+  return name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 /**
  * What a model sent as the arguments of a call: nothing counts as no arguments, and text that is not JSON stays
  * text, so that validation can show it to the model.

@@ -1,7 +1,8 @@
 import type { AssistantMessage, Message } from "../schema/message.ts";
-import type { CacheConfig, ModelConfig, Protocol, ThinkingLevel } from "../schema/model.ts";
+import type { CacheConfig, CustomProtocol, ModelConfig, Protocol, ThinkingLevel } from "../schema/model.ts";
 import type { StructuredOutput } from "../schema/output.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
+import type { RateLimits } from "./rate-limits/rate-limits.ts";
 
 /** One question to a model, complete: nothing is remembered between two of them. */
 export type ModelRequest = {
@@ -41,6 +42,8 @@ export type StreamOptions = {
   /** Ends the request to the vendor; `stream` then rejects with fault `cancelled`. */
   readonly signal: AbortSignal;
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
+  /** What the vendor says of what is left to ask, as soon as it says so; of refusals too. */
+  readonly onRateLimits?: ((limits: RateLimits) => void) | undefined;
   /** Unix milliseconds, for the message's time stamp. */
   readonly now?: (() => number) | undefined;
 };
@@ -61,7 +64,8 @@ export type OutputRoad = "native" | "final-tool";
 export interface Provider {
   /** Stable and lower-case: `anthropic`, `openai`, … */
   readonly id: string;
-  readonly protocol: Protocol;
+  /** One that is built in, whose adapter it replaces, or one of its own. */
+  readonly protocol: Protocol | CustomProtocol;
   /** Absent where a model cannot be held to an output at all. */
   readonly outputRoad?: (model: ModelConfig, output: StructuredOutput) => OutputRoad;
   stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage>;

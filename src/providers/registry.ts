@@ -1,4 +1,4 @@
-import type { Protocol } from "../schema/model.ts";
+import type { CustomProtocol, Protocol } from "../schema/model.ts";
 import { AnthropicMessages } from "./anthropic-messages/provider.ts";
 import type { AdapterOptions } from "./ask.ts";
 import { AzureOpenAiResponses } from "./azure-openai-responses/provider.ts";
@@ -10,9 +10,11 @@ import { OpenAiCompletions } from "./openai-completions/provider.ts";
 import { OpenAiResponses } from "./openai-responses/provider.ts";
 import type { Provider } from "./provider.ts";
 
+type AnyProtocol = Protocol | CustomProtocol;
+
 /** Which adapter speaks which protocol. A model names its protocol; nothing is guessed from the model's name. */
 export class ProviderRegistry {
-  readonly #providers = new Map<Protocol, Provider>();
+  readonly #providers = new Map<AnyProtocol, Provider>();
 
   /**
    * With every protocol that is built in, over one shared pool of connections.
@@ -37,15 +39,22 @@ export class ProviderRegistry {
     return this;
   }
 
-  get(protocol: Protocol): Provider | undefined {
+  /** With something in between every adapter and who asks it. */
+  through(between: (provider: Provider) => Provider): ProviderRegistry {
+    const registry = new ProviderRegistry();
+    for (const provider of this.#providers.values()) registry.register(between(provider));
+    return registry;
+  }
+
+  get(protocol: AnyProtocol): Provider | undefined {
     return this.#providers.get(protocol);
   }
 
-  has(protocol: Protocol): boolean {
+  has(protocol: AnyProtocol): boolean {
     return this.#providers.has(protocol);
   }
 
-  protocols(): readonly Protocol[] {
+  protocols(): readonly AnyProtocol[] {
     return [...this.#providers.keys()];
   }
 }

@@ -1,5 +1,3 @@
-import { type JsonObject, listOf, objectOf, textOf } from "./json.ts";
-
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export function headerOf(headers: ResponseHeaders, name: string): string | undefined {
@@ -19,15 +17,4 @@ export function retryAfterMs(headers: ResponseHeaders, now: number): number | un
   if (/^\d+(\.\d+)?$/.test(given)) return Math.ceil(Number(given) * 1000);
   const date = Date.parse(given);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-/** The delay that Google asks for, within its error: `RetryInfo` with a `retryDelay` such as "34.4s". */
-export function retryInfoMs(error: JsonObject | undefined): number | undefined {
-  const delays = listOf(error?.["details"])
-    .map(objectOf)
-    .filter((detail) => textOf(detail?.["@type"])?.endsWith("google.rpc.RetryInfo"))
-    .map((detail) => /^(\d+(?:\.\d+)?)s$/.exec(textOf(detail?.["retryDelay"]) ?? "")?.[1]);
-  const seconds = delays.find((delay) => delay !== undefined);
-  // Rounded first: 34.4 s are 34,400 ms, and not one more for the sake of binary fractions.
-  return seconds === undefined ? undefined : Math.ceil(Number((Number(seconds) * 1000).toFixed(3)));
 }

@@ -1,19 +1,27 @@
 import type { ModelConfig } from "../schema/model.ts";
 import { ProviderError } from "./provider-error.ts";
 
-/** Where the values of `${NAME}` come from: the worker's environment, at the moment of use. */
+/** Where the values of `${NAME}` come from: unless told otherwise the worker's environment, at the moment of use. */
 export type SecretSource = {
   (name: string): string | undefined;
   /**
-   * Forgets a value that a vendor has refused, so that the next asking finds a new one (CRED-01). A source that keeps
-   * none has nothing to forget: then a refusal is final.
+   * Fetches what must be fetched, so that reading it is immediate. Awaited before each use; names that are at hand, or
+   * that the source does not know, cost nothing. Rejects with a `ProviderError`.
    */
-  readonly invalidate?: (name: string) => Promise<void> | void;
+  readonly prepare?: (names: readonly string[]) => Promise<void>;
+  /**
+   * Forgets a value that a vendor has refused, so that the next asking finds a new one (CRED-01). A source that keeps
+   * none has nothing to forget: then a refusal is final, as it is where `false` says that nothing new can be had.
+   *
+   * @param refused - The value; another that has come in its place meanwhile is kept.
+   */
+  readonly invalidate?: (name: string, refused?: string) => unknown;
 };
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-export const environment: SecretSource = (name) => process.env[name];
+export const environment: SecretSource = (name) =>
+  Object.hasOwn(process.env, name) ? process.env[name] : undefined;
 
 /** Puts the values in. A name without a value is an `auth` fault that says where to set it. */
 export function resolveSecrets(text: string, source: SecretSource): string {
@@ -38,15 +46,27 @@ export function resolveHeaders(
   );
 }
 
-/** Has the values of a model's configuration forgotten. @returns Whether it makes sense to ask once more. */
-export async function invalidateSecrets(
+/** The values that a model is asked with, by name. */
+export type UsedSecrets = ReadonlyMap<string, string | undefined>;
+
+/** Has the values of a model's configuration ready, and says which they are. */
+export async function prepareSecrets(
   { apiKey, headers }: ModelConfig,
   source: SecretSource,
-): Promise<boolean> {
+): Promise<UsedSecrets> {
   const names = namesIn([apiKey ?? "", ...Object.values(headers)]);
-  if (source.invalidate === undefined || names.length === 0) return false;
-  for (const name of names) await source.invalidate(name);
-  return true;
+  await source.prepare?.(names);
+  return new Map(names.map((name) => [name, source(name)]));
+}
+
+/** Has values forgotten that were refused. @returns Whether it makes sense to ask once more. */
+export async function invalidateSecrets(used: UsedSecrets, source: SecretSource): Promise<boolean> {
+  let isWorthwhile = false;
+  for (const [name, value] of used) {
+    if (source.invalidate === undefined) return false;
+    if ((await source.invalidate(name, value)) !== false) isWorthwhile = true;
+  }
+  return isWorthwhile;
 }
 
 /** The names in `${NAME}` references. */

@@ -3,6 +3,7 @@ import { AgentMessage, AssistantMessage, Content, Message, ToolResultMessage, Us
 import {
   ContinuationKind,
   DefinitionMoved,
+  FellBack,
   Outcome,
   Positions,
   RevertCategory,
@@ -157,6 +158,14 @@ export const AgentEvent = z.discriminatedUnion("type", [
     summary: z.string().optional(),
     applied: z.boolean(),
     reason: z.string().optional(),
+  }),
+  /** Another model has given the answer that comes next, since those before it could not. */
+  z.object({
+    type: z.literal("ModelFellBack"),
+    loopId,
+    turnIndex: z.number().int().nonnegative(),
+    ...FellBack.shape,
+    timestamp,
   }),
   /** Between turns, the agent was moved to another definition, or was to be. */
   z.object({

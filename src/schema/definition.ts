@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
 import { Hooks } from "./hooks.ts";
+import { McpServer } from "./mcp.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { OpenApis } from "./openapi.ts";
 import { OutputFormat } from "./output.ts";
 import { PinnedOutside } from "./outside.ts";
 import { PermissionPolicy } from "./permission.ts";
+import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
 
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
@@ -123,6 +125,7 @@ export const RedactSettings = z.strictObject({
 export type RedactSettings = z.infer<typeof RedactSettings>;
 
 const MAX_FILTERS = 16;
+const MAX_FALLBACKS = 8;
 
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.
@@ -134,6 +137,11 @@ export const AgentDefinition = z.strictObject({
   description: z.string().optional(),
   systemPrompt: z.string().default(""),
   model: ModelConfig,
+  /**
+   * Asked in this order, once each, where the model cannot answer: it is busy or out of reach and its retries are used
+   * up, it failed by itself, or it does not take the key.
+   */
+  fallbacks: z.array(ModelConfig).max(MAX_FALLBACKS).optional(),
   thinking: ThinkingLevel.default("off"),
   temperature: z.number().min(0).max(2).optional(),
   /** Tokens of one answer; the model's own number when absent. */
@@ -198,6 +206,16 @@ export const AgentDefinition = z.strictObject({
   cache: CacheConfig.default(() => CacheConfig.parse({})),
   steeringMode: QueueMode.default("one-at-a-time"),
   followUpMode: QueueMode.default("one-at-a-time"),
+  /** Servers of the Model Context Protocol that it has tools of; see docs/mcp.md. Each name once. */
+  mcp: z
+    .array(McpServer)
+    .max(32)
+    .refine((servers) => new Set(servers.map(({ name }) => name)).size === servers.length, {
+      error: "two servers have the same name",
+    })
+    .optional(),
+  /** Folders of skills that it may read; none when absent. */
+  skills: SkillSettings.optional(),
   /** What its sources outside offered when the loop was opened. Written then, whatever an author says. */
   pinned: PinnedOutside.optional(),
 });

@@ -12,6 +12,10 @@ export const Protocol = z.enum([
 ]);
 export type Protocol = z.infer<typeof Protocol>;
 
+/** The protocol of a vendor that an application has registered itself: `custom_` and a name of its own. */
+export const CustomProtocol = z.templateLiteral(["custom_", z.string().regex(/^[a-z0-9_]{1,60}$/)]);
+export type CustomProtocol = z.infer<typeof CustomProtocol>;
+
 /** Dollars per million tokens. A model without rates costs nothing, and a cost limit never fires. */
 export const CostRates = z.strictObject({
   input: z.number().nonnegative().default(0),
@@ -54,7 +58,7 @@ export const ModelConfig = z.strictObject({
   /** What the vendor calls the model. */
   id: z.string().min(1),
   name: z.string().optional(),
-  api: Protocol,
+  api: z.union([Protocol, CustomProtocol]),
   /** Who serves it, for people and for prices: `anthropic`, `openai`, `local`, … */
   provider: z.string().min(1),
   /** Without a trailing slash. */

@@ -122,6 +122,16 @@ const moved = {
 /** The same, as events that say all by themselves have it. */
 export const DefinitionMoved = z.object(moved);
 
+const ModelName = z.object({ provider: z.string(), model: z.string() });
+
+/** An answer that another model has given than the agent's own. */
+export const FellBack = z.object({
+  to: ModelName,
+  /** In the order in which they were asked. */
+  from: z.array(ModelName.extend({ fault: z.string(), said: z.string() })),
+});
+export type FellBack = z.infer<typeof FellBack>;
+
 /**
  * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
  *
@@ -221,6 +231,8 @@ export const EventBody = z.discriminatedUnion("type", [
     /** Why not. */
     reason: z.string().optional(),
   }),
+  /** A fallback gives the answer that comes next; why the models before it did not, each in at most 160 bytes. */
+  z.object({ type: z.literal("ModelFellBack"), turn: z.number().int().nonnegative(), ...FellBack.shape }),
   /** The agent was moved to another definition, or was to be. From here on it is asked and judged by that one. */
   z.object({
     type: z.literal("DefinitionChanged"),

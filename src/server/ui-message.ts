@@ -137,6 +137,7 @@ export class UiMessage {
       case "CompactionEnded":
       case "PrunApplied":
       case "RevertApplied":
+      case "ModelFellBack":
       case "DefinitionChanged":
         return [{ type: "data-holdfast-event", id: `${this.#loopId}.${this.#seen}`, data: event }];
       default:

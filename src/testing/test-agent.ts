@@ -1,5 +1,4 @@
 import type { AgentDefinitionInput } from "../schema/definition.ts";
-import type { Protocol } from "../schema/model.ts";
 import type { ModelServer } from "./model-server/server.ts";
 
 /** The variable that a test agent's key is taken from. Its value is for the worker's environment. */
@@ -11,12 +10,12 @@ export type TestAgentOptions = Omit<Partial<AgentDefinitionInput>, "model"> & {
 
 type ServerAddresses = Pick<ModelServer, "anthropicBaseUrl" | "openaiBaseUrl">;
 
-const PROVIDERS: Partial<Record<Protocol, string>> = {
+const PROVIDERS: Readonly<Record<string, string>> = {
   anthropic_messages: "anthropic",
   azure_openai_responses: "azure",
 };
 
-function baseUrlOf(api: Protocol, { anthropicBaseUrl, openaiBaseUrl }: ServerAddresses): string {
+function baseUrlOf(api: string, { anthropicBaseUrl, openaiBaseUrl }: ServerAddresses): string {
   if (api === "anthropic_messages") return anthropicBaseUrl;
   return api === "azure_openai_responses" ? openaiBaseUrl.replace(/\/v1$/, "/openai/v1") : openaiBaseUrl;
 }

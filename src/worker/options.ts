@@ -10,6 +10,8 @@ import type { HookFunctions, HookPolicy } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { SecretSource } from "../providers/secrets.ts";
+import type { CredentialsInput } from "../schema/credentials.ts";
+import type { WorkerLimits } from "../schema/vendor-limits.ts";
 import type { StreamHub } from "../stream/stream.ts";
 import type { DefaultToolOptions } from "../tools/default-tools.ts";
 import type { ToolSource } from "../tools/outside/source.ts";
@@ -65,9 +67,20 @@ export type HoldfastWorkerOptions = {
   readonly sources?: readonly ToolSource[];
   /** Your own vendors; one replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
+  /**
+   * What this worker asks of each vendor at most, with one key: questions at once, requests and tokens a minute; by the
+   * vendor's name, `default` for all others. Else the file that `HOLDFAST_LIMITS` names; without it what vendors say.
+   */
+  readonly limits?: WorkerLimits;
   readonly transcript?: Transcript;
   readonly hub?: StreamHub;
+  /** Where keys come from, instead of `credentials` and the environment. */
   readonly secrets?: SecretSource;
+  /**
+   * Where the value of each `${NAME}` comes from: a command, a file, another variable, or the value itself. Else the
+   * file that `HOLDFAST_CREDENTIALS` names; names that are not there come from the environment.
+   */
+  readonly credentials?: CredentialsInput;
   /** Where runs work whose definition names no folder; the current one unless said. */
   readonly defaultWorkspace?: string;
   readonly log?: Logger;

@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { McpSource } from "../mcp/source.ts";
+import type { Logger } from "../observability/log.ts";
 import { OpenApiSource } from "../openapi/source.ts";
-import { environment } from "../providers/secrets.ts";
+import type { SecretSource } from "../providers/secrets.ts";
+import { SkillSource } from "../skills/skill-source.ts";
 import { type DefaultToolOptions, defaultTools } from "../tools/default-tools.ts";
 import type { ToolSource } from "../tools/outside/source.ts";
 import { restTools } from "../tools/rest/rest-tools.ts";
@@ -22,11 +26,15 @@ function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
 }
 
 /** Where definitions have tools from that no worker has itself: ours, then the application's own in place of ours. */
-export function sourcesOf({
-  sources = [],
-  secrets = environment,
-}: Pick<HoldfastWorkerOptions, "sources" | "secrets">): readonly ToolSource[] {
-  const ours: readonly ToolSource[] = [new OpenApiSource({ secrets })];
+export function sourcesOf(
+  { sources = [] }: Pick<HoldfastWorkerOptions, "sources">,
+  { secrets, log }: { readonly secrets: SecretSource; readonly log: Logger },
+): readonly ToolSource[] {
+  const ours: readonly ToolSource[] = [
+    new McpSource({ secrets, log, version: packageVersion() }),
+    new OpenApiSource({ secrets }),
+    new SkillSource(),
+  ];
   return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];
 }
 
@@ -47,4 +55,10 @@ export async function loadTools(file: string): Promise<Tool[]> {
   if (module.default === undefined)
     throw new TypeError(`${file} has no default export: export a tool or a list of tools`);
   return [module.default].flat();
+}
+
+/** As servers outside are told. */
+function packageVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { agentOf, definitions, PROVIDER, problemsOf } from "./files.ts";
+import { agentOf, definitions, load, PROVIDER, problemsOf } from "./files.ts";
 
 const JSON_PROVIDER = { provider: { model: "claude-x", api_key: "${KEY}" } };
 
@@ -527,5 +527,46 @@ max_turns = 3
     const { a, b } = definitions(some);
     expect(a!.subAgents?.map(({ name }) => name)).toEqual(["writer"]);
     expect(b!.subAgents).toEqual([]);
+  });
+});
+
+describe("skills", () => {
+  test.each([
+    ["", undefined],
+    ["[skills]", { folders: ["~/.holdfast/skills"], allowTools: false }],
+    [
+      '[skills]\nfolders = ["a"]\nnames = ["x"]\nallow_tools = true',
+      { folders: ["a"], names: ["x"], allowTools: true },
+    ],
+    ['[agent.profile]\nskills = ["x"]', { folders: ["~/.holdfast/skills"], names: ["x"], allowTools: false }],
+    [
+      '[agent.profile]\nskills = []\n[skills]\nfolders = ["a"]\nnames = ["x"]',
+      { folders: ["a"], names: [], allowTools: false },
+    ],
+    [
+      '[skills]\nfolders = ["a"]\n[agent.profile]\nskills = ["x"]\n[[agent.instances]]\nskills = ["y"]',
+      { folders: ["a"], names: ["y"], allowTools: false },
+    ],
+    [
+      '[skills]\nfolders = ["a"]\nallow_tools = true\n[[agent.instances]]\nskills = { folders = ["b"] }',
+      { folders: ["b"], allowTools: true },
+    ],
+  ])("are what the section and the nearest list of names say: %j [CFG-05, CFG-06]", (text, skills) => {
+    expect(agentOf(`${PROVIDER}${text}`).skills).toEqual(skills);
+  });
+
+  test("a sub-agent has those of its own table alone [SUB-12]", () => {
+    const sub = (own: string) =>
+      agentOf(`${PROVIDER}[skills]\nfolders = ["a"]\n[[sub_agents.instances]]\nname = "s"\n${own}`)
+        .subAgents?.[0]?.agent.skills;
+    expect(sub("")).toBeUndefined();
+    expect(sub('skills = ["x"]')).toMatchObject({ folders: ["~/.holdfast/skills"], names: ["x"] });
+    expect(sub('skills = { folders = ["b"] }')).toMatchObject({ folders: ["b"] });
+  });
+
+  test("a profile's names are said to come from it [CFG-29]", () => {
+    const { agents } = load(`${PROVIDER}[agent.profile]\nskills = ["x"]\n`);
+    const value = agents[0]?.values.find(({ path }) => path === "skills.names[0]");
+    expect(value).toMatchObject({ value: "x", from: "agent.toml:5:11", field: "agent.profile.skills[0]" });
   });
 });

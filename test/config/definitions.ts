@@ -64,6 +64,7 @@ const model = object({
   baseUrl: fc.webUrl().map((url) => url.replace(/\/+$/, "")),
   apiKey: maybe(variable),
   reasoning: maybe(fc.boolean()),
+  thinkingStyle: maybe(fc.constantFrom("budget", "adaptive", "level")),
   serviceTier: maybe(text.filter((tier) => tier !== "")),
   apiVersion: maybe(text.filter((version) => version !== "")),
   contextWindow: whole,
@@ -226,7 +227,49 @@ const delegation = object({
   maxChildren: maybe(orNull(fc.integer({ min: 1, max: 10_000 }))),
 });
 
+const mcpText = fc.constantFrom("plain", "${TOKEN}", "a ${TOKEN} b", "$${HOME}", "none", "é😀");
+const patterns = fc.array(fc.constantFrom("*", "read_*", "x"), { maxLength: 2 });
+const mcpAuth = fc.constantFrom(
+  { type: "bearer", token: "${TOKEN}" },
+  { type: "oauth", clientId: "me", clientSecret: "${SECRET}", issuer: "https://a.example" },
+  { type: "oauth-token", accessToken: "${TOKEN}", refreshToken: "${R}", tokenUrl: "https://a.example/t" },
+);
+const mcpServer = object({
+  name,
+  transport: fc.oneof(
+    object({
+      type: fc.constant("stdio"),
+      command: fc.constantFrom("npx", "./server ${HOME}"),
+      args: maybe(fc.array(mcpText, { maxLength: 2 })),
+      env: maybe(fc.dictionary(fc.constantFrom("A", "some_name", "B_C"), mcpText, { maxKeys: 2 })),
+      cwd: maybe(fc.constantFrom("/srv", "~/x")),
+    }),
+    object({
+      type: fc.constant("http"),
+      url: fc.constantFrom("https://a.example/mcp", "http://127.0.0.1:1/"),
+      headers: maybe(fc.dictionary(fc.constantFrom("x-team", "X_Other"), mcpText, { maxKeys: 2 })),
+      auth: maybe(mcpAuth),
+    }),
+  ),
+  prefix: maybe(fc.constantFrom("", "p")),
+  include: maybe(patterns),
+  exclude: maybe(patterns),
+  replay: maybe(fc.dictionary(fc.constantFrom("read_*", "timeout_ms"), fc.constantFrom("pure", "unsafe"))),
+  confirm: maybe(patterns),
+  trusted: maybe(fc.boolean()),
+  timeoutMs: maybe(whole),
+  maxTimeoutMs: maybe(whole),
+  startTimeoutMs: maybe(whole),
+  idleMs: maybe(whole),
+  concurrency: maybe(fc.integer({ min: 1, max: 64 })),
+  required: maybe(fc.boolean()),
+  resources: maybe(fc.boolean()),
+  sampling: maybe(fc.boolean()),
+  elicitation: maybe(fc.boolean()),
+});
+
 const fields = {
+  mcp: maybe(fc.array(mcpServer, { minLength: 1, maxLength: 1 })),
   name: maybe(
     fc.oneof(
       name,
@@ -288,6 +331,13 @@ const fields = {
           object({ cacheSystem: fc.boolean(), cacheTools: fc.boolean(), cacheMessages: fc.boolean() }),
         ),
       ),
+    }),
+  ),
+  skills: maybe(
+    object({
+      folders: maybe(fc.array(hookName, { maxLength: 3 })),
+      names: maybe(fc.array(hookName, { maxLength: 3 })),
+      allowTools: maybe(fc.boolean()),
     }),
   ),
   steeringMode: maybe(fc.constantFrom("one-at-a-time", "all")),

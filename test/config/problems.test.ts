@@ -192,7 +192,7 @@ describe("warnings", () => {
       "add max_context_tokens",
     ],
     ["[tools]\nbatch_size = 5", "mistake", "tools.batch_size", "batched"],
-    ['[agent.profile]\nskills = ["review"]', "mistake", "agent.profile.skills", "skills are not loaded"],
+    ['[skills]\nfolder = ["~/skills"]', "unknown-key", "skills.folder", 'did you mean "folders"?'],
     [
       '[agent]\nsystem_prompt = "{{p}}"\n[[system_prompt.instances]]\nid = "p"\ntype = "agent"\nidentiy = "x"',
       "mistake",

@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { anthropic } from "../../src/config/model-names.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
@@ -184,9 +184,12 @@ const pool = http();
 const signal = new AbortController().signal;
 let vendor: ModelServer;
 beforeAll(async () => {
+  // The SDK advises against a fixed budget in so many words.
+  vi.spyOn(console, "warn").mockImplementation(() => {});
   vendor = await startModelServer();
 });
 afterAll(async () => {
+  vi.restoreAllMocks();
   await vendor.stop();
   await pool.close();
 });

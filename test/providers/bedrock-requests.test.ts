@@ -312,6 +312,45 @@ const CASES: Record<string, Case> = {
     CLAUDE,
     { maxTokens: 20_000 },
   ],
+  "what the vendor's own tools did goes back, tokens and blocks of Bedrock's other protocols do not": [
+    {
+      messages: [
+        user("hi"),
+        said(
+          CLAUDE,
+          { type: "thinking", thinking: "hm", signature: '{"id":"rs_1"}' },
+          { type: "vendor", kind: "web_search_call", data: { type: "web_search_call", id: "ws_1" } },
+          {
+            type: "vendor",
+            kind: "toolUse",
+            data: { toolUse: { toolUseId: "s1", name: "search", type: "server_tool_use", input: {} } },
+          },
+          {
+            type: "vendor",
+            kind: "toolResult",
+            data: { toolResult: { toolUseId: "s1", type: "search_result", content: [{ text: "found" }] } },
+          },
+          text("one"),
+        ),
+        user("and?"),
+      ],
+    },
+    {
+      messages: [
+        hi,
+        {
+          role: "assistant",
+          content: [
+            { toolUse: { toolUseId: "s1", name: "search", type: "server_tool_use", input: {} } },
+            { toolResult: { toolUseId: "s1", type: "search_result", content: [{ text: "found" }] } },
+            { text: "one" },
+          ],
+        },
+        { role: "user", content: [{ text: "and?" }] },
+      ],
+      ...limit,
+    },
+  ],
   "thinking waits while a turn that began without it goes on": [
     {
       thinking: "high",
@@ -689,6 +728,65 @@ describe("signatures [X-26, PROV-23]", () => {
     await server.stop();
     expect([error.fault, error.vendorType]).toEqual(["auth", "InvalidSignatureException"]);
     expect(error.message).not.toMatch(/session-token-0123|wJalr/);
+  });
+});
+
+describe("a model of Bedrock by its name [PROV-27]", () => {
+  const url = "https://bedrock-runtime";
+  test.each([
+    [{}, `${url}.us-east-1.amazonaws.com`, undefined],
+    [{ AWS_REGION: "eu-west-3" }, `${url}.eu-west-3.amazonaws.com`, undefined],
+    [{ AWS_DEFAULT_REGION: "cn-north-1" }, `${url}.cn-north-1.amazonaws.com.cn`, undefined],
+    [{ AWS_BEDROCK_CREDENTIALS: PAIR }, `${url}.us-east-1.amazonaws.com`, "${AWS_BEDROCK_CREDENTIALS}"],
+    [
+      { AWS_BEDROCK_CREDENTIALS: PAIR, AWS_BEARER_TOKEN_BEDROCK: "b" },
+      `${url}.us-east-1.amazonaws.com`,
+      "${AWS_BEARER_TOKEN_BEDROCK}",
+    ],
+    [{ AWS_ENDPOINT_URL_BEDROCK_RUNTIME: "http://127.0.0.1:9" }, "http://127.0.0.1:9", undefined],
+  ] as const)("with %j", (environment, baseUrl, apiKey) => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    const model = bedrock(CLAUDE);
+    expect([model.api, model.provider, model.baseUrl, model.apiKey]).toEqual([
+      "bedrock_converse_stream",
+      "bedrock",
+      baseUrl,
+      apiKey,
+    ]);
+  });
+
+  test.each([
+    [CLAUDE, true],
+    ["anthropic.claude-3-haiku-20240307-v1:0", false],
+    ["us.amazon.nova-2-lite-v1:0", true],
+    [NOVA, false],
+    ["openai.gpt-oss-20b-1:0", true],
+  ])("%s can think: %s", (id, reasoning) => expect(bedrock(id).reasoning).toBe(reasoning));
+});
+
+describe("how a model is held to an output [SO-01]", () => {
+  const closed = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
+  const list = {
+    type: "object",
+    properties: { a: { type: "array", items: { type: "object" } } },
+    additionalProperties: false,
+  };
+  test.each([
+    [CLAUDE, closed, "native"],
+    ["qwen.qwen3-32b-v1:0", closed, "native"],
+    [CLAUDE, { ...closed, additionalProperties: true }, "final-tool"],
+    [CLAUDE, list, "final-tool"],
+    [CLAUDE, { ...closed, properties: { a: { type: "number", minimum: 1 } } }, "final-tool"],
+    [CLAUDE, { ...closed, properties: { a: { $ref: "#" } } }, "final-tool"],
+    ["anthropic.claude-3-7-sonnet-20250219-v1:0", closed, "final-tool"],
+    [NOVA, closed, "final-tool"],
+  ])("%s and %j: %s", (id, schema, road) => {
+    const provider = new BedrockConverse({ http: pool });
+    expect(provider.outputRoad(bedrock(id), { type: "json-schema", schema })).toBe(road);
+    expect(provider.outputRoad(bedrock(id), { type: "json-schema", schema, strict: false })).toBe(
+      "final-tool",
+    );
+    expect(provider.outputRoad(bedrock(id), { type: "json" })).toBe("final-tool");
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import {
   anthropic,
   azure,
+  bedrock,
   local,
   ModelNameError,
   openai,
@@ -16,12 +17,13 @@ import { azureAddress } from "../../src/providers/azure-openai-responses/address
 import { endpoint } from "../../src/providers/endpoint.ts";
 import { toWireJson } from "../../src/providers/json.ts";
 import { maskFor } from "../../src/providers/mask.ts";
+import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
 import { CompletionsAssembler } from "../../src/providers/openai-completions/stream.ts";
 import { usageOf } from "../../src/providers/openai-completions/usage.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import { EventReader } from "../../src/providers/sse.ts";
-import { play, sse } from "./play.ts";
+import { play, question, sse } from "./play.ts";
 import { singleBytes } from "./slices.ts";
 
 describe("tool calls, as servers label them", () => {
@@ -210,6 +212,45 @@ describe("answers of chat completions", () => {
     ]);
   });
 
+  test("a refusal is the vendor's own end, unless it calls nevertheless", () => {
+    const refused = answer([chunk({ refusal: "I won't" }, "stop")]);
+    expect(refused).toMatchObject({ stopReason: "guardRail", errorMessage: "vendor refused to answer" });
+    const calls = [{ index: 0, id: "c", function: { name: "read", arguments: "{}" } }];
+    expect(answer([chunk({ refusal: "no" }), chunk({ tool_calls: calls }, "stop")]).stopReason).toBe(
+      "toolUse",
+    );
+    expect(answer([chunk({ refusal: null, content: "yes" }, "stop")]).stopReason).toBe("stop");
+    expect(answer([chunk({ content: "h" }), chunk({}, "content_filter")])).toMatchObject({
+      stopReason: "guardRail",
+      errorMessage: "the answer was filtered (content_filter)",
+    });
+  });
+
+  test("a tier is told when it is not the usual one; Groq's usage counts where it puts it", () => {
+    const tier = (service_tier: unknown) =>
+      answer([{ ...chunk({ content: "x" }, "stop"), service_tier }]).serviceTier;
+    expect([tier("flex"), tier("priority")]).toEqual(["flex", "priority"]);
+    expect([tier("default"), tier("on_demand"), tier(null)]).toEqual([undefined, undefined, undefined]);
+    const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
+    expect(answer([{ ...chunk({}, "stop"), x_groq: { id: "r", usage } }]).usage.totalTokens).toBe(7);
+    const model = { ...openai("gpt-5-mini"), serviceTier: "flex" };
+    expect(completionsRequest(question(model))).toHaveProperty("service_tier", "flex");
+    expect(completionsRequest(question(openai("gpt-5-mini")))).not.toHaveProperty("service_tier");
+  });
+
+  test.each(['{"id":"rs_1"}', "[1]", '[{"type":"summary_text"}]', "CiQB"])(
+    "OpenRouter gets no token of another form: %j",
+    (signature) => {
+      const model = openrouter("a/b");
+      const made = { type: "thinking" as const, thinking: "hm", signature };
+      const said = { ...answer([chunk({ content: "x" }, "stop")]), provider: "openrouter" };
+      const messages = [{ ...said, content: [made, ...said.content] }];
+      expect(completionsRequest(question(model, { messages })).messages).toEqual([
+        { role: "assistant", content: "x" },
+      ]);
+    },
+  );
+
   test("a refusal is text; text and thinking keep their order", () => {
     expect(answer([chunk({ refusal: "I " }), chunk({ refusal: "won't" }, "stop")]).content).toEqual([
       { type: "text", text: "I won't" },
@@ -261,6 +302,12 @@ describe("answers of chat completions", () => {
     ],
     [{ prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 }, [5, 1, 0, 4, 0, 10]],
     [{ prompt_tokens: 9, completion_tokens: 1, cached_tokens: 40 }, [0, 1, 0, 9, 0, 10]],
+    // Mistral, and LiteLLM before Anthropic.
+    [{ prompt_tokens: 9, completion_tokens: 1, num_cached_tokens: 4 }, [5, 1, 0, 4, 0, 10]],
+    [
+      { prompt_tokens: 9, completion_tokens: 1, cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
+      [2, 1, 0, 4, 3, 10],
+    ],
     [{ prompt_tokens: -1, completion_tokens: "many", total_tokens: null }, [0, 0, 0, 0, 0, 0]],
   ])("usage %j [CACHE-04]", (reported, [input, output, reasoning, cacheRead, cacheWrite, totalTokens]) => {
     expect(usageOf(reported)).toEqual({ input, output, reasoning, cacheRead, cacheWrite, totalTokens });
@@ -486,6 +533,10 @@ describe("models by name", () => {
     expect(parseModel("local/org/m@q4@http://127.0.0.1:8080/v1/")).toEqual(
       local("http://127.0.0.1:8080/v1", "org/m@q4"),
     );
+    expect(parseModel("bedrock/us.amazon.nova-pro-v1:0")).toEqual(bedrock("us.amazon.nova-pro-v1:0"));
+    expect(parseModel("bedrock/arn:aws:bedrock:eu-west-1:1:inference-profile/a").id).toBe(
+      "arn:aws:bedrock:eu-west-1:1:inference-profile/a",
+    );
     expect(parseModel("local/m", { baseUrl: "http://127.0.0.1:1/v1" }).baseUrl).toBe("http://127.0.0.1:1/v1");
     expect(parseModel("anthropic/x", { baseUrl: "http://127.0.0.1:1", contextWindow: 9 })).toMatchObject({
       baseUrl: "http://127.0.0.1:1",
@@ -598,6 +649,17 @@ test("half of a character never reaches the wire, and everything else does", () 
 test("secrets are blanked as wholes and as words, short words are left", () => {
   const mask = maskFor(["sk-abcdef", "Bearer tok-123456", "a b", undefined, ""]);
   expect(mask("key sk-abcdef, tok-123456, a b, Bearer x")).toBe("key ***, ***, a b, Bearer x");
+});
+
+test("of Amazon's credentials in one key the secret parts are blanked alone too, other keys stay whole [X-26]", () => {
+  const mask = maskFor([
+    "AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==\n",
+    "postgres://reader:pass-word@host",
+  ]);
+  expect(mask("wJalr/XUtn+FEMI session/token== AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==")).toBe(
+    "*** *** ***",
+  );
+  expect(mask("postgres pass-word")).toBe("postgres pass-word");
 });
 
 test("the registry: built-ins, replacing, asking", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { conversation } from "../../src/providers/conversation.ts";
-import { inputItems, RESPONSES_IDS } from "../../src/providers/responses/items.ts";
+import { idRuleOf, inputItems } from "../../src/providers/responses/items.ts";
 import { ResponsesAssembler } from "../../src/providers/responses/stream.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
 import { type context, faultOf, joined, play, sse } from "./play.ts";
@@ -76,6 +76,7 @@ describe("an end", () => {
     ["incomplete", {}, "length"],
     ["completed", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }, "length"],
     ["completed", { status: "in_progress" }, "toolUse"],
+    ["incomplete", { status: "in_progress" }, "length"],
     ["done", {}, "toolUse"],
   ])(
     "%s %j stops for %s, and calls that were cut off are not run [PROV-07, GAP-05]",
@@ -266,6 +267,21 @@ describe("items", () => {
     expect(blocks.sort()).toEqual(["text:Hello", 'toolCall:{"n":1}', 'toolCall:{"n":2}'].sort());
   });
 
+  test("that begin out of order are in the vendor's", () => {
+    const events = [added(1, message("msg_2")), delta(1, "b"), added(0, message("msg_1")), delta(0, "a")];
+    expect(contentOf(...events)).toEqual([text("a"), text("b", "msg_2")]);
+  });
+
+  test("that the end tells under other ids, at other places, are the same", () => {
+    const events = [added(0, reasoning()), done(1, message("msg_1", "hi")), done(2, call("a", "{}"))];
+    const output = [message("msg_9", "hi!"), call("a", "{}", { id: "fc_9" })];
+    const { content } = read([...events, end({ output })]).message;
+    expect(content).toMatchObject([
+      { type: "text", text: "hi!" },
+      { type: "toolCall", id: "a" },
+    ]);
+  });
+
   test("of several parts are several texts of one message", () => {
     expect(
       contentOf(
@@ -434,7 +450,7 @@ describe("reasoning", () => {
       { type: "text", text: "hi" },
       { ...toolCall("a", {}), signature: '{"type":"function_call","namespace":"n"}' },
     ]);
-    const sent = inputItems(conversation([answer], "vendor", RESPONSES_IDS));
+    const sent = inputItems(conversation([answer], "vendor", idRuleOf("vendor")));
     expect(JSON.stringify(sent)).not.toMatch(/rs_1|msg_1|fc_a/);
   });
 });
@@ -572,7 +588,7 @@ describe("property: whatever a server sends", () => {
         const answer = await answered.catch(async () => await faultOf(answered).then(() => undefined));
         if (answer === undefined) return;
         AssistantMessage.parse(answer);
-        inputItems(conversation([answer], answer.provider, RESPONSES_IDS));
+        inputItems(conversation([answer], answer.provider, idRuleOf("vendor")));
       }),
       { numRuns: 700 },
     );

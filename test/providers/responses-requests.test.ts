@@ -400,8 +400,18 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
     const chat = responsesRequest(question(openaiResponses("gpt-5-chat-latest"), { temperature: 0.2 }));
     expect(chat).toMatchObject({ temperature: 0.2 });
     expect(chat).not.toHaveProperty("include");
-    const unknown = responsesRequest(question(openaiResponses("some/model"), { temperature: 0.2 }));
-    expect(unknown).toMatchObject({ temperature: 0.2, include: ["reasoning.encrypted_content"] });
+    const other = openaiResponses("some/model");
+    expect(responsesRequest(question(other, { temperature: 0.2 }))).toMatchObject({
+      temperature: 0.2,
+      include: ["reasoning.encrypted_content"],
+    });
+    for (const [model, thinking] of [
+      [other, "low"],
+      [{ ...other, reasoning: true }, "off"],
+    ] as const)
+      expect(responsesRequest(question(model, { temperature: 0.2, thinking }))).not.toHaveProperty(
+        "temperature",
+      );
   });
 });
 

@@ -1,4 +1,9 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { credentialSource } from "../../src/providers/credentials/source.ts";
+import { Credentials } from "../../src/schema/credentials.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -44,4 +49,26 @@ test("a second refusal is final, and says so [CRED-01, OVF-01]", async () => {
   const { result } = await session.failure();
   expect(result?.outcome).toMatchObject({ type: "failed", fault: "auth" });
   expect(session.requests()).toHaveLength(2);
+});
+
+test("a command is run again for a refused key, and its new one is let in [CRED-01]", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-credentials-"));
+  const place = join(folder, "key");
+  await writeFile(place, "sk-first-0123456789abcdef");
+  const code = `const fs = require("fs"), at = ${JSON.stringify(place)};
+    console.log(fs.readFileSync(at, "utf8")); fs.writeFileSync(at, "sk-second-0123456789abcdef")`;
+  const command = [process.execPath, "-e", code];
+  const source = credentialSource(Credentials.parse({ [TEST_KEY_NAME]: { command } }));
+  const own = await openStage({ secrets: source });
+  try {
+    const session = own.session({ faults: [{ fault: "auth" }], replies: [{ text: "Let in." }] });
+    await session.start("Go");
+    await session.waitForRequest(0);
+    expect(await session.result()).toMatchObject({ text: "Let in." });
+    expect(session.requests()).toHaveLength(2);
+    expect(source(TEST_KEY_NAME)).toBe("sk-second-0123456789abcdef");
+  } finally {
+    await own.close();
+    await rm(folder, { recursive: true, force: true });
+  }
 });

@@ -5,8 +5,10 @@ import { COMPACTION_FIELDS } from "./fields/compaction.ts";
 import { BATCH_SIZE, CONDUCT_FIELDS } from "./fields/conduct.ts";
 import { EXECUTION_FIELDS } from "./fields/execution.ts";
 import { HOOK_FIELDS } from "./fields/hooks.ts";
+import { MCP_FIELDS } from "./fields/mcp.ts";
 import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
+import { SKILL_FIELDS } from "./fields/skills.ts";
 import { fileText, type PromptPlace, systemPrompt } from "./prompt.ts";
 import { takeModel } from "./provider.ts";
 import { at, isTable, type Table, textAt } from "./table.ts";
@@ -31,7 +33,17 @@ export function draftOf(bench: Workbench, declaration: Declaration): Draft {
   takeModel(bench, draft, declaration);
   draft.take(PROFILE_FIELDS.filter(isNoTitle), declaration.profiles);
   const { sections } = declaration;
-  draft.take([...CONDUCT_FIELDS, ...EXECUTION_FIELDS, ...HOOK_FIELDS, ...OPENAPI_FIELDS], sections);
+  draft.take(
+    [
+      ...CONDUCT_FIELDS,
+      ...EXECUTION_FIELDS,
+      ...HOOK_FIELDS,
+      ...MCP_FIELDS,
+      ...OPENAPI_FIELDS,
+      ...SKILL_FIELDS,
+    ],
+    sections,
+  );
   takeToolList(draft, sections);
   settleToolStrategy(bench, draft);
   takeContext(bench, draft, declaration);
@@ -39,7 +51,7 @@ export function draftOf(bench: Workbench, declaration: Declaration): Draft {
   takeOutput(bench, draft, folder);
   const prompt = systemPrompt(bench, declaration.prompts, folder);
   if (prompt !== undefined) draft.set(["systemPrompt"], prompt.text, prompt.origin);
-  notYet(bench, declaration);
+  takeSkills(draft, declaration);
   return draft;
 }
 
@@ -142,13 +154,17 @@ function takeOutput(bench: Workbench, draft: Draft, folder: string | undefined):
   }
 }
 
-function notYet(bench: Workbench, { profiles }: Declaration): void {
-  for (const { path, value } of profiles) {
-    const skills = at(value, ["skills"]);
-    if (Array.isArray(skills) && skills.length > 0) {
-      bench.doubt([...path, "skills"], "skills are not loaded by this release; the names are passed over", {
-        at: "key",
-      });
-    }
+/** Of an agent that names skills, or that a section [skills] speaks of, however little it says. */
+function takeSkills(draft: Draft, { path, value, profiles, sections }: Declaration): void {
+  const section = sections.find((layer) => isTable(at(layer.value, ["skills"])));
+  if (section !== undefined && draft.get(["skills"]) === undefined) {
+    draft.set(["skills"], {}, { type: "file", path: [...section.path, "skills"] });
+  }
+  for (const layer of [{ path, value }, ...profiles]) {
+    const names = at(layer.value, ["skills"]);
+    if (!Array.isArray(names)) continue;
+    const place = { type: "file", path: [...layer.path, "skills"] } as const;
+    draft.set(["skills", "names"], names, layer.via === undefined ? place : { ...place, via: layer.via });
+    return;
   }
 }

@@ -5,9 +5,11 @@ import { COMPACTION_FIELDS } from "./fields/compaction.ts";
 import { CONDUCT_FIELDS } from "./fields/conduct.ts";
 import { EXECUTION_FIELDS, limitFields } from "./fields/execution.ts";
 import { HOOK_FIELDS } from "./fields/hooks.ts";
+import { MCP_FIELDS } from "./fields/mcp.ts";
 import { MODEL_FIELDS } from "./fields/model.ts";
 import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
+import { SKILL_FIELDS } from "./fields/skills.ts";
 import { ModeSection } from "./mode-schema.ts";
 
 // The format of an agent file: what TOML, YAML and JSON may hold. Its meaning is in compose.ts, its reference in
@@ -19,7 +21,9 @@ export const SECTION_FIELDS: readonly Field[] = [
   ...COMPACTION_FIELDS,
   ...EXECUTION_FIELDS,
   ...HOOK_FIELDS,
+  ...MCP_FIELDS,
   ...OPENAPI_FIELDS,
+  ...SKILL_FIELDS,
 ];
 
 export const SUB_AGENT_LIMIT_FIELDS = limitFields("", "limits", SubAgentLimits.parse({}));
@@ -48,13 +52,16 @@ const provider = said(
   InlineModel,
   "One of [[provider.instances]], or a table of its own; [provider] unless said.",
 );
-const skills = said(z.array(z.string()), "Names of skills.", []);
+const skillNames = said(
+  z.array(z.string().min(1)),
+  "Names of skills, of the folders of [skills]; all of them unless said, where there is a [skills].",
+);
 
 const Profile = {
   ...shapeOf(PROFILE_FIELDS),
   system_prompt: prompt,
   compaction: compactionName,
-  skills,
+  skills: skillNames,
 };
 
 const ProfileInstance = z.strictObject({
@@ -69,6 +76,10 @@ const subAgentNames = said(
 const tools = said(
   z.union([z.array(z.string()), Sections["tools"]!.unwrap()]),
   "Names of tools, or a table as [tools] is.",
+);
+const skills = said(
+  z.union([z.array(z.string().min(1)), Sections["skills"]!.unwrap()]),
+  "Names of skills, or a table as [skills] is.",
 );
 const compaction = said(
   z.union([reference("compaction"), Sections["compaction"]!.unwrap()]),
@@ -93,6 +104,7 @@ const AgentInstance = z.strictObject({
   sub_agents: subAgentNames,
   ...Sections,
   tools,
+  skills,
   compaction,
 });
 
@@ -111,11 +123,11 @@ const SubAgentInstance = z.strictObject({
   provider,
   model: said(z.string().min(1), "Another model of the same provider."),
   ...shapeOf(MANNER_FIELDS),
-  skills,
   workspace,
   sub_agents: subAgentNames,
   ...Sections,
   tools,
+  skills,
   compaction,
 });
 

@@ -4,6 +4,7 @@ import type { Problem } from "../problem.ts";
 import { foundText } from "../problem.ts";
 import { type Path, pathText, type Step } from "../source/node.ts";
 import type { SourceFile } from "../source/source-file.ts";
+import { isMcpReference } from "./fields/mcp.ts";
 import { AUTH_SECRETS } from "./fields/openapi.ts";
 import { expectedBy, keysOf, schemaAt } from "./json-schema.ts";
 import { AgentFile } from "./schema.ts";
@@ -24,6 +25,7 @@ const STRICT_SECTIONS = [
   "execution",
   "delegation",
   "mode",
+  "mcp",
   "openapi",
 ];
 
@@ -138,6 +140,6 @@ function isRule(path: Path): boolean {
 /** Whether a value is a key, or may hold one. */
 export function isSecretField(path: Path): boolean {
   const [holder, key] = [path.at(-2), path.at(-1)];
-  if (holder === "auth") return AUTH_SECRETS.includes(String(key));
-  return key === "api_key" || holder === "headers";
+  if (holder === "auth" && path[path.length - 5] === "openapi") return AUTH_SECRETS.includes(String(key));
+  return key === "api_key" || holder === "headers" || isMcpReference(path);
 }

@@ -20,6 +20,7 @@ export type Block = {
   data: JsonObject;
   /** Something came for it that nobody here understands: what is known of it would be half of it. */
   lost: boolean;
+  ended: boolean;
 };
 
 const EMPTY = {
@@ -32,6 +33,7 @@ const EMPTY = {
   input: {},
   data: {},
   lost: false,
+  ended: false,
 };
 
 /** A block from what its start says of it. Kinds that are not ours to act on are kept as they are. */
@@ -65,7 +67,7 @@ export function begun(start: JsonObject): Block {
 
 /** What a delta adds to the text of its block; `undefined` for one that adds something else, or nothing. */
 export function fragmentOf(block: Block, delta: JsonObject): string | undefined {
-  switch (`${block.type} ${String(delta["type"])}`) {
+  switch (`${block.type} ${textOf(delta["type"])}`) {
     case "text text_delta":
       return textOf(delta["text"]);
     case "thinking thinking_delta":
@@ -80,7 +82,7 @@ export function fragmentOf(block: Block, delta: JsonObject): string | undefined 
 
 /** Takes in a delta that adds no text. @returns What of it must be kept, for counting. */
 export function amended(block: Block, delta: JsonObject): string {
-  switch (`${block.type} ${String(delta["type"])}`) {
+  switch (`${block.type} ${textOf(delta["type"])}`) {
     case "thinking signature_delta":
       block.signature = textOf(delta["signature"]) ?? block.signature;
       return textOf(delta["signature"]) ?? "";
@@ -112,6 +114,10 @@ export function vendorData({ data, text, lost }: Block): JsonObject | undefined 
   return input === undefined ? undefined : { ...data, input };
 }
 
+export function isEmpty({ type, text, signature }: Block): boolean {
+  return (type === "text" || type === "thinking") && text === "" && signature === "";
+}
+
 export function contentOf(block: Block): Content {
   switch (block.type) {
     case "text": {
@@ -130,6 +136,6 @@ export function contentOf(block: Block): Content {
       return { type: "toolCall", id: block.id, name: block.name, arguments: whole };
     }
     case "vendor":
-      return { type: "vendor", kind: String(block.data["type"]), data: block.data };
+      return { type: "vendor", kind: textOf(block.data["type"]) ?? "", data: block.data };
   }
 }

@@ -3,7 +3,7 @@ import type { AnswerRoom } from "../answer-room.ts";
 import { freeId } from "../call-id.ts";
 import type { JsonObject } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
-import { amended, type Block, begun, contentOf, fragmentOf, vendorData } from "./block.ts";
+import { amended, type Block, begun, contentOf, fragmentOf, isEmpty, vendorData } from "./block.ts";
 
 /** The content of one answer, block by block. Blocks that stay empty are left out. */
 export class Blocks {
@@ -21,6 +21,7 @@ export class Blocks {
       this.#room.takeCall();
       block.id = freeId(block.id, this.#callIds());
     }
+    this.#keepOrder();
     const { text, signature, id, name, input, data } = block;
     const kept = block.type === "vendor" ? data : input;
     this.#room.takeBlock(text, signature, id, name, JSON.stringify(kept));
@@ -45,16 +46,25 @@ export class Blocks {
 
   end(index: number): void {
     const block = this.#blocks.get(index);
-    if (block !== undefined) this.#close(block);
+    if (block === undefined) return;
+    block.ended = true;
+    this.#close(block);
   }
 
   /** Blocks that nobody ended end here. */
   content(): Content[] {
     for (const block of this.#blocks.values()) this.#close(block);
     return [...this.#blocks.values()]
-      .filter((block) => block.place !== undefined)
+      .filter((block) => block.place !== undefined && !isEmpty(block))
       .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
       .map(contentOf);
+  }
+
+  /** A block that is still open when another begins is filled later, and yet comes first. */
+  #keepOrder(): void {
+    for (const block of this.#blocks.values()) {
+      if (!block.ended && block.type !== "vendor") this.#place(block);
+    }
   }
 
   #callIds(): readonly string[] {

@@ -71,7 +71,7 @@ function fits(value: unknown, root: JsonObject, within: readonly string[]): bool
   if (ref !== undefined) return false;
   if (type === "object" && additionalProperties !== false) return false;
   if (minItems !== undefined && minItems !== 0 && minItems !== 1) return false;
-  if (format !== undefined && !FORMATS.has(String(format))) return false;
+  if (format !== undefined && !(typeof format === "string" && FORMATS.has(format))) return false;
   if (![schema["const"], ...listed(schema["enum"])].every(isPlain)) return false;
   const inner = [
     ...Object.values(objectOf(properties) ?? {}),

@@ -3,7 +3,7 @@ import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
-import { countOf, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
+import { countOf, type JsonObject, objectOf, ownOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { settledReason } from "../stop-reason.ts";
 import { Blocks } from "./blocks.ts";
@@ -97,7 +97,7 @@ export class AnthropicAssembler implements Assembler {
     const { model, provider, timestamp, vendor } = this.#context;
     if (this.state === "open") throw brokenStream(vendor, "the stream ended before the answer was complete");
     const content = this.#blocks.content();
-    const stopReason = settledReason(STOP_REASONS[this.#stop ?? ""] ?? "stop", content);
+    const stopReason = settledReason(ownOf(STOP_REASONS, this.#stop) ?? "stop", content);
     return {
       role: "assistant",
       content,

@@ -41,6 +41,11 @@ export class FrameReader implements AnswerReader {
     return events;
   }
 
+  /** What is left is half a frame. */
+  end(): readonly ServerEvent[] {
+    return [];
+  }
+
   /**
    * Length of the frame that begins here; undefined while not even that is known. Its checksum is looked at before the
    * frame is whole, so that a damaged length is not waited for.

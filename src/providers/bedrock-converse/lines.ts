@@ -30,6 +30,12 @@ export class LineReader implements AnswerReader {
     return lines.filter((line) => line.trim() !== "").flatMap((line) => this.#events(line));
   }
 
+  /** The last line needs no end. */
+  end(): readonly ServerEvent[] {
+    const line = this.#pieces.splice(0).join("");
+    return objectOf(parseJson(line)) === undefined ? [] : this.#events(line);
+  }
+
   #events(line: string): readonly ServerEvent[] {
     const events = objectOf(parseJson(line));
     if (events === undefined) throw brokenStream(this.#vendor, `a line that is no JSON object: ${line}`);

@@ -1,6 +1,7 @@
 import { assertNever } from "../../core/assert-never.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { AssistantPart, IdRule, Part, Turn } from "../conversation.ts";
+import { objectOf } from "../json.ts";
 import { converseModel, readsThoughtsOf } from "./models.ts";
 import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
 
@@ -87,15 +88,25 @@ function assistantBlock(part: AssistantPart, thoughts: boolean): readonly WireBl
     case "thinking": {
       const { thinking: text, signature, redacted } = part;
       // Models that do not sign what they think refuse to get it back.
-      if (!thoughts || signature === undefined) return [];
+      if (!thoughts || signature === undefined || isOfOtherProtocol(signature)) return [];
       if (redacted === true) return [{ reasoningContent: { redactedContent: signature } }];
       return [{ reasoningContent: { reasoningText: { text, signature } } }];
     }
     case "vendor":
-      return thoughts ? [part.data as WireBlock] : [];
+      return thoughts && isOwnBlock(part.data) ? [part.data as WireBlock] : [];
     default:
       return assertNever(part);
   }
+}
+
+/** Bedrock serves other protocols too, under the same name; their tokens are JSON, those of this one never. */
+function isOfOtherProtocol(signature: string): boolean {
+  return /^\s*[[{]/.test(signature);
+}
+
+function isOwnBlock(data: unknown): boolean {
+  const block = objectOf(data);
+  return block?.["toolUse"] !== undefined || block?.["toolResult"] !== undefined;
 }
 
 /**

@@ -24,9 +24,9 @@ const CACHELESS_CLAUDE = /claude-(?:instant|v?2|3-(?:haiku|sonnet|opus)|3-5-sonn
 const WITHOUT_STATUS =
   /(?:^|[./])(?:meta|mistral|cohere|ai21|deepseek|qwen|openai|google|minimax|moonshot|moonshotai|nvidia|writer|zai)\./;
 
-/** Models that the page "Get validated JSON results from models" of the user guide names, beside Claude. */
+/** Models that the page "Get validated JSON results from models" of the user guide names. */
 const WITH_SCHEMA =
-  /qwen\.qwen3|openai\.gpt-oss|deepseek\.v3|google\.gemma-3|minimax\.minimax-m2|mistral\.(?:magistral|ministral-3|mistral-large-3)|moonshot(?:ai)?\.kimi-k2|nvidia\.nemotron-nano/;
+  /claude-(?:haiku|sonnet|opus)-4-5|claude-opus-4-6|qwen\.qwen3|openai\.gpt-oss|deepseek\.v3|google\.gemma-3|minimax\.minimax-m2|mistral\.(?:magistral|ministral-3|mistral-large-3)|moonshot(?:ai)?\.kimi-k2|nvidia\.nemotron-nano/;
 
 export function converseModel({ id, thinkingStyle }: ModelConfig): ConverseModel {
   const plain = {
@@ -63,7 +63,14 @@ function claudeOf(id: string, style: ModelConfig["thinkingStyle"]): ClaudeModel 
   return { ...named, thinking: said, takesTemperature: older, takesToolChoice: older };
 }
 
-/** Whether what one model thought may go to the other: the same model, or two of Claude's. */
+/** The vendor behind Bedrock, as its ids name it. */
+function makerOf(id: string): string | undefined {
+  return /claude/.test(id) ? "anthropic" : /(?:^|[./])([a-z0-9]+)\.[a-z]/.exec(id)?.[1];
+}
+
+/** Whether what one model thought may go to the other: tokens of another vendor's models are refused. */
 export function readsThoughtsOf(model: ModelConfig, author: string): boolean {
-  return author === model.id || (converseModel(model).family === "claude" && /claude/.test(author));
+  const asked = converseModel(model).family === "claude" ? "anthropic" : makerOf(model.id);
+  const made = makerOf(author);
+  return author === model.id || asked === undefined || made === undefined || asked === made;
 }

@@ -6,7 +6,7 @@ import type { OutputRoad } from "../provider.ts";
 import { converseModel } from "./models.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** SO-01: native where the model and the schema allow it. Claude is held to an output by a tool, as at Anthropic. */
+/** SO-01: native where the model and the schema allow it, else by a tool. */
 export function outputRoad(model: ModelConfig, output: StructuredOutput): OutputRoad {
   if (output.type !== "json-schema" || output.strict === false) return "final-tool";
   return converseModel(model).takesSchema && isClosed(output.schema) ? "native" : "final-tool";
@@ -18,8 +18,9 @@ export function outputConfig(output: StructuredOutput): NonNullable<WireRequest[
   return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
 }
 
-/** Keywords that the API refuses wherever they stand. */
+/** Keywords that the API refuses, all or some of their uses. */
 const REFUSED = [
+  "$ref",
   "oneOf",
   "not",
   "if",
@@ -32,6 +33,7 @@ const REFUSED = [
   "multipleOf",
   "minLength",
   "maxLength",
+  "minItems",
   "maxItems",
   "uniqueItems",
 ] as const;
@@ -41,9 +43,8 @@ function isClosed(schema: unknown): boolean {
   const object = objectOf(schema);
   if (object === undefined || REFUSED.some((keyword) => keyword in object)) return false;
   if (object["type"] === "object" && object["additionalProperties"] !== false) return false;
-  const named = [object["properties"], object["$defs"], object["definitions"]];
   const inner = [
-    ...named.flatMap((field) => Object.values(objectOf(field) ?? {})),
+    ...Object.values(objectOf(object["properties"]) ?? {}),
     ...listOf(object["anyOf"]),
     ...listOf(object["allOf"]),
     ...(object["items"] === undefined ? [] : [object["items"]]),

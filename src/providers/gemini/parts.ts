@@ -18,8 +18,10 @@ type Block =
   | CallBlock
   | { readonly type: "vendor"; readonly kind: string; readonly data: JsonObject };
 
-/** Fields of a part that say something about it and not what it is, and one that the vendor only ever sends. */
+/** Fields that are read already, those that only say something about a part, and one that the vendor only ever sends. */
 const NO_KIND = new Set([
+  "text",
+  "functionCall",
   "thought",
   "thoughtSignature",
   "partMetadata",
@@ -55,7 +57,7 @@ export class Parts {
     const { text } = part;
     const type = part["thought"] === true ? "thinking" : "text";
     if (typeof text === "string") return this.#text(type, text, signature);
-    const kind = Object.keys(part).find((name) => !NO_KIND.has(name));
+    const kind = Object.keys(part).find((name) => !NO_KIND.has(name) && objectOf(part[name]));
     return kind === undefined ? this.#text(type, "", signature) : this.#vendor(kind, part);
   }
 

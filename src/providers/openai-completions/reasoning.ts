@@ -32,7 +32,7 @@ export class ReasoningDetails {
     for (const [at, item] of listOf(delta["reasoning_details"]).entries()) {
       const piece = objectOf(item);
       if (piece === undefined) continue;
-      const key = `${countOf(piece["index"]) ?? at} ${String(piece["type"])}`;
+      const key = `${countOf(piece["index"]) ?? at} ${textOf(piece["type"])}`;
       const known = this.#details.get(key) ?? {};
       if (!this.#details.has(key)) this.#room.takeBlock(JSON.stringify(piece));
       else this.#room.take(...[...TEXT_FIELDS, "signature"].map((name) => textOf(piece[name]) ?? ""));

@@ -3,7 +3,7 @@ import type { ServerEvent } from "../answer-form.ts";
 import { AnswerRoom } from "../answer-room.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { brokenStream, streamError } from "../classify.ts";
-import { countOf, type JsonObject, listOf, objectOf, parseJson, textOf } from "../json.ts";
+import { countOf, type JsonObject, listOf, objectOf, ownOf, parseJson, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
 import { settledReason } from "../stop-reason.ts";
@@ -98,7 +98,7 @@ export class CompletionsAssembler implements Assembler {
     const { model, provider, timestamp, vendor } = this.#context;
     if (this.state === "open") throw brokenStream(vendor, "the stream ended before the answer was complete");
     const content = this.#answer.content();
-    const settled = settledReason(STOP_REASONS[this.#finish ?? ""] ?? "stop", content);
+    const settled = settledReason(ownOf(STOP_REASONS, this.#finish) ?? "stop", content);
     const refused = settled === "stop" && this.#answer.refused;
     const stopReason = refused ? "guardRail" : settled;
     const filtered = refused ? `${provider} refused to answer` : `the answer was filtered (${this.#finish})`;

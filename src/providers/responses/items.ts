@@ -7,14 +7,23 @@ import type { WireCall, WireItem, WireMessage, WirePart, WireSaid } from "./wire
 /** The API's own limit for the id of a call. */
 const MAX_ID_CHARS = 64;
 
-export const RESPONSES_IDS: IdRule = {
-  fits: (id, own) => (own ? id !== "" : id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id)),
+const fits = (id: string) => id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id);
+
+const VENDOR_IDS: IdRule = {
+  fits,
   fit: (id, attempt) => {
     const clean = id.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
     const suffix = attempt === 0 ? "" : `_${attempt + 1}`;
     return clean.slice(0, MAX_ID_CHARS - suffix.length) + suffix;
   },
 };
+
+/** Others get what they made themselves as it was: some hide something in it. */
+const OTHER_IDS: IdRule = { ...VENDOR_IDS, fits: (id, own) => (own ? id !== "" : fits(id)) };
+
+export function idRuleOf(provider: string): IdRule {
+  return /^(?:openai|azure)/.test(provider) ? VENDOR_IDS : OTHER_IDS;
+}
 
 /** A conversation as the list of items that the API takes for `input` (PROV-17). */
 export function inputItems(turns: readonly Turn[]): readonly WireItem[] {

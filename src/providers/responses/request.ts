@@ -6,7 +6,7 @@ import { conversation } from "../conversation.ts";
 import { answersAtOnceByName, reasonsByName } from "../openai-models.ts";
 import { fitsStrictMode } from "../openai-output.ts";
 import type { ModelRequest } from "../provider.ts";
-import { inputItems, RESPONSES_IDS } from "./items.ts";
+import { idRuleOf, inputItems } from "./items.ts";
 import type { WireFormat, WireItem, WireRequest, WireTool } from "./wire.ts";
 
 /** THK-03. */
@@ -26,7 +26,7 @@ const JSON_ASKED: WireItem = { role: "developer", content: "The final answer is 
 /** The body of `POST /responses` for a question. Nothing is stored at the vendor: each question carries all. */
 export function responsesRequest(request: ModelRequest): WireRequest {
   const { model, systemPrompt, thinking, temperature, output, mustCall } = request;
-  const items = inputItems(conversation(request.messages, model.provider, RESPONSES_IDS));
+  const items = inputItems(conversation(request.messages, model.provider, idRuleOf(model.provider)));
   const tools = request.tools.map(wireTool);
   const told = model.reasoning || thinking !== "off";
   const limit = Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens);

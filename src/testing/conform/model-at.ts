@@ -19,7 +19,7 @@ const OF_PROTOCOL: Record<Protocol, string> = {
   openai_responses: "openai",
   azure_openai_responses: "azure",
   google_generative_ai: "google",
-  google_vertex: "google_vertex",
+  google_vertex: "vertex",
   bedrock_converse_stream: "bedrock",
 };
 

@@ -1,3 +1,4 @@
+import { fieldsObjection } from "./anthropic-fields.ts";
 import { messagesOf, type Question, type WireMessage } from "./question.ts";
 
 /** What the Messages API says against a request, in its own words; undefined when it has nothing to say. */
@@ -8,14 +9,42 @@ export function anthropicObjection(question: Question): string | undefined {
   if (typeof body["max_tokens"] !== "number") return "max_tokens: Field required";
   const messages = messagesOf(body);
   if (messages.length === 0) return "messages: at least one message is required";
+  const fields = fieldsObjection(question);
+  if (fields !== undefined) return fields;
   let open: string[] = [];
   for (const [index, message] of messages.entries()) {
     const objection = objectionToResults(message, index, open);
     if (objection !== undefined) return objection;
     open = message.role === "assistant" ? idsOf(message, "tool_use", "id") : [];
     if (isEmptyText(message)) return "messages: text content blocks must be non-empty";
+    const content = contentObjection(message, index, index === messages.length - 1);
+    if (content !== undefined) return content;
   }
-  return open.length > 0 ? withoutResults(messages.length - 1, open) : undefined;
+  if (open.length > 0) return withoutResults(messages.length - 1, open);
+  const ids = messages.flatMap((message) => idsOf(message, "tool_use", "id"));
+  return new Set(ids).size < ids.length ? "messages: `tool_use` ids must be unique" : undefined;
+}
+
+function contentObjection(message: WireMessage, index: number, isLast: boolean): string | undefined {
+  if (!Array.isArray(message.content)) return undefined;
+  const place = `messages.${index}`;
+  if (message.content.length === 0 && !(isLast && message.role === "assistant"))
+    return `${place}: all messages must have non-empty content except for the optional final assistant message`;
+  for (const [at, block] of (message.content as Record<string, unknown>[]).entries()) {
+    const { type, id, text, input, signature, data } = block;
+    if (type === "text" && typeof text === "string" && text.trim() === "")
+      return "messages: text content blocks must contain non-whitespace text";
+    if (type === "thinking" && typeof signature !== "string")
+      return `${place}.content.${at}.thinking.signature: Field required`;
+    if (type === "redacted_thinking" && typeof data !== "string")
+      return `${place}.content.${at}.redacted_thinking.data: Field required`;
+    if (type !== "tool_use") continue;
+    if (!/^[a-zA-Z0-9_-]+$/.test(String(id)))
+      return `${place}.content.${at}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`;
+    if (typeof input !== "object" || input === null || Array.isArray(input))
+      return `${place}.content.${at}.tool_use.input: Input should be a valid dictionary`;
+  }
+  return undefined;
 }
 
 /** `open`: the tool calls of the message before. */

@@ -1,4 +1,5 @@
 import { anthropicObjection } from "./anthropic-objection.ts";
+import { anthropicPrompt } from "./anthropic-prompt.ts";
 import {
   argumentText,
   argumentValue,
@@ -91,6 +92,8 @@ export const anthropicWire: Wire<string> = {
 
   malformedFrame: () =>
     'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_del\n\n',
+
+  prompt: anthropicPrompt,
 
   objection: (question) => {
     const message = anthropicObjection(question);

@@ -1,6 +1,7 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { bedrockObjection } from "./bedrock-objection.ts";
 import { provesKey } from "./bedrock-proof.ts";
+import type { NamedInPath } from "./gemini-contents.ts";
 import {
   argumentText,
   argumentValue,
@@ -99,6 +100,12 @@ export const bedrockWire: Wire<Buffer> = {
     return message === undefined ? undefined : { ...ERRORS.invalid, message };
   },
 };
+
+/** The model and the form of the answer stand in the address. */
+export function namedInConverse(path: string): NamedInPath | undefined {
+  const [, model, stream] = /^\/model\/([^/]+)\/converse(-stream)?$/.exec(path) ?? [];
+  return model === undefined ? undefined : { model: decodeURIComponent(model), stream: stream !== undefined };
+}
 
 function frame(names: Readonly<Record<string, string>>, body: string): Buffer {
   const headers = { ...names, ":content-type": "application/json" };

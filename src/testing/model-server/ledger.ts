@@ -168,10 +168,10 @@ export class Ledger {
 }
 
 const SECRET_HEADERS = new Set([
+  "x-goog-api-key",
   "authorization",
   "x-api-key",
   "api-key",
-  "x-goog-api-key",
   "x-amz-security-token",
 ]);
 

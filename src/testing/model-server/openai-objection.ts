@@ -1,3 +1,4 @@
+import { openaiFieldsObjection } from "./openai-fields.ts";
 import { messagesOf, type Question } from "./question.ts";
 
 export type OpenAiObjection = { readonly message: string; readonly param: string };
@@ -12,6 +13,8 @@ export function openaiObjection(question: Question): OpenAiObjection | undefined
       param: "messages",
     };
   }
+  const fields = openaiFieldsObjection(question);
+  if (fields !== undefined) return fields;
   let open: string[] = [];
   for (const [index, message] of messages.entries()) {
     const param = `messages.[${index}].role`;

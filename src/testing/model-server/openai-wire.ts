@@ -1,6 +1,6 @@
 import { openaiObjection } from "./openai-objection.ts";
 import { argumentText, DEFAULT_CHUNK_SIZE, opaque, pieces, stopOf, thinkingOf, usageOf } from "./pieces.ts";
-import type { Question } from "./question.ts";
+import { messagesOf, type Question } from "./question.ts";
 import type { Reply } from "./reply.ts";
 import type { AnswerIds, VendorError, Wire, WireError } from "./wire.ts";
 
@@ -94,6 +94,12 @@ export const openaiWire: Wire<string> = {
 
   malformedFrame: () => 'data: {"id":"chatcmpl-broken","object":"chat.completion.chunk","choices":[{"ind\n\n',
 
+  // Kept without being asked, wherever a message ends.
+  prompt: ({ body }) => [
+    { json: JSON.stringify(body["tools"] ?? null), mark: false },
+    ...messagesOf(body).map((message) => ({ json: JSON.stringify(message), mark: true })),
+  ],
+
   objection: (question) => {
     const objection = openaiObjection(question);
     return objection === undefined ? undefined : { ...OPENAI_ERRORS.invalid, ...objection };
@@ -129,9 +135,14 @@ function identity(question: Question, ids: AnswerIds, object: string) {
     object,
     created: Math.floor(Date.now() / 1000),
     model: question.model,
-    service_tier: "default",
+    service_tier: tierOf(question),
     system_fingerprint: "fp_07871e2ad8",
   };
+}
+
+function tierOf({ body }: Question): string {
+  const asked = body["service_tier"];
+  return typeof asked === "string" && asked !== "auto" ? asked : "default";
 }
 
 function finishReason(reply: Reply): string {
@@ -177,6 +188,9 @@ function deltas(reply: Reply, ids: AnswerIds): Delta[] {
 
 function usage(reply: Reply, question: Question) {
   const counts = usageOf(reply, question);
+  // What is kept without being asked costs nothing more, so that it is not told apart.
+  const automatic = reply.usage?.cacheWrite === undefined;
+  const cacheWrite = automatic ? 0 : counts.cacheWrite;
   const prompt = counts.input + counts.cacheRead + counts.cacheWrite;
   return {
     prompt_tokens: prompt,
@@ -185,7 +199,7 @@ function usage(reply: Reply, question: Question) {
     prompt_tokens_details: {
       cached_tokens: counts.cacheRead,
       audio_tokens: 0,
-      ...(counts.cacheWrite === 0 ? {} : { cache_write_tokens: counts.cacheWrite }),
+      ...(cacheWrite === 0 ? {} : { cache_write_tokens: cacheWrite }),
     },
     completion_tokens_details: {
       reasoning_tokens: counts.reasoning,

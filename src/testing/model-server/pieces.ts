@@ -62,11 +62,11 @@ export function usageOf(reply: Reply, question: Question): FullUsage {
   );
   const reasoning = given.reasoning ?? Math.ceil(thinking / 4);
   return {
-    input: given.input ?? Math.ceil(question.bytes / 4),
+    input: given.input ?? question.cached?.rest ?? Math.ceil(question.bytes / 4),
     output: given.output ?? reasoning + Math.ceil(((reply.text?.length ?? 0) + calls) / 4) + 1,
     reasoning,
-    cacheRead: given.cacheRead ?? 0,
-    cacheWrite: given.cacheWrite ?? 0,
+    cacheRead: given.cacheRead ?? question.cached?.read ?? 0,
+    cacheWrite: given.cacheWrite ?? question.cached?.write ?? 0,
   };
 }
 

@@ -1,5 +1,16 @@
 import { createHash } from "node:crypto";
+
+<<<<<<< HEAD
+
+import { messagesOfContents, type NamedInPath, systemOfContents } from "./gemini-contents.ts";
+
+=======
+
 import { messagesOfContents, systemOfContents } from "./gemini-contents.ts";
+import type { CachedPrompt } from "./prompt-cache.ts";
+
+>>>>>>> w-conform
+
 import { messagesOfItems } from "./responses-items.ts";
 
 export type WireProtocol =
@@ -29,12 +40,11 @@ export type Question = {
   readonly bytes: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** What the vendor's cache holds of it, where the script asks for a cache. */
+  readonly cached?: CachedPrompt | undefined;
   /** Of the address, as it came. */
   readonly path: string;
 };
-
-/** What the address says where the body does not. */
-export type Addressed = { readonly path?: string; readonly model?: string; readonly stream?: boolean };
 
 export type WireMessage = {
   readonly role?: unknown;
@@ -47,7 +57,8 @@ export function readQuestion(
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
   bytes: number,
-  addressed: Addressed = {},
+  named?: NamedInPath,
+  path = "",
 ): Question {
   const messages = messagesIn(protocol, body);
   const system = systemOf(protocol, body, messages);
@@ -57,16 +68,16 @@ export function readQuestion(
     protocol,
     conversation: headers["x-conversation"] ?? nameOf(system, firstUserText),
     turn: messages.filter((message) => message.role === "assistant").length,
-    model: addressed.model ?? String(body["model"] ?? ""),
+    model: named?.model ?? String(body["model"] ?? ""),
     system,
     firstUserText,
     lastText: textOf(messages.at(-1)?.content),
-    stream: addressed.stream ?? body["stream"] === true,
+    stream: named?.stream ?? body["stream"] === true,
     includeUsage: streamOptions?.include_usage === true,
     bytes,
     body,
     headers,
-    path: addressed.path ?? "",
+    path,
   };
 }
 

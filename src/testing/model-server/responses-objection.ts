@@ -9,6 +9,8 @@ const ID_PREFIXES: Readonly<Record<string, string>> = {
   reasoning: "rs",
 };
 
+const MAX_CALL_ID = 64;
+
 /** What the Responses API says against a request, in its own words; undefined when it has nothing to say. */
 export function responsesObjection({ body, model }: Question): OpenAiObjection | undefined {
   if (model === "") return { message: "Missing required parameter: 'model'.", param: "model" };
@@ -34,6 +36,11 @@ function objectionToItems(items: readonly WireItem[]): OpenAiObjection | undefin
     if (prefix !== undefined && typeof id === "string" && !id.startsWith(prefix)) {
       const message = `Invalid 'input[${at}].id': '${id}'. Expected an ID that begins with '${prefix}'.`;
       return { message, param: `input[${at}].id` };
+    }
+    const callId = item["call_id"];
+    if (typeof callId === "string" && callId.length > MAX_CALL_ID) {
+      const message = `Invalid 'input[${at}].call_id': string too long. Expected a string with maximum length ${MAX_CALL_ID}, but got a string with length ${callId.length} instead.`;
+      return { message, param: `input[${at}].call_id` };
     }
     if (item.role === "assistant" && partTypes(item).includes("input_text")) {
       const message = "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.";

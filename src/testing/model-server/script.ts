@@ -36,6 +36,8 @@ export const ModelScript = z.strictObject({
   toolCallIds: z.enum(["repeated", "fresh"]).optional(),
   /** Refuses what the vendor would refuse, such as a tool call without its result. True unless said. */
   strict: z.boolean().optional(),
+  /** Keeps beginnings of prompts as the vendor does, and counts what it reads and writes. Off unless said. */
+  promptCache: z.boolean().optional(),
   /** A request without this key gets the vendor's 401. */
   apiKey: z.string().optional(),
 });

@@ -1,16 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { anthropicWire } from "./anthropic-wire.ts";
-import { bedrockWire } from "./bedrock-wire.ts";
+import { bedrockWire, namedInConverse } from "./bedrock-wire.ts";
 import type { Decision, Desk } from "./desk.ts";
 import type { Gates } from "./gates.ts";
-import { geminiRoad } from "./gemini-contents.ts";
+import { geminiRoad, type NamedInPath } from "./gemini-contents.ts";
 import { geminiWire } from "./gemini-wire.ts";
 import { type HttpResponse, httpFault, vendorError } from "./http-fault.ts";
 import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
 import { openaiWire } from "./openai-wire.ts";
 import { planOf, type Step } from "./plan.ts";
 import { play, type Stage } from "./play.ts";
+
+<<<<<<< HEAD
+
+import { type Question, readQuestion, type WireProtocol } from "./question.ts";
+
+=======
+
+import type { PromptCache } from "./prompt-cache.ts";
 import { type Addressed, type Question, readQuestion, type WireProtocol } from "./question.ts";
+
+>>>>>>> w-conform
+
 import { readBody } from "./read-body.ts";
 import { responsesWire } from "./responses-wire.ts";
 import type { AnswerIds, Wire } from "./wire.ts";
@@ -21,9 +32,10 @@ type Room = {
   readonly gates: Gates;
   readonly ledger: Ledger;
   readonly counter: Counter;
+  readonly promptCache: PromptCache;
 };
 
-type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly addressed?: Addressed };
+type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly named?: NamedInPath };
 
 const ROADS: Readonly<Record<string, Road>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
@@ -33,14 +45,14 @@ const ROADS: Readonly<Record<string, Road>> = {
 
 /** Azure's ways to the same: of today, dated, and of a deployment. */
 const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
+
+/** Where an address leads; some name the model themselves. */
 function roadOf(path: string): Road | undefined {
-  const converse = /^\/model\/([^/]+)\/converse(-stream)?$/.exec(path);
   const gemini = geminiRoad(path);
-  if (gemini !== undefined) return { protocol: gemini.protocol, wire: geminiWire, addressed: gemini.named };
-  if (converse === null) return ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
-  const [, model = "", stream] = converse;
-  const addressed = { model: decodeURIComponent(model), stream: stream !== undefined };
-  return { protocol: "bedrock_converse_stream", wire: bedrockWire, addressed };
+  if (gemini !== undefined) return { ...gemini, wire: geminiWire };
+  const named = namedInConverse(path);
+  if (named !== undefined) return { protocol: "bedrock_converse_stream", wire: bedrockWire, named };
+  return ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
 }
 
 /** One request of a client, from its first byte to the end of the answer. */
@@ -61,13 +73,11 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     };
     return respond(response, vendorError(road.wire, answerId, error));
   }
-  const question = readQuestion(road.protocol, body, headersOf(request), bytes.length, {
-    ...road.addressed,
-    path,
-  });
+  const sent = headersOf(request);
+  const question = readQuestion(road.protocol, body, sent, bytes.length, road.named, path);
   const record = room.ledger.open(question);
   const settle = settlement(response, record, room);
-  const answer = await answerTo(question, road.wire, answerId, record, room);
+  const answer = await answerTo(withCache(question, road.wire, room), road.wire, answerId, record, room);
   settle.planned = answer.outcome;
   await play(response, answer.steps, {
     gates: room.gates,
@@ -77,6 +87,11 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     onCut: () => room.ledger.close(record, "faulted"),
     onHold: (heldAt) => room.ledger.change(record, { heldAt }),
   } satisfies Stage);
+}
+
+function withCache(question: Question, wire: Wire, { desk, promptCache }: Room): Question {
+  if (desk.script.promptCache !== true || wire.prompt === undefined) return question;
+  return { ...question, cached: promptCache.take(wire.prompt(question)) };
 }
 
 /** Makes the ids of one server's answers differ from those of another's. */

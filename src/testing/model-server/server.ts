@@ -4,6 +4,7 @@ import { control } from "./control.ts";
 import { Desk, type Respond } from "./desk.ts";
 import { Gates } from "./gates.ts";
 import { Ledger, type PaidTurn, type RecordedRequest } from "./ledger.ts";
+import { PromptCache } from "./prompt-cache.ts";
 import { ModelScript } from "./script.ts";
 import { type Counter, serve } from "./serve.ts";
 
@@ -27,10 +28,10 @@ export type ModelServer = {
   readonly anthropicBaseUrl: string;
   /** Ends in `/v1`, as OpenAI's does. Of both of its protocols; Azure's ways to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
+  readonly bedrockBaseUrl: string;
   readonly googleBaseUrl: string;
   /** With a project and a location. */
   readonly vertexBaseUrl: string;
-  readonly bedrockBaseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** Replaces the script and forgets which faults were used. */
   script(script: ModelScript): void;
@@ -72,10 +73,11 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     onClosed,
   });
   const counter: Counter = { answers: 0, stopping: false };
+  let promptCache = new PromptCache();
   const server = createServer((request, response) => {
     const done = request.url?.startsWith("/__")
       ? control(modelServer, request, response)
-      : serve(request, response, { desk, gates, ledger, counter });
+      : serve(request, response, { desk, gates, ledger, counter, promptCache });
     done.catch(() => response.destroy());
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -89,9 +91,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url,
     anthropicBaseUrl: url,
     openaiBaseUrl: `${url}/v1`,
+    bedrockBaseUrl: url,
     googleBaseUrl: url,
     vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
-    bedrockBaseUrl: url,
     requests: ledger.requests,
     script: (next) => {
       desk = new Desk(ModelScript.parse(next), respond);
@@ -107,6 +109,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     answersRepaid: () => ledger.paid().reduce((sum, turn) => sum + Math.max(0, turn.answered - 1), 0),
     reset: () => {
       ledger.forget();
+      promptCache = new PromptCache();
       desk = new Desk(desk.script, respond);
     },
     stop: () => {

@@ -1,3 +1,4 @@
+import type { PromptPiece } from "./prompt-cache.ts";
 import type { Question } from "./question.ts";
 import type { Reply } from "./reply.ts";
 
@@ -45,6 +46,8 @@ export interface Wire<Written extends Frame = Frame> {
   errorFrame(type: string | undefined, message: string | undefined, answerId: string): Written;
   /** An event that breaks off in the middle of its JSON. */
   malformedFrame(): Written;
+  /** The prompt in pieces, for a vendor that keeps its beginning; absent where it keeps none. */
+  prompt?(question: Question): readonly PromptPiece[];
   /** What the vendor would say against this request, if anything. */
   objection(question: Question): WireError | undefined;
 }

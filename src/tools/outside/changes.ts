@@ -8,15 +8,21 @@ export function outsideChanges(before: PinnedOutside | undefined, now: PinnedOut
   const changed = now.tools.filter((tool) => (old.get(keyOf(tool))?.hash ?? tool.hash) !== tool.hash);
   const added = now.tools.filter((tool) => !old.has(keyOf(tool)));
   const gone = before.tools.filter((tool) => !fresh.has(keyOf(tool)));
-  const contents = Object.entries(now.contents ?? {}).filter(
-    ([name, hash]) => (before.contents?.[name] ?? hash) !== hash,
-  );
+  const [held, holds] = [contentsOf(before), contentsOf(now)];
   return [
     ...changed.map((tool) => `${said(tool)} is another one than when this session was last worked on`),
     ...added.map((tool) => `${said(tool)} is new to this session`),
     ...gone.map((tool) => `${said(tool)} is no longer there`),
-    ...contents.map(([name]) => `${name} has changed since this session was last worked on`),
+    ...[...holds]
+      .filter(([name, hash]) => (held.get(name) ?? hash) !== hash)
+      .map(([name]) => `${name} has changed since this session was last worked on`),
+    ...[...holds.keys()].filter((name) => !held.has(name)).map((name) => `${name} is new to this session`),
+    ...[...held.keys()].filter((name) => !holds.has(name)).map((name) => `${name} is no longer there`),
   ];
+}
+
+function contentsOf({ contents = {} }: PinnedOutside): ReadonlyMap<string, string> {
+  return new Map(Object.entries(contents));
 }
 
 function keyOf({ source, from, remote }: PinnedTool): string {

@@ -1,33 +1,20 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import type { Duplex, Readable } from "node:stream";
+import type { ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { SpawnedGroup } from "../tool.ts";
 import { Output } from "./output.ts";
 import { CALL_VARIABLE, endGroup, readStartTime, signalGroup, waitUntilGone } from "./process-group.ts";
+import { StartError, startGroup } from "./start-group.ts";
+
+export { StartError };
 
 // Invariants
 //   P1. The command does not start before `onSpawned` has resolved.
 //   P2. The death of this process, at any moment, ends the command's process group.
 //   P3. When `runSupervised` settles, no member of the group is running.
 //
-// The command runs in a session and process group of its own. Descriptor 3 is a pipe to this process. First
-// the shell waits for a line on it: no line, no command. Then it leaves behind a watcher, which waits for the
-// end of the same pipe and kills the group, and becomes the command itself, so that exit code and signal are
-// the command's own. A death between the line and the watcher's start is the end of the pipe, which the
-// watcher still sees. The watcher is an orphan (a program that waits for all its children must not wait for
-// it), holds no output pipe and not the command's folder, ignores from its birth what a command may send to its
-// own group, and does not carry the command in its arguments (`pgrep -f` must not find it).
-//
-// Linux and other POSIX systems; there is no such group on Windows.
-
-const WATCH = `( read -r _ <&3; kill -KILL "-$0" ) &`;
-const SCRIPT = `read -r _ <&3 || exit 137
-trap '' HUP INT QUIT TERM
-( cd /; exec /bin/sh -c '${WATCH}' $$ ) </dev/null >/dev/null 2>&1 || exit 137
-trap - HUP INT QUIT TERM
-exec "$@" 3<&-`;
+// How the command is started, and what ends it when this process dies: see start-group.ts.
 
 /** From SIGTERM to SIGKILL. */
 export const DEFAULT_GRACE_MS = 2_000;
@@ -71,11 +58,6 @@ export type Supervised = {
   readonly stderrTruncated: boolean;
 };
 
-/** The system would not start the command. */
-export class StartError extends Error {
-  override readonly name = "StartError";
-}
-
 type Exit = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
 
 /** Rejects with a `StartError`, and with what `onSpawned`, `onOutput` or `takeStdout` throw. */
@@ -83,11 +65,9 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
   const outputs = { stdout: new Output(command.maxOutputBytes), stderr: new Output(command.maxOutputBytes) };
   if (command.signal.aborted) return report("cancelled", { exitCode: null, signal: null }, outputs);
 
-  const { child, pgid } = await start(command);
+  const { stdin = "ignore" } = command;
+  const { child, pgid, leash } = await startGroup({ ...command, stdin });
   const exited = exitOf(child);
-  const pipe = child.stdio[3] as Duplex;
-  // A command that ended before the line was written: the exit code says it all.
-  pipe.on("error", () => {});
 
   let stopped: "timed-out" | "cancelled" | { readonly cause: unknown } | undefined;
   const timers: NodeJS.Timeout[] = [];
@@ -128,7 +108,7 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
     () => {
       if (stopped !== undefined || hasEnded(child)) return;
       timers.push(setTimeout(() => stop("timed-out"), command.timeoutMs));
-      pipe.write("go\n");
+      leash.write("go\n");
     },
     (cause: unknown) => stop({ cause }),
   );
@@ -154,7 +134,7 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
     if (typeof stopped === "object") throw stopped.cause;
     return report(stopped, exit, outputs);
   } finally {
-    pipe.destroy();
+    leash.destroy();
   }
 }
 
@@ -163,21 +143,6 @@ async function pause(milliseconds: number): Promise<void> {
   await delay(milliseconds, undefined, { ref: false });
   await nextTurn();
   await nextTurn();
-}
-
-async function start(command: SupervisedCommand): Promise<{ child: ChildProcess; pgid: number }> {
-  try {
-    const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", command.command, ...command.args], {
-      cwd: command.cwd,
-      env: command.env,
-      detached: true,
-      stdio: [command.stdin ?? "ignore", "pipe", "pipe", "pipe"],
-    });
-    if (child.pid === undefined) throw (await once(child, "error"))[0];
-    return { child, pgid: child.pid };
-  } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
 }
 
 async function claim(group: SpawnedGroup, command: SupervisedCommand): Promise<void> {

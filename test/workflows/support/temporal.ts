@@ -31,7 +31,13 @@ export type StageOptions = {
   /** What else the application registers. */
   readonly registered?: Pick<
     HoldfastWorkerOptions,
-    "transforms" | "converters" | "compactions" | "reducers" | "evaluationStrategies" | "sources"
+    | "transforms"
+    | "converters"
+    | "compactions"
+    | "reducers"
+    | "evaluationStrategies"
+    | "sources"
+    | "providers"
   >;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OpenAiCompat, Protocol } from "../../../schema/model.ts";
+import { ModelConfig, OpenAiCompat, Protocol } from "../../../schema/model.ts";
 import { expecting, type Field, field, said, wholeFrom } from "../field.ts";
 
 // The tables [provider], [[provider.instances]] and `provider = { … }` (CFG-15 to CFG-18).
@@ -95,6 +95,14 @@ export const MODEL_FIELDS: readonly Field[] = [
     ),
   ),
   field("reasoning", "model.reasoning", said(z.boolean(), "The model can think before it answers.", false)),
+  field(
+    "thinking_style",
+    "model.thinkingStyle",
+    said(
+      ModelConfig.shape.thinkingStyle.unwrap(),
+      "How it is told to think, where its protocol knows several ways; by the model's name unless said.",
+    ),
+  ),
   field("context_window", "model.contextWindow", said(wholeFrom(1), "Tokens.", DEFAULT_CONTEXT_WINDOW)),
   field("max_tokens", "model.maxTokens", said(wholeFrom(1), "Tokens that one answer may have.", 8192)),
   field(

@@ -1,0 +1,114 @@
+// What the wire benchmark needs of each protocol: the bytes of an answer, and the vendor's own reader of them.
+import { Readable } from "node:stream";
+import Anthropic from "@anthropic-ai/sdk";
+import { BedrockRuntimeClient, ConverseStreamCommand } from "@aws-sdk/client-bedrock-runtime";
+import { GoogleGenAI } from "@google/genai";
+import OpenAI from "openai";
+import { anthropicWire } from "../dist/testing/model-server/anthropic-wire.js";
+import { bedrockWire } from "../dist/testing/model-server/bedrock-wire.js";
+import { geminiWire } from "../dist/testing/model-server/gemini-wire.js";
+import { openaiWire } from "../dist/testing/model-server/openai-wire.js";
+import { responsesWire } from "../dist/testing/model-server/responses-wire.js";
+
+const STREAM = { "content-type": "text/event-stream" };
+const messages = [{ role: "user", content: "x" }];
+
+const response = (slices) =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        for (const slice of slices) controller.enqueue(slice);
+        controller.close();
+      },
+    }),
+    { status: 200, headers: STREAM },
+  );
+
+/** The frames of a scripted answer, as bytes. */
+const framesOf = (wire) => (reply) => {
+  const question = {
+    model: "m",
+    bytes: 100,
+    includeUsage: true,
+    stream: true,
+    body: {},
+    headers: {},
+    path: "/",
+  };
+  const ids = { answer: "bench", toolCallSeed: "bench" };
+  return Buffer.concat(wire.frames(reply, question, ids).map((frame) => Buffer.from(frame)));
+};
+
+const readResponses = (slices) =>
+  new OpenAI({ apiKey: "k", maxRetries: 0, fetch: async () => response(slices) }).responses
+    .stream({ model: "m", input: "x" })
+    .finalResponse();
+
+const readGemini = (options) => async (slices) => {
+  const { models } = new GoogleGenAI({ ...options, httpOptions: { fetch: async () => response(slices) } });
+  const parts = [];
+  const stream = await models.generateContentStream({ model: "m", contents: "x" });
+  for await (const chunk of stream) parts.push(...(chunk.candidates?.[0]?.content?.parts ?? []));
+  return parts;
+};
+
+const readConverse = async (slices) => {
+  const headers = { "content-type": "application/vnd.amazon.eventstream" };
+  const client = new BedrockRuntimeClient({
+    region: "us-east-1",
+    credentials: { accessKeyId: "AKIABENCH", secretAccessKey: "s" },
+    requestHandler: {
+      handle: async () => ({ response: { statusCode: 200, headers, body: Readable.from(slices) } }),
+    },
+  });
+  const asked = { modelId: "m", messages: [{ role: "user", content: [{ text: "x" }] }] };
+  const { stream } = await client.send(new ConverseStreamCommand(asked));
+  const events = [];
+  for await (const event of stream) events.push(event);
+  return events;
+};
+
+/** With a token that is there already nobody is asked for one. */
+const signedIn = {
+  authClient: { getRequestHeaders: async () => new Headers({ authorization: "Bearer t" }) },
+};
+const place = { project: "p", location: "l" };
+
+/** An adapter joins with an entry here; `read` gives what the SDK makes of a whole answer. */
+export const VENDORS = {
+  anthropic_messages: {
+    provider: "anthropic",
+    bytes: framesOf(anthropicWire),
+    read: (slices) =>
+      new Anthropic({ apiKey: "k", maxRetries: 0, fetch: async () => response(slices) }).messages
+        .stream({ model: "m", max_tokens: 10, messages })
+        .finalMessage(),
+  },
+  openai_completions: {
+    provider: "openai",
+    bytes: framesOf(openaiWire),
+    read: (slices) =>
+      new OpenAI({ apiKey: "k", maxRetries: 0, fetch: async () => response(slices) }).chat.completions
+        .stream({ model: "m", messages })
+        .finalChatCompletion(),
+  },
+  openai_responses: { provider: "openai", bytes: framesOf(responsesWire), read: readResponses },
+  azure_openai_responses: { provider: "azure", bytes: framesOf(responsesWire), read: readResponses },
+  google_generative_ai: {
+    provider: "google",
+    bytes: framesOf(geminiWire),
+    read: readGemini({ apiKey: "k", vertexai: false }),
+  },
+  google_vertex: {
+    provider: "vertex",
+    base: "/projects/p/locations/l",
+    bytes: framesOf(geminiWire),
+    read: readGemini({ ...place, vertexai: true, googleAuthOptions: signedIn }),
+  },
+  bedrock_converse_stream: {
+    provider: "bedrock",
+    contentType: "application/vnd.amazon.eventstream",
+    bytes: framesOf(bedrockWire),
+    read: readConverse,
+  },
+};

@@ -1,0 +1,106 @@
+import { Agent, fetch as send } from "undici";
+import { McpError, reasonOf } from "../error.ts";
+import { MAX_MESSAGE_BYTES } from "../stdio/server-process.ts";
+import { AnswerMeter } from "./answer-meter.ts";
+import { requestIdsIn } from "./request-ids.ts";
+import type { TokenSource } from "./token.ts";
+
+/** A healthy connection with TLS takes well under a second; ten cover a lost packet or two. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Longer than any request of ours may take. */
+const HEADERS_TIMEOUT_MS = 25 * 60 * 60 * 1000;
+
+/** Answers of these have no body by definition. */
+const BODILESS = new Set([101, 204, 205, 304]);
+
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export type FetchEvents = {
+  /** The stream that these requests were to be answered on is over, whole or not. */
+  readonly streamEnded: (requests: readonly number[], resumable: boolean) => void;
+  readonly tooLong: () => void;
+};
+
+export type ServerFetch = { readonly fetch: Fetch; readonly close: () => Promise<void> };
+
+/** Asks one server: with its token, with bounds, and following no redirect by itself. */
+export function serverFetch(server: URL, token: TokenSource | undefined, events: FetchEvents): ServerFetch {
+  const dispatcher = new Agent({
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    // A stream of a server's own messages is silent for as long as it has nothing to say.
+    bodyTimeout: 0,
+  });
+
+  const once = async (url: URL, init: RequestInit, authorization: string | undefined): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (authorization !== undefined && url.origin === server.origin)
+      headers.set("authorization", authorization);
+    const plain = { ...init, redirect: "manual", headers: [...headers.entries()], dispatcher };
+    const response = (await send(url, plain as never)) as unknown as Response;
+    return bounded(response, requestIdsIn(init.body), events);
+  };
+
+  const fetch: Fetch = async (address, init = {}) => {
+    const url = new URL(address);
+    try {
+      const held = await token?.current(init.signal ?? undefined);
+      const response = await once(url, init, held);
+      if (response.status !== 401 || token === undefined || held === undefined) return response;
+      await response.body?.cancel();
+      return await once(url, init, await token.renewed(held, init.signal ?? undefined));
+    } catch (error) {
+      if (error instanceof McpError || init.signal?.aborted === true) throw error;
+      throw new McpError("transport", `cannot be reached at ${url.origin}: ${reasonOf(error)}`, {
+        cause: error,
+      });
+    }
+  };
+  return { fetch, close: () => dispatcher.destroy() };
+}
+
+/** The same answer, as the platform's own class, which libraries look for. */
+function bounded(response: Response, requests: readonly number[], events: FetchEvents): Response {
+  const { status, statusText, body } = response;
+  const headers = new Headers([...response.headers.entries()]);
+  const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
+  const limited =
+    body === null || BODILESS.has(status) ? null : metered(body, isStream, isStream ? requests : [], events);
+  return new Response(limited, { status, statusText, headers });
+}
+
+function metered(
+  body: ReadableStream<Uint8Array>,
+  isStream: boolean,
+  requests: readonly number[],
+  events: FetchEvents,
+): ReadableStream<Uint8Array> {
+  const meter = new AnswerMeter(isStream);
+  const reader = body.getReader();
+  const end = () => {
+    if (requests.length > 0) events.streamEnded(requests, meter.resumable);
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          controller.close();
+          return end();
+        }
+        meter.push(value);
+        if (meter.bytes <= MAX_MESSAGE_BYTES) return controller.enqueue(value);
+        events.tooLong();
+        await reader.cancel();
+        controller.error(new McpError("protocol", `a message of more than ${MAX_MESSAGE_BYTES} bytes`));
+      } catch (error) {
+        controller.error(error);
+        end();
+      }
+    },
+    async cancel(reason) {
+      await reader.cancel(reason);
+    },
+  });
+}

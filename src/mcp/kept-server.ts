@@ -1,0 +1,353 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { McpServer } from "../schema/mcp.ts";
+import type {
+  Ask,
+  ConnectionEvents,
+  McpConnection,
+  Progress,
+  RemoteTool,
+  RequestOptions,
+  Sample,
+  ServerFacts,
+} from "./connection.ts";
+import { McpError, reasonOf } from "./error.ts";
+import { Patience } from "./patience.ts";
+import { type Question as Asked, Questions } from "./questions.ts";
+import { Turns } from "./turns.ts";
+
+// Invariants
+//   K1. There is one connection to a server at most; it is made when it is first needed and ended when it was idle.
+//   K2. After it has failed, it is tried again no sooner than its back-off says.
+//   K3. A request that a server may have carried out is never sent again.
+
+/** From the first failure on, doubled with each; an answered call begins anew. */
+const BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
+
+/** Longer than this nobody is held up: they are told when it is tried again. */
+const MAX_WAIT_MS = 5_000;
+
+/** Of several changes in a row only the last is looked at. */
+const SETTLE_MS = 200;
+
+const MAX_BREATH_MS = 600_000;
+
+export type Listing = { readonly facts: ServerFacts; readonly tools: readonly RemoteTool[] };
+
+type Live = { readonly connection: McpConnection; listing: Listing; stale: boolean };
+
+export type KeptOptions = {
+  readonly open: (events: ConnectionEvents, request: RequestOptions) => Promise<McpConnection>;
+  readonly mask: (text: string) => string;
+  readonly log: {
+    debug(facts: object, message: string): void;
+    info(facts: object, message: string): void;
+    warn(facts: object, message: string): void;
+  };
+  /** It was idle, and nobody needs it. */
+  readonly idle?: () => void;
+};
+
+export type CallOptions = {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Who answers what the server asks a person while this call runs; without one it is declined. */
+  readonly ask?: Ask | undefined;
+  /** Who answers what it asks a model, where the definition allows it. */
+  readonly sample?: Sample | undefined;
+};
+
+export type Called = {
+  /** As it came: see `result.ts`. */
+  readonly result: unknown;
+  /** What the server wanted meanwhile and did not get, a sentence each. */
+  readonly notes: readonly string[];
+};
+
+/** One server, as its definition says, kept for all who use it. */
+export class KeptServer {
+  readonly #server: McpServer;
+  readonly #options: KeptOptions;
+  readonly #turns: Turns;
+  readonly #questions = new Questions();
+  #live: Promise<Live> | undefined;
+  #known: Listing | undefined;
+  #using = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #settle: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #notBefore = 0;
+  #lastFailure = "";
+  #lastOdd = "";
+  #closed = false;
+
+  constructor(server: McpServer, options: KeptOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#turns = new Turns(server.concurrency);
+  }
+
+  /** What it offered when it was last asked, without asking it. */
+  get known(): Listing | undefined {
+    return this.#known;
+  }
+
+  /** Connects if need be. */
+  async listing(signal: AbortSignal): Promise<Listing> {
+    return await this.#request({ signal }, async (live) => {
+      if (live.stale) await this.#refresh(live, signal);
+      return live.listing;
+    });
+  }
+
+  async call(
+    name: string,
+    parameters: Readonly<Record<string, unknown>>,
+    options: CallOptions,
+  ): Promise<Called> {
+    const asked = this.#questions.open(options);
+    try {
+      const result = await this.#request(
+        options,
+        async ({ connection }, request) => await connection.callTool(name, parameters, request),
+        asked,
+      );
+      this.#failures = 0;
+      return { result, notes: asked.notes };
+    } finally {
+      this.#questions.close(asked);
+    }
+  }
+
+  /** Anything else that a connection can be asked. */
+  async ask<Result>(
+    signal: AbortSignal,
+    work: (connection: McpConnection, request: RequestOptions) => Promise<Result>,
+  ): Promise<Result> {
+    return await this.#request(
+      { signal },
+      async ({ connection }, request) => await work(connection, request),
+    );
+  }
+
+  /** Ends it. Who needs it afterwards is told that the worker ends. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#end();
+  }
+
+  async #request<Result>(
+    options: Pick<CallOptions, "signal" | "onProgress">,
+    work: (live: Live, request: RequestOptions) => Promise<Result>,
+    asked?: Asked,
+  ): Promise<Result> {
+    clearTimeout(this.#idle);
+    this.#using += 1;
+    try {
+      return await this.#turns.take(options.signal, async () => {
+        try {
+          return await this.#once(options, work, asked);
+        } catch (error) {
+          // The server has forgotten the session: nothing was carried out.
+          if (!(error instanceof McpError) || error.fault !== "session-lost") throw error;
+          await this.#end();
+          return await this.#once(options, work, asked);
+        }
+      });
+    } catch (error) {
+      throw this.#told(error, options.signal);
+    } finally {
+      this.#using -= 1;
+      if (this.#using === 0 && !this.#closed) this.#rest();
+    }
+  }
+
+  async #once<Result>(
+    { signal, onProgress }: Pick<CallOptions, "signal" | "onProgress">,
+    work: (live: Live, request: RequestOptions) => Promise<Result>,
+    asked: Asked | undefined,
+  ): Promise<Result> {
+    const live = await this.#connected(signal);
+    const { timeoutMs, maxTimeoutMs = MAX_BREATH_MS } = this.#server;
+    return await this.#within(
+      signal,
+      new Patience(timeoutMs, maxTimeoutMs),
+      async (request, patience) => {
+        asked?.begin(patience);
+        const report = (progress: Progress) => {
+          patience.renew();
+          onProgress?.(progress);
+        };
+        return await work(live, onProgress === undefined ? request : { ...request, onProgress: report });
+      },
+      `did not answer in ${timeoutMs} ms`,
+    );
+  }
+
+  async #within<Result>(
+    signal: AbortSignal,
+    patience: Patience,
+    work: (request: RequestOptions, patience: Patience) => Promise<Result>,
+    late: string,
+  ): Promise<Result> {
+    try {
+      return await work({ signal: AbortSignal.any([signal, patience.signal]) }, patience);
+    } catch (error) {
+      if (signal.aborted) throw new McpError("cancelled", "was cancelled", { cause: error });
+      if (!patience.isOver) throw error;
+      const odd = this.#lastOdd === "" ? "" : `; what came last was ${this.#lastOdd}`;
+      throw new McpError("timed-out", `${late}${odd}`, { cause: error });
+    } finally {
+      patience.end();
+    }
+  }
+
+  async #connected(signal: AbortSignal): Promise<Live> {
+    if (this.#closed) throw new McpError("closed", "is not started any more: the worker ends");
+    if (this.#live !== undefined) return await unlessAborted(signal, this.#live);
+    const waitMs = this.#notBefore - Date.now();
+    if (waitMs > MAX_WAIT_MS) {
+      const seconds = Math.ceil(waitMs / 1000);
+      throw new McpError("closed", `is tried again in ${seconds} s; the last time it ${this.#lastFailure}`);
+    }
+    if (waitMs > 0) await delay(waitMs, undefined, { signal });
+    // Others may have waited as long.
+    this.#live ??= this.#start();
+    return await unlessAborted(signal, this.#live);
+  }
+
+  #start(): Promise<Live> {
+    const { startTimeoutMs = this.#server.timeoutMs } = this.#server;
+    const late = `did not say what it offers in ${startTimeoutMs} ms (a server that is slow to start needs a longer \`startTimeoutMs\`)`;
+    this.#lastOdd = "";
+    // Whoever needed it first may leave: others wait for the same start.
+    const starting: Promise<Live> = this.#within(
+      new AbortController().signal,
+      new Patience(startTimeoutMs, startTimeoutMs),
+      async (request) => {
+        const connection = await this.#options.open(
+          this.#events(() => starting),
+          request,
+        );
+        try {
+          const tools = await connection.listTools(request);
+          this.#known = { facts: connection.facts, tools };
+          return { connection, listing: this.#known, stale: false };
+        } catch (error) {
+          await connection.close();
+          throw error;
+        }
+      },
+      late,
+    );
+    starting.catch((error: unknown) =>
+      this.#failed(starting, error instanceof Error ? error.message : String(error)),
+    );
+    return starting;
+  }
+
+  #events(live: () => Promise<Live>): ConnectionEvents {
+    const { log, mask } = this.#options;
+    const server = this.#server.name;
+    return {
+      listChanged: (kind) => {
+        log.debug({ server, kind }, "An MCP server has other offers");
+        if (kind !== "tools" || this.#live !== live()) return;
+        void live().then((one) => {
+          one.stale = true;
+          this.#refreshSoon(one);
+        });
+      },
+      closed: () => this.#failed(live(), "hung up"),
+      said: (text) => log.debug({ server, said: mask(text) }, "An MCP server says"),
+      odd: (what) => {
+        this.#lastOdd = mask(what);
+        log.debug({ server, what: this.#lastOdd }, "An MCP server sends what does not belong here");
+      },
+      ask: async (question, signal) => await this.#questions.ask(question, signal),
+      sample: async (params, signal) => await this.#questions.sample(params, signal),
+    };
+  }
+
+  /** Looks at what has changed, so that the next who asks knows. */
+  #refreshSoon(live: Live): void {
+    clearTimeout(this.#settle);
+    const look = () => {
+      const { signal } = new AbortController();
+      void this.#turns.take(signal, async () => await this.#refresh(live, signal)).catch(() => {});
+    };
+    this.#settle = setTimeout(look, SETTLE_MS).unref();
+  }
+
+  async #refresh(live: Live, signal: AbortSignal): Promise<void> {
+    if (!live.stale) return;
+    const { timeoutMs } = this.#server;
+    live.stale = false;
+    try {
+      const tools = await this.#within(
+        signal,
+        new Patience(timeoutMs, timeoutMs),
+        async (request) => await live.connection.listTools(request),
+        `did not say what it offers in ${timeoutMs} ms`,
+      );
+      live.listing = { facts: live.connection.facts, tools };
+      this.#known = live.listing;
+    } catch (error) {
+      live.stale = true;
+      throw error;
+    }
+  }
+
+  #failed(live: Promise<Live>, why: string): void {
+    if (this.#live !== live) return;
+    this.#live = undefined;
+    if (this.#closed) return;
+    this.#failures += 1;
+    const pauseMs = Math.min(BACKOFF_MS * 2 ** (this.#failures - 1), MAX_BACKOFF_MS);
+    this.#notBefore = Date.now() + pauseMs;
+    this.#lastFailure = this.#options.mask(why);
+    const facts = { server: this.#server.name, failures: this.#failures, pauseMs, why: this.#lastFailure };
+    this.#options.log.warn(facts, "An MCP server failed; it is started again when it is needed");
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#settle);
+    const live = this.#live;
+    this.#live = undefined;
+    const connection = (await live?.catch(() => undefined))?.connection;
+    await connection?.close();
+  }
+
+  #rest(): void {
+    const end = () => {
+      if (this.#using > 0) return;
+      this.#options.idle?.();
+      void this.#end();
+    };
+    this.#idle = setTimeout(end, this.#server.idleMs).unref();
+  }
+
+  #told(error: unknown, signal: AbortSignal): McpError {
+    if (signal.aborted) return new McpError("cancelled", "Cancelled", { cause: error });
+    const fault =
+      error instanceof McpError ? error : new McpError("protocol", reasonOf(error), { cause: error });
+    const message = `The MCP server "${this.#server.name}" ${this.#options.mask(fault.message)}`;
+    const code = fault.code === undefined ? {} : { code: fault.code };
+    return new McpError(fault.fault, message, { cause: error, ...code });
+  }
+}
+
+async function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  signal.throwIfAborted();
+  let leave = () => {};
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+  });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

@@ -1,0 +1,70 @@
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { ServerFetch } from "../http/fetch.ts";
+import type { SignIn } from "./sign-in.ts";
+
+/** A server is told of the end of a session, and not waited for longer. */
+const GOODBYE_MS = 1000;
+
+/** Signing in, and once more for a wider scope. */
+const MOST_SIGN_INS = 2;
+
+/** Streamable HTTP. What a person must do to be let in is done between two tries of the same message. */
+export class HttpTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  readonly #inner: StreamableHTTPClientTransport;
+  readonly #fetch: ServerFetch;
+  readonly #signIn: SignIn | undefined;
+
+  constructor(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    fetch: ServerFetch,
+    signIn: SignIn | undefined,
+  ) {
+    this.#fetch = fetch;
+    this.#signIn = signIn;
+    this.#inner = new StreamableHTTPClientTransport(url, {
+      fetch: fetch.fetch,
+      requestInit: { headers: { ...headers } },
+      ...(signIn === undefined ? {} : { authProvider: signIn }),
+    });
+    this.#inner.onclose = () => this.onclose?.();
+    this.#inner.onerror = (error) => this.onerror?.(error);
+    this.#inner.onmessage = (message) => this.onmessage?.(message);
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  setProtocolVersion = (version: string): void => this.#inner.setProtocolVersion(version);
+
+  async start(): Promise<void> {
+    await this.#inner.start();
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await this.#inner.send(message, options as never);
+        return;
+      } catch (error) {
+        const code = error instanceof UnauthorizedError ? this.#signIn?.takeCode() : undefined;
+        if (code === undefined || tries >= MOST_SIGN_INS) throw error;
+        await this.#inner.finishAuth(code);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    const goodbye = this.#inner.terminateSession().catch(() => {});
+    await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref())]);
+    await this.#inner.close();
+    await this.#fetch.close();
+  }
+}

@@ -1,0 +1,83 @@
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { objectOf } from "../json.ts";
+import type { ProcessEvents, ServerProcess } from "../stdio/server-process.ts";
+
+export type StdioEvents = {
+  /** A line that is no message: servers print things. */
+  readonly odd: (what: string) => void;
+  /** What bears the number of a request of ours and is no answer. */
+  readonly noAnswer: (id: number, why: string) => void;
+};
+
+const MAX_SHOWN_CHARS = 200;
+
+/** Messages as lines of JSON, to and from a process of ours. */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  readonly #open: (events: Pick<ProcessEvents, "line" | "ended">) => Promise<ServerProcess>;
+  readonly #events: StdioEvents;
+  #process: ServerProcess | undefined;
+  #how = "";
+
+  constructor(
+    open: (events: Pick<ProcessEvents, "line" | "ended">) => Promise<ServerProcess>,
+    events: StdioEvents,
+  ) {
+    this.#open = open;
+    this.#events = events;
+  }
+
+  /** How the process has ended; empty while it runs. */
+  get how(): string {
+    return this.#how;
+  }
+
+  async start(): Promise<void> {
+    this.#process = await this.#open({
+      line: (line) => this.#take(line),
+      ended: (how) => {
+        this.#how = how;
+        this.onclose?.();
+      },
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#process?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    await this.#process?.stop();
+  }
+
+  #take(line: string): void {
+    if (line.trim() === "") return;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      this.#events.odd(`not JSON: ${line.slice(0, MAX_SHOWN_CHARS)}`);
+      return;
+    }
+    for (const one of Array.isArray(value) ? value : [value]) this.#takeOne(one);
+  }
+
+  #takeOne(value: unknown): void {
+    const message = JSONRPCMessageSchema.safeParse(value);
+    if (message.success) {
+      this.onmessage?.(message.data);
+      return;
+    }
+    const fields = objectOf(value);
+    const shown = (JSON.stringify(value) ?? "").slice(0, MAX_SHOWN_CHARS);
+    this.#events.odd(`not a message of JSON-RPC 2.0: ${shown}`);
+    if (fields === undefined || fields["method"] !== undefined) return;
+    const empty =
+      (fields["result"] ?? undefined) === undefined && (fields["error"] ?? undefined) === undefined;
+    const why = empty ? "Empty result" : `no answer of JSON-RPC 2.0: ${shown}`;
+    this.#events.noAnswer(Number(fields["id"]), `broke the protocol: ${why}`);
+  }
+}

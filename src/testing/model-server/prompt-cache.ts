@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+
+/** A piece of a prompt in the order in which the vendor reads it. */
+export type PromptPiece = {
+  readonly json: string;
+  /** The prompt may be kept up to here. */
+  readonly mark: boolean;
+};
+
+/** Tokens of a prompt, at 4 bytes each. */
+export type CachedPrompt = { readonly read: number; readonly write: number; readonly rest: number };
+
+/** How far behind a mark the vendor looks for a beginning that it knows. */
+const LOOK_BACK = 20;
+
+/**
+ * Keeps the beginnings of prompts as vendors do: up to a mark, found again when every byte before it is the same and
+ * it ends at a mark of the later prompt or a few pieces before one.
+ */
+export class PromptCache {
+  readonly #known = new Set<string>();
+
+  /** What of this prompt was known; what it marks is known from now on. */
+  take(pieces: readonly PromptPiece[]): CachedPrompt {
+    const hash = createHash("sha256");
+    const names: string[] = [];
+    const ends: number[] = [];
+    let bytes = 0;
+    for (const { json } of pieces) {
+      hash.update(json).update("\0");
+      bytes += Buffer.byteLength(json);
+      names.push(hash.copy().digest("hex"));
+      ends.push(bytes);
+    }
+    const marks = [...pieces.keys()].filter((at) => pieces[at]?.mark);
+    const found = Math.max(-1, ...marks.map((mark) => this.#before(names, mark)));
+    for (const mark of marks) this.#known.add(names[mark] as string);
+    const tokens = (at: number) => Math.ceil((at < 0 ? 0 : (ends[at] ?? 0)) / 4);
+    const read = tokens(found);
+    const write = Math.max(0, tokens(marks.at(-1) ?? -1) - read);
+    return { read, write, rest: Math.ceil(bytes / 4) - read - write };
+  }
+
+  #before(names: readonly string[], mark: number): number {
+    for (let at = mark; at >= 0 && at > mark - LOOK_BACK; at -= 1) {
+      if (this.#known.has(names[at] as string)) return at;
+    }
+    return -1;
+  }
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, type StdioNull, type StdioPipe, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Duplex } from "node:stream";
+
+// The command runs in a session and process group of its own. Descriptor 3 is a pipe to this process. First
+// the shell waits for a line on it: no line, no command. Then it leaves behind a watcher, which waits for the
+// end of the same pipe and kills the group, and becomes the command itself, so that exit code and signal are
+// the command's own. A death between the line and the watcher's start is the end of the pipe, which the
+// watcher still sees. The watcher is an orphan (a program that waits for all its children must not wait for
+// it), holds no output pipe and not the command's folder, ignores from its birth what a command may send to its
+// own group, and does not carry the command in its arguments (`pgrep -f` must not find it).
+//
+// Linux and other POSIX systems; there is no such group on Windows.
+
+const WATCH = `( read -r _ <&3; kill -KILL "-$0" ) &`;
+const SCRIPT = `read -r _ <&3 || exit 137
+trap '' HUP INT QUIT TERM
+( cd /; exec /bin/sh -c '${WATCH}' $$ ) </dev/null >/dev/null 2>&1 || exit 137
+trap - HUP INT QUIT TERM
+exec "$@" 3<&-`;
+
+/** The system would not start the command. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+export type GroupCommand = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** An open file, or a pipe to this process. */
+  readonly stdin: number | StdioPipe | StdioNull;
+};
+
+export type StartedGroup = {
+  readonly child: ChildProcess;
+  readonly pgid: number;
+  /** A line on it starts the command, its end ends the group. */
+  readonly leash: Duplex;
+};
+
+/** The command waits until a line is written to the leash. Rejects with a `StartError`. */
+export async function startGroup(command: GroupCommand): Promise<StartedGroup> {
+  try {
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", command.command, ...command.args], {
+      cwd: command.cwd,
+      env: { ...command.env },
+      detached: true,
+      stdio: [command.stdin, "pipe", "pipe", "pipe"],
+    });
+    if (child.pid === undefined) throw (await once(child, "error"))[0];
+    const leash = child.stdio[3] as Duplex;
+    // A command that ended before the line was written: the exit code says it all.
+    leash.on("error", () => {});
+    return { child, pgid: child.pid, leash };
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}

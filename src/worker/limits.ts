@@ -1,0 +1,20 @@
+import { describeIssues } from "../config/agent-definition.ts";
+import { readTableFile } from "../config/table-file.ts";
+import { WorkerLimits } from "../schema/vendor-limits.ts";
+
+/** Names the file that says what may be asked of vendors. */
+const VARIABLE = "HOLDFAST_LIMITS";
+
+/** What a worker asks of vendors at most: as it is told, else as a file says that the environment names. */
+export function limitsOf(told: WorkerLimits | undefined, env: NodeJS.ProcessEnv): WorkerLimits {
+  if (told === undefined) {
+    const path = env[VARIABLE];
+    if (path === undefined || path === "") return {};
+    return readTableFile(path, { what: "The limits", variable: VARIABLE, schema: WorkerLimits }, env);
+  }
+  const parsed = WorkerLimits.safeParse(told);
+  if (parsed.success) return parsed.data;
+  throw new TypeError(
+    `The option limits cannot be used: ${describeIssues(parsed.error, WorkerLimits).join("; ")}`,
+  );
+}

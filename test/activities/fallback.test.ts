@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { withFallbacks } from "../../src/activities/fallback.ts";
+import { anthropic, local } from "../../src/config/model-names.ts";
+import {
+  ProviderError,
+  type ProviderErrorFacts,
+  type ProviderFault,
+} from "../../src/providers/provider-error.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+
+const small = { ...local("http://localhost:1/v1", "small"), contextWindow: 1000, maxTokens: 100 };
+const large = local("http://localhost:1/v1", "large");
+const definition = AgentDefinition.parse({
+  model: anthropic("claude-x"),
+  fallbacks: [small, large],
+  retry: { maxDelayMs: 30_000 },
+});
+const text = (length: number) => [
+  { role: "user" as const, content: [{ type: "text" as const, text: "x".repeat(length) }], timestamp: 1 },
+];
+
+/** @param faults - By model, what it fails with. */
+async function asked(
+  faults: Readonly<Record<string, [ProviderFault, ProviderErrorFacts?]>>,
+  { isLast = false, length = 4, agent = definition } = {},
+) {
+  const order: string[] = [];
+  const ask = async ({ model: { id } }: AgentDefinition) => {
+    order.push(id);
+    const [fault, facts] = faults[id] ?? [];
+    if (fault !== undefined) throw new ProviderError(fault, `${id} failed`, facts);
+    return `by ${id}`;
+  };
+  const ended = await withFallbacks(agent, text(length), ask, isLast).catch((error: unknown) => error);
+  return { order, ended };
+}
+
+test.each([
+  ["rate-limited", {}, false, false],
+  ["rate-limited", {}, true, true],
+  ["rate-limited", { retryAfterMs: 30_000 }, false, false],
+  ["rate-limited", { retryAfterMs: 30_001 }, false, true],
+  ["network", {}, false, false],
+  ["network", {}, true, true],
+  ["api", { status: 500 }, false, true],
+  ["api", { status: 402 }, false, true],
+  ["api", { vendorType: "server_error" }, false, true],
+  ["api", { status: 400 }, true, false],
+  ["api", { status: 404 }, true, false],
+  ["api", {}, true, false],
+  ["auth", { status: 401 }, false, true],
+  ["overflow", { status: 400 }, true, false],
+  ["cancelled", {}, true, false],
+  ["other", {}, true, false],
+] as const)(
+  "[PROV-28] %s %j, last attempt %s: another model is asked: %s",
+  async (fault, facts, isLast, falls) => {
+    const { order, ended } = await asked({ "claude-x": [fault, facts] }, { isLast });
+    expect(order).toEqual(falls ? ["claude-x", "small"] : ["claude-x"]);
+    if (!falls) return expect(ended).toMatchObject({ fault, message: "claude-x failed" });
+    const from = [{ provider: "anthropic", model: "claude-x", fault, said: "claude-x failed" }];
+    expect(ended).toMatchObject({
+      answer: "by small",
+      definition: { model: { id: "small" } },
+      fellBack: { to: { provider: "local", model: "small" }, from },
+    });
+  },
+);
+
+test("an answer of the agent's own model is nothing special, nor is a failure without fallbacks", async () => {
+  expect(await asked({})).toEqual({ order: ["claude-x"], ended: { answer: "by claude-x", definition } });
+  const { fallbacks: _, ...agent } = definition;
+  const { ended } = await asked({ "claude-x": ["auth"] }, { agent });
+  expect(ended).toMatchObject({ fault: "auth", message: "claude-x failed" });
+});
+
+test("a fallback whose window is too small is left out, whatever a fallback fails with the next is asked [PROV-28]", async () => {
+  const auth = { "claude-x": ["auth"] as [ProviderFault] };
+  const { order, ended } = await asked(auth, { length: 4000 });
+  expect(order).toEqual(["claude-x", "large"]);
+  expect(ended).toMatchObject({
+    fellBack: { from: [{ fault: "auth" }, { model: "small", fault: "overflow" }] },
+  });
+  expect((await asked({ ...auth, small: ["overflow"] })).order).toEqual(["claude-x", "small", "large"]);
+  expect((await asked({ ...auth, small: ["cancelled"] })).order).toEqual(["claude-x", "small"]);
+});
+
+test("when none answers the failure is the model's own, and names the others [PROV-28]", async () => {
+  const busy = { status: 529, retryAfterMs: 5 };
+  const faults = { "claude-x": ["rate-limited", busy], small: ["api"], large: ["network"] } as never;
+  const { ended } = await asked(faults, { isLast: true });
+  expect(ended).toMatchObject({ fault: "rate-limited", ...busy });
+  expect((ended as Error).message).toBe(
+    "claude-x failed The fallbacks failed too: local/small: small failed; local/large: large failed",
+  );
+});

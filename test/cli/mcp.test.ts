@@ -1,0 +1,89 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { NASTY, official } from "../mcp/support/servers.ts";
+import { holdfast } from "./terminal.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-mcp-cli-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const node = (file: string, ...args: string[]) => [process.execPath, file, ...args].join(" ");
+
+async function agent(servers: string): Promise<string> {
+  const path = join(folder, "agent.toml");
+  await writeFile(path, `[provider]\nmodel = "claude-x"\napi_key = "\${KEY}"\n\n${servers}`);
+  return path;
+}
+
+const filesystem = (more = "") => `[[mcp]]
+name = "files"
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(official("filesystem"))}, ${JSON.stringify(folder)}]
+${more}
+`;
+
+describe("mcp list", () => {
+  test("shows what an agent would have of its servers: names, replay classes, what they say, hashes", async () => {
+    const file = await agent(
+      filesystem('trusted = true\ninclude = ["read_text_file", "write_file"]\nconfirm = ["write_*"]'),
+    );
+    const { code, out } = await holdfast(["mcp", "list", "--agent", file]);
+    expect(out).toMatch(/^files: secure-filesystem-server .*, protocol 2025-11-25$/m);
+    expect(out).toMatch(/^files__read_text_file +pure +reads +[0-9a-f]{12} +Read the complete contents/m);
+    expect(out).toMatch(/^files__write_file +idempotent +asks +repeatable, destroys +[0-9a-f]{12} /m);
+    expect(out).not.toContain("files__move_file");
+    expect(code).toBe(0);
+  });
+
+  test("prints one object for each server", async () => {
+    const { code, out } = await holdfast([
+      "mcp",
+      "list",
+      "--command",
+      node(official("everything")),
+      "--json",
+    ]);
+    const seen = JSON.parse(out) as { tools: { remote: string; hash: string }[]; prompts: unknown[] };
+    expect(seen).toMatchObject({ type: "mcp-server", name: "server", ok: true });
+    expect(seen.tools.find(({ remote }) => remote === "echo")?.hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(seen.prompts.length).toBeGreaterThan(0);
+    expect(code).toBe(0);
+  });
+});
+
+describe("mcp test", () => {
+  test("says of each server whether it can be used, and what to do about one that cannot", async () => {
+    const broken = `[[mcp]]\nname = "broken"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(NASTY)}, "die=3"]\nenv = { NASTY_TOKEN = "\${SECRET_OF_MINE}" }\n`;
+    const file = await agent(filesystem() + broken);
+    const env = { SECRET_OF_MINE: "s3cr3t-and-long" };
+    const { code, out } = await holdfast(["mcp", "test", "--agent", file], env);
+    expect(out).toMatch(/^ok +files +secure-filesystem-server .*ready in \d+ ms, \d+ tools \(\d+ unsafe\)$/m);
+    expect(out).toMatch(
+      /^fail +broken +The MCP server "broken" ended with exit code 3; its last words: no licence for \*\*\*$/m,
+    );
+    expect(out).toMatch(/→ start the command by hand/);
+    expect(code).toBe(1);
+    const unset = await holdfast(["mcp", "test", "--agent", file, "--server", "broken"]);
+    expect(unset.out).toContain("SECRET_OF_MINE is not set in the environment of the worker");
+  });
+
+  test("a command line that names no server, or none that can be, is a mistake", async () => {
+    expect(await holdfast(["mcp", "test"])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/Say which server/),
+    });
+    expect(await holdfast(["mcp", "test", "--agent", await agent("")])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/names no MCP server/),
+    });
+    const literal = ["mcp", "test", "--url", "http://127.0.0.1:9/", "--header", "authorization: Bearer abc"];
+    expect(await holdfast(literal)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/looks like a secret/),
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { skillText, written } from "../skills/folders.ts";
+import { temporaryFolder } from "../tools/workspace.ts";
+import { holdfast } from "./terminal.ts";
+
+async function stocked() {
+  const home = await temporaryFolder();
+  await written(home, {
+    ".holdfast/skills/git/SKILL.md": skillText("git", { head: "allowed-tools: Bash(git:*)\n" }),
+    "more/git/SKILL.md": skillText("git", { description: "Another one." }),
+    "more/note/SKILL.md": skillText("note"),
+    "bad/odd/SKILL.md": skillText("odd", { head: "licence: MIT\n" }),
+    "bad/none/SKILL.md": "---\nname: none\n---\nx\n",
+    "bad/Loud/SKILL.md": skillText("Loud"),
+  });
+  return home;
+}
+
+test("skills are listed: of the home, of folders, of an agent [SKL-03]", async () => {
+  const home = await stocked();
+  const env = { HOME: home };
+  const rows = ({ out }: { out: string }) =>
+    out
+      .trim()
+      .split("\n")
+      .map((line) => line.split(/ {2,}/));
+  expect(rows(await holdfast(["skills", "list"], env))).toEqual([
+    ["NAME", "FOLDER", "DESCRIPTION"],
+    ["git", `${home}/.holdfast/skills/git`, "Does git."],
+  ]);
+  const both = ["skills", "list", "--folder", "~/.holdfast/skills", "--folder", join(home, "more"), "--json"];
+  const told = (await holdfast(both, env)).out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(told).toMatchObject([
+    { type: "skill", name: "git", description: "Another one.", source: "dir:1", allowedTools: [] },
+    { type: "skill", name: "note", folder: `${home}/more/note` },
+  ]);
+  const file = join(home, "agent.toml");
+  await writeFile(
+    file,
+    `[provider]\nmodel = "m"\napi_key = "\${KEY}"\n[skills]\nfolders = ["~/missing", "more"]\nnames = ["note", "nope"]\n[agent]\nworkspace = "${home}"\n`,
+  );
+  const agent = await holdfast(["skills", "list", "--agent", file], env);
+  expect(rows(agent).map(([name]) => name)).toEqual(["NAME", "note"]);
+  expect(agent.err).toContain('There is no skill "nope"');
+});
+
+test("check says what is wrong with file and line, and ends with 1 [SKL-02]", async () => {
+  const home = await stocked();
+  const bad = join(home, "bad");
+  const { code, out } = await holdfast(["skills", "check", bad, join(home, "more/note")]);
+  expect(code).toBe(1);
+  expect(out.trim().split("\n")).toEqual([
+    `${bad}/Loud/SKILL.md:2: error: name: "Loud" may hold small letters (a-z), digits and hyphens alone`,
+    `${bad}/none/SKILL.md:1: error: description: there is no description`,
+    `${bad}/odd/SKILL.md:4: warning: licence: the form knows no such key; did you mean "license"?`,
+    `ok  odd: ${bad}/odd`,
+    `ok  note: ${home}/more/note`,
+    "2 errors, 1 warning",
+  ]);
+  const odd = join(bad, "odd");
+  expect((await holdfast(["skills", "check", odd])).code).toBe(0);
+  expect((await holdfast(["skills", "check", odd, "--strict"])).code).toBe(1);
+  const { out: json } = await holdfast(["skills", "check", odd, "--json"]);
+  expect(JSON.parse(json)).toMatchObject({
+    type: "check",
+    name: "odd",
+    valid: true,
+    problems: [{ line: 4 }],
+  });
+});
+
+test("check of a folder without skills fails where it was named, and not where it is the default", async () => {
+  const home = await temporaryFolder();
+  expect(await holdfast(["skills", "check", home])).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(`${home}: error: there is no folder with a SKILL.md in it`),
+  });
+  expect(await holdfast(["skills", "check"], { HOME: home })).toMatchObject({ code: 0, out: "" });
+});

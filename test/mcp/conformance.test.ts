@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+
+// @ts-expect-error A script without types.
+const { runScenarios, SCENARIOS } = (await import("../../scripts/mcp-conformance.mjs")) as {
+  SCENARIOS: readonly (readonly [string, string | undefined])[];
+  runScenarios: (wanted?: readonly string[]) => Promise<{ scenario: string; ok: boolean; said: string }[]>;
+};
+
+/** One of each kind; all of them take more than a minute: `npm run conformance:mcp`. */
+const SAMPLE = [
+  "initialize",
+  "tools_call",
+  "sse-retry",
+  "auth/client-credentials-basic",
+  "auth/scope-step-up",
+];
+
+test("[MCP-01] [MCP-02] [MCP-03] the official conformance scenarios for clients pass", async () => {
+  const rows = await runScenarios(SAMPLE);
+  expect(rows.filter(({ ok }) => !ok).map(({ scenario, said }) => `${scenario}: ${said}`)).toEqual([]);
+  expect(new Set(rows.map(({ scenario }) => scenario))).toEqual(new Set(SAMPLE));
+  expect(SCENARIOS).toHaveLength(27);
+}, 120_000);

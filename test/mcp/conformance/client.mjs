@@ -1,0 +1,90 @@
+// A client of ours as the official conformance runner starts it: the scenario's name is in the environment, the
+// server's address is the last argument. Run by the runner, or by hand:
+//
+//   MCP_CONFORMANCE_SCENARIO=initialize node test/mcp/conformance/client.mjs http://localhost:3000/mcp
+//
+// What is built is what runs.
+import { openHttp } from "../../../dist/mcp/sdk/open.js";
+
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
+const given = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
+const address = new URL(process.argv.at(-1) ?? "");
+
+/** What the runner's authorization servers know this client's published description by. */
+const CLIENT_ADDRESS = "https://conformance-test.local/client-metadata.json";
+
+const request = { signal: AbortSignal.timeout(25_000) };
+
+const events = {
+  listChanged: () => {},
+  closed: () => {},
+  said: () => {},
+  odd: (what) => console.error(`odd: ${what}`),
+  // Agrees to everything, and leaves each field to its default.
+  ask: async () => ({ type: "accept", values: {} }),
+  sample: async () => {
+    throw new Error("no model here");
+  },
+};
+
+/** The runner's authorization servers send every browser back at once. */
+async function visit(page) {
+  const response = await fetch(page, { redirect: "manual" });
+  return new URL(response.headers.get("location") ?? "", page);
+}
+
+function signIn() {
+  const { client_id: id, client_secret: secret, issuer } = given;
+  const client =
+    id === undefined || issuer === undefined
+      ? {}
+      : { client: { id, issuer, ...(secret === undefined ? {} : { secret }) } };
+  return {
+    redirectUrl: "http://127.0.0.1:19876/callback",
+    visit,
+    ...client,
+    ...(scenario === "auth/basic-cimd" ? { clientAddress: CLIENT_ADDRESS } : {}),
+  };
+}
+
+/** Who gives out tokens, as the server's operator would tell whoever writes the definition. */
+async function issuerOf(server) {
+  const page = new URL(`/.well-known/oauth-protected-resource${server.pathname}`, server);
+  const { authorization_servers: issuers } = await (await fetch(page)).json();
+  return issuers[0];
+}
+
+async function connect() {
+  const options = { version: "0", sampling: false, elicitation: true, events };
+  if (scenario === "auth/client-credentials-basic") {
+    const { client_id: clientId = "", client_secret: secret = "" } = given;
+    const issuer = await issuerOf(address);
+    const auth = { type: "oauth", clientId, clientSecret: "${SECRET}", clientAuth: "basic", issuer };
+    return openHttp({ url: address, headers: {}, auth, secrets: () => secret }, options, request);
+  }
+  const person = scenario.startsWith("auth/") ? { signIn: signIn() } : {};
+  return openHttp({ url: address, headers: {}, secrets: () => undefined, ...person }, options, request);
+}
+
+/** Of the right kinds, whatever they mean. */
+function argumentsFor(schema) {
+  const { properties = {}, required = [] } = schema;
+  const values = { number: 2, integer: 2, boolean: true, object: {}, array: [] };
+  return Object.fromEntries(required.map((name) => [name, values[properties[name]?.type ?? ""] ?? "text"]));
+}
+
+const connection = await connect();
+try {
+  const tools = await connection.listTools(request);
+  if (scenario === "json-schema-2020-12-preservation") {
+    const rich = tools.find(({ name }) => !/echo/.test(name));
+    const echo = tools.find(({ name }) => /echo/.test(name));
+    await connection.callTool(echo?.name ?? "", { schema: rich?.inputSchema ?? {} }, request);
+  } else {
+    for (const { name, inputSchema } of tools) {
+      await connection.callTool(name, argumentsFor(inputSchema), request);
+    }
+  }
+} finally {
+  await connection.close();
+}

@@ -1,0 +1,277 @@
+import type { ServerResponse } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
+import { resultOf, wordsOf } from "../../src/mcp/result.ts";
+import type { McpServer } from "../../src/schema/mcp.ts";
+import { fine, HttpServer, handshake, json, messageOf, type Seen } from "./support/http-server.ts";
+import { http, poolWith } from "./support/servers.ts";
+
+const { signal } = new AbortController();
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function serving(answer: (request: Seen, response: ServerResponse) => unknown): Promise<HttpServer> {
+  const server = await HttpServer.start(answer);
+  closing.push(() => server.close());
+  return server;
+}
+
+async function call(server: McpServer, secrets: Record<string, string> = {}, times = 1): Promise<string> {
+  const { pool } = poolWith(secrets);
+  closing.unshift(() => pool.close());
+  const texts: string[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const { result } = await pool.server(server).call("ok", {}, { signal });
+    texts.push(wordsOf(resultOf(result).content));
+  }
+  return texts.join(", ");
+}
+
+/** Answers a call as the test says, and everything else as it must be. */
+const calls = (answer: (id: number | undefined, response: ServerResponse, request: Seen) => unknown) =>
+  serving((request, response) => {
+    if (!handshake(request, response)) return answer(messageOf(request).id, response, request);
+  });
+
+const events = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
+
+describe("streamable HTTP", () => {
+  test("[MCP-01] sends headers of the definition with their secrets, and takes JSON and streams", async () => {
+    let streamed = false;
+    const server = await calls((id, response) => {
+      streamed = !streamed;
+      if (!streamed) return json(response, fine(id));
+      events(response).end(
+        `: hello\r\n\r\nevent: message\r\ndata: ${JSON.stringify(fine(id, "streamed"))}\r\n\r\n`,
+      );
+    });
+    const definition = http(`${server.origin}/mcp`, { headers: { "x-api-key": "${KEY}", "x-team": "blue" } });
+    expect(await call(definition, { KEY: "k-123456" }, 2)).toBe("streamed, fine");
+    expect(server.seen.at(-1)?.headers).toMatchObject({
+      "x-api-key": "k-123456",
+      "x-team": "blue",
+      "mcp-protocol-version": "2025-11-25",
+    });
+  });
+
+  test("a stream that ends before its answer is told at once", async () => {
+    const server = await calls((_, response) => events(response).end(": nothing more\n\n"));
+    await expect(call(http(server.origin))).rejects.toMatchObject({
+      fault: "closed",
+      message: 'The MCP server "test" ended its answer before it was complete',
+    });
+  });
+
+  test("a stream that breaks off is told at once", async () => {
+    const server = await calls((_, response) => {
+      events(response).write(": wait\n\n");
+      setTimeout(() => response.destroy(), 50);
+    });
+    await expect(call(http(server.origin))).rejects.toMatchObject({ fault: "closed" });
+  });
+
+  test.each([
+    ["an event that is no JSON", "data: {broken\n\n", "protocol"],
+    ["an event that is no message", 'data: {"hello":1}\n\n', "protocol"],
+  ])("%s is told at once", async (_, event, fault) => {
+    const server = await calls((_id, response) => void events(response).write(event));
+    await expect(call(http(server.origin))).rejects.toMatchObject({ fault });
+  });
+
+  test("a message that never ends is refused before it fills the memory", async () => {
+    const server = await calls((_, response) => {
+      events(response);
+      const more = () => {
+        while (!response.destroyed && response.write(`data: ${"x".repeat(64 * 1024)}\n`));
+        if (!response.destroyed) response.once("drain", more);
+      };
+      more();
+    });
+    await expect(call(http(server.origin))).rejects.toMatchObject({
+      fault: "protocol",
+      message: expect.stringMatching(/sent a message that is too long/),
+    });
+  });
+
+  test("an HTML page, an error and nobody there are told in plain words", async () => {
+    const page = await calls((_, response) =>
+      response.writeHead(200, { "content-type": "text/html" }).end("<h1>Hi</h1>"),
+    );
+    await expect(call(http(page.origin))).rejects.toThrow(/Unexpected content type: text\/html/);
+    const broken = await calls((_, response) => response.writeHead(503).end("come back later"));
+    await expect(call(http(broken.origin))).rejects.toMatchObject({
+      fault: "transport",
+      code: 503,
+      message: 'The MCP server "test" answered 503: come back later',
+    });
+    await broken.close();
+    await expect(call(http(broken.origin))).rejects.toThrow(
+      /cannot be reached at http:\/\/127.0.0.1:\d+: .*ECONNREFUSED/,
+    );
+  });
+
+  test("a redirect to another origin is not followed, and takes no key along", async () => {
+    const thief = await serving((_, response) => response.writeHead(200).end());
+    const server = await serving((_, response) =>
+      response.writeHead(307, { location: `${thief.origin}/mcp` }).end(),
+    );
+    const definition = http(server.origin, { auth: { type: "bearer", token: "${TOKEN}" } });
+    await expect(call(definition, { TOKEN: "t-123456" })).rejects.toThrow(/Redirect to .* not followed/);
+    expect(thief.seen).toEqual([]);
+  });
+
+  test("a session that the server has forgotten is begun anew, and the call is made once", async () => {
+    let sessions = 0;
+    const carried: string[] = [];
+    const server = await serving((request, response) => {
+      const { method, id } = messageOf(request);
+      if (method === "initialize") sessions += 1;
+      if (handshake(request, response, { "mcp-session-id": `session-${sessions}` })) return;
+      const session = String(request.headers["mcp-session-id"]);
+      if (session === "session-1" && carried.length === 1) return json(response, { error: "unknown" }, 404);
+      carried.push(session);
+      json(response, fine(id));
+    });
+    expect(await call(http(server.origin), {}, 2)).toBe("fine, fine");
+    expect(carried).toEqual(["session-1", "session-2"]);
+  });
+});
+
+describe("credentials", () => {
+  /** Lets in who brings a token that it accepts, and gives out tokens at /token. */
+  async function guarded(
+    accepts: (token: string) => boolean,
+    give: (form: URLSearchParams, basic: string) => object,
+  ) {
+    return await serving((request, response) => {
+      if (request.path === "/token") {
+        const basic = String(request.headers.authorization ?? "");
+        const answer = give(new URLSearchParams(request.body), basic);
+        return json(response, answer, "error" in answer ? 400 : 200);
+      }
+      const token = String(request.headers.authorization ?? "").replace(/^Bearer /, "");
+      if (!accepts(token)) return response.writeHead(401).end("who are you?");
+      if (!handshake(request, response)) json(response, fine(messageOf(request).id, token));
+    });
+  }
+  const basicOf = (header: string) => Buffer.from(header.replace(/^Basic /, ""), "base64").toString();
+  const nothing = () => ({ error: "none" });
+
+  test("a bearer token is sent; one that is refused is named, and never shown", async () => {
+    const server = await guarded((token) => token === "good-token", nothing);
+    const definition = http(server.origin, { auth: { type: "bearer", token: "${TOKEN}" } });
+    // The answer repeats the token: what is shown of it is the tool's business, what is logged is masked.
+    expect(await call(definition, { TOKEN: "good-token" })).toBe("good-token");
+    await expect(call(definition, { TOKEN: "stale-token" })).rejects.toMatchObject({
+      fault: "auth",
+      message: 'The MCP server "test" refused the token in ${TOKEN}: put a valid one there',
+    });
+    await expect(call(http(server.origin))).rejects.toMatchObject({ fault: "auth" });
+  });
+
+  test("client credentials are exchanged once, and again when the token is refused", async () => {
+    let given = 0;
+    const asked: string[] = [];
+    let valid = "";
+    const server = await guarded(
+      (token) => token === valid,
+      (form, basic) => {
+        given += 1;
+        asked.push(
+          `${form.get("grant_type")} ${form.get("scope")} ${form.get("resource")} ${basicOf(basic)}`,
+        );
+        valid = `token-${given}`;
+        return { access_token: valid, token_type: "Bearer", expires_in: 3600 };
+      },
+    );
+    const { pool } = poolWith({ SECRET: "a:b c" });
+    closing.unshift(() => pool.close());
+    const auth = {
+      type: "oauth",
+      clientId: "me",
+      clientSecret: "${SECRET}",
+      scope: "read",
+      tokenUrl: `${server.origin}/token`,
+    };
+    const definition = http(`${server.origin}/mcp`, { auth });
+    const once = async () =>
+      wordsOf(resultOf((await pool.server(definition).call("ok", {}, { signal })).result).content);
+    expect(await once()).toBe("token-1");
+    expect(await once()).toBe("token-1");
+    valid = "revoked";
+    expect(await once()).toBe("token-2");
+    expect(asked).toEqual(Array(2).fill(`client_credentials read ${server.origin}/mcp me:a%3Ab+c`));
+  });
+
+  test("a token that is about to end is renewed before it is refused", async () => {
+    let given = 0;
+    const server = await guarded(
+      () => true,
+      () => {
+        given += 1;
+        return { access_token: `token-${given}`, token_type: "Bearer", expires_in: 0 };
+      },
+    );
+    const auth = {
+      type: "oauth",
+      clientId: "me",
+      clientSecret: "${SECRET}",
+      tokenUrl: `${server.origin}/token`,
+    };
+    await call(http(server.origin, { auth }), { SECRET: "secret" }, 2);
+    const calls = server.seen.filter(({ body }) => body.includes("tools/call"));
+    const [first, second] = calls.map(({ headers }) => headers.authorization);
+    expect(first).toMatch(/^Bearer token-\d+$/);
+    expect(second).not.toBe(first);
+  });
+
+  test("a token that was obtained before is refreshed when it is refused", async () => {
+    const server = await guarded(
+      (token) => token === "fresh-token",
+      (form) =>
+        form.get("grant_type") === "refresh_token" &&
+        form.get("refresh_token") === "refresh-1" &&
+        form.get("client_id") === "me"
+          ? { access_token: "fresh-token", refresh_token: "refresh-2", token_type: "Bearer" }
+          : { error: "invalid_grant" },
+    );
+    const auth = {
+      type: "oauth-token",
+      accessToken: "${ACCESS}",
+      refreshToken: "${REFRESH}",
+      clientId: "me",
+      tokenUrl: `${server.origin}/token`,
+    };
+    const definition = http(server.origin, { auth });
+    expect(await call(definition, { ACCESS: "old-token", REFRESH: "refresh-1" })).toBe("fresh-token");
+    await expect(call(definition, { ACCESS: "old-token", REFRESH: "gone-refresh" })).rejects.toMatchObject({
+      fault: "auth",
+      message: expect.stringMatching(/needs a token, and http:.* gave none: it answered 400, invalid_grant/),
+    });
+  });
+
+  test("an issuer's published description says where tokens are given; another issuer's does not count", async () => {
+    let issuer = "";
+    const server = await serving((request, response) => {
+      if (request.path === "/.well-known/oauth-authorization-server") {
+        return json(response, {
+          issuer,
+          authorization_endpoint: `${server.origin}/authorize`,
+          token_endpoint: `${server.origin}/token`,
+          response_types_supported: ["code"],
+        });
+      }
+      if (request.path === "/token") return json(response, { access_token: "found", token_type: "Bearer" });
+      if (!handshake(request, response))
+        json(response, fine(messageOf(request).id, String(request.headers.authorization)));
+    });
+    issuer = server.origin;
+    const auth = { type: "oauth", clientId: "me", clientSecret: "${SECRET}", issuer };
+    expect(await call(http(server.origin, { auth }), { SECRET: "secret" })).toBe("Bearer found");
+    issuer = "https://elsewhere.example";
+    await expect(call(http(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
+      /its description is that of another issuer/,
+    );
+  });
+});

@@ -1,0 +1,325 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { CallOptions, KeptServer } from "../../src/mcp/kept-server.ts";
+import { offered } from "../../src/mcp/offered.ts";
+import { resultOf, wordsOf } from "../../src/mcp/result.ts";
+import { mcpTool } from "../../src/mcp/tools.ts";
+import type { McpServer } from "../../src/schema/mcp.ts";
+import { context, NASTY, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
+
+const { signal } = new AbortController();
+const SECRET = "s3cr3t-and-long";
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+type More = { readonly args?: readonly string[]; readonly env?: Record<string, string> };
+
+function nasty({ args = [], env = {} }: More = {}, more: object = {}) {
+  const server = stdio(NASTY, { args, env: { NASTY_TOKEN: "${NASTY_TOKEN}", ...env } }, more);
+  const { pool, lines } = poolWith({ NASTY_TOKEN: SECRET });
+  closing.push(() => pool.close());
+  return { server, pool, lines, kept: pool.server(server) };
+}
+
+const call = async (kept: KeptServer, name: string, options: Partial<CallOptions> = {}) => {
+  const { result, notes } = await kept.call(name, {}, { signal, ...options });
+  return [wordsOf(resultOf(result).content), ...notes].join("\n");
+};
+const alive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+};
+const pinnedTool = (server: McpServer, kept: KeptServer, remote: string) => {
+  const pinned = offered(server, kept.known?.tools ?? []).tools.find((one) => one.remote === remote);
+  if (pinned === undefined) throw new Error(`no tool ${remote}`);
+  return mcpTool(pinned, server, () => kept);
+};
+
+describe("what a server may do to a call", () => {
+  test("[MCP-06] a crash in mid-call says how it ended, without secrets; the next call starts it again", async () => {
+    const { kept, lines } = nasty();
+    await expect(call(kept, "crash")).rejects.toMatchObject({
+      fault: "closed",
+      message: 'The MCP server "test" ended with exit code 3; its last words: out of cheese with ***',
+    });
+    expect(await call(kept, "ok")).toBe("fine");
+    expect(lines.map(({ message }) => message)).toContain(
+      "An MCP server failed; it is started again when it is needed",
+    );
+    expect(JSON.stringify(lines)).not.toContain(SECRET);
+  });
+
+  test("[MCP-07] silence ends with the time limit, and the server serves on", async () => {
+    const { kept } = nasty({}, { timeoutMs: 300, startTimeoutMs: 10_000 });
+    await expect(call(kept, "silence")).rejects.toMatchObject({ fault: "timed-out" });
+    expect(await call(kept, "ok")).toBe("fine");
+  });
+
+  test("a message that is too long ends the server, not the worker", async () => {
+    const { kept } = nasty();
+    await expect(call(kept, "huge")).rejects.toMatchObject({
+      fault: "closed",
+      message: expect.stringMatching(/was ended, since it sent a message of more than 10485760 bytes/),
+    });
+    expect(await call(kept, "ok")).toBe("fine");
+  });
+
+  test("a long text is cut at a character's edge", async () => {
+    const { kept } = nasty();
+    const text = await call(kept, "long");
+    expect(text).toMatch(/^é+\n\.\.\. \(output truncated\)$/);
+    expect(Buffer.byteLength(text)).toBeLessThan(257 * 1024);
+  });
+
+  test('[MCP-02] an answer without a result is the protocol error "Empty result"', async () => {
+    const { kept } = nasty();
+    await expect(call(kept, "no-result")).rejects.toMatchObject({
+      fault: "protocol",
+      message: 'The MCP server "test" broke the protocol: Empty result',
+    });
+  });
+
+  test("[MCP-02] an error is told with its code, a failed tool with its words", async () => {
+    const { kept, server } = nasty();
+    await expect(call(kept, "refuses")).rejects.toMatchObject({
+      fault: "json-rpc",
+      code: -32602,
+      message: 'The MCP server "test" refused: wrong number of legs (-32602)',
+    });
+    const tool = pinnedTool(server, kept, "fails");
+    await expect(tool.execute({}, context().context)).rejects.toMatchObject({
+      name: "ToolError",
+      fault: "failed",
+      message: "the disk is full",
+    });
+  });
+
+  test("what is not JSON, and answers for nobody, are passed over", async () => {
+    const { kept } = nasty({ args: ["junk"] });
+    expect(await call(kept, "not-json")).toBe("after the noise");
+    expect(await call(kept, "wrong-id")).toBe("for you");
+  });
+
+  test("content of unknown and impossible kinds is named, not shown", async () => {
+    const { kept } = nasty();
+    expect((await call(kept, "odd-content")).split("\n")).toEqual([
+      '[content of the unknown type "hologram" is not shown]',
+      "[image, image/png, 8 bytes: it cannot be shown to a model]",
+      "[image, image/tiff, 9 bytes: it cannot be shown to a model]",
+      "[audio, audio/wav, 3 bytes: it cannot be shown to a model]",
+      "[resource x://blob, application/zip, 3 bytes: it cannot be shown to a model]",
+      '[content of the unknown type "undefined" is not shown]',
+      "",
+      "half of one: \uFFFD",
+    ]);
+  });
+});
+
+describe("what a server may say of its tools", () => {
+  test("[MCP-05] names are made to fit and stay apart, words are bounded, what cannot be used is left out", async () => {
+    const { kept, server } = nasty();
+    const { tools, warnings } = offered(server, (await kept.listing(signal)).tools);
+    const names = new Map(tools.map(({ remote, name }) => [remote, name]));
+    expect(names.get("read_file")).toBe("test__read_file");
+    expect(names.get("read.file")).toMatch(/^test__read_file_[0-9a-f]{8}$/);
+    expect(names.get("read file")).toMatch(/^test__read_file_[0-9a-f]{8}$/);
+    expect(new Set(names.values()).size).toBe(tools.length);
+    expect(Math.max(...[...names.values()].map((name) => name.length))).toBe(64);
+    for (const name of names.values()) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    const whisper = tools.find(({ remote }) => remote === "whisper");
+    expect(whisper?.description).toMatch(/^Reads\. y+\.\.\.$/);
+    expect(whisper?.description).toHaveLength(4096);
+    expect([...names.keys()]).not.toContain("task");
+    expect([...names.keys()]).not.toContain("fat");
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The tool fat of the MCP server test is left out: its schema has more than/),
+      "The tool task of the MCP server test is left out: it can only be called as a task",
+      "The tool ok of the MCP server test is offered twice; the first one is used",
+      "The tool whisper of the MCP server test has its description cut to 4096 characters",
+    ]);
+  });
+
+  test("names do not depend on the order in which a server lists them", async () => {
+    const { kept, server } = nasty();
+    const { tools: remote } = await kept.listing(signal);
+    const named = (list: typeof remote) =>
+      Object.fromEntries(offered(server, list).tools.map((one) => [one.remote, one.name]));
+    const without = remote.filter(({ name }, index) => name !== "ok" || index === 0);
+    expect(named([...without].reverse())).toEqual(named(without));
+  });
+
+  test("patterns choose tools; one that fits none is a warning", async () => {
+    const { kept, server } = nasty();
+    const { tools: remote } = await kept.listing(signal);
+    const chosen = { ...server, prefix: "", include: ["read*", "ok"], exclude: ["*file"], confirm: ["okay"] };
+    const { tools, warnings } = offered({ ...chosen, exclude: ["read.*", "read file"] }, remote);
+    expect(tools.map(({ name }) => name)).toEqual(["ok", "read_file"]);
+    expect(warnings).toContain('confirm of the MCP server test names "okay", which fits none of its tools');
+  });
+
+  test("a changed list is noticed, and said with the next result of a tool that it is about", async () => {
+    const { kept, server } = nasty();
+    await kept.listing(signal);
+    const [ok, gone, other] = ["ok", "goes", "changes"].map((name) => pinnedTool(server, kept, name));
+    await call(kept, "change");
+    await vi.waitFor(() => expect(kept.known?.tools.map(({ name }) => name)).toContain("fresh"), 5000);
+    const said = async (tool: typeof ok) => {
+      const { content = [] } = (await tool?.execute({}, context().context)) ?? {};
+      return content.map((part) => (part.type === "text" ? part.text : ""));
+    };
+    expect(await said(ok)).toEqual(["fine"]);
+    const old = "the description that you have is the old one.)";
+    expect(await said(gone)).toEqual([
+      "fine",
+      `(Since this run began, the server no longer offers this tool; ${old}`,
+    ]);
+    expect(await said(other)).toEqual([
+      "fine",
+      `(Since this run began, the server has changed what it says of this tool; ${old}`,
+    ]);
+  });
+});
+
+describe("what a server may ask", () => {
+  test("a question to a person is declined and told where nobody is there", async () => {
+    const { kept } = nasty();
+    expect(await call(kept, "elicit")).toBe(
+      '{"action":"decline"}\nThe server asked a person "Your name?"; nobody could be asked, and it was told so.',
+    );
+  });
+
+  test("a question is answered by who has made the call, and the time limit waits", async () => {
+    const { kept } = nasty({}, { timeoutMs: 400, startTimeoutMs: 10_000 });
+    const seen: unknown[] = [];
+    const ask: CallOptions["ask"] = async (question) => {
+      seen.push(question);
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      return { type: "accept", values: { name: "Grace" } };
+    };
+    expect(await call(kept, "elicit", { ask })).toBe('{"action":"accept","content":{"name":"Grace"}}');
+    expect(seen).toEqual([
+      { type: "form", message: "Your name?", schema: expect.objectContaining({ type: "object" }) },
+    ]);
+  });
+
+  test("a model is not asked unless the definition allows it", async () => {
+    const { kept } = nasty();
+    expect(await call(kept, "sample")).toMatch(/"code":-1.*does not allow its servers to ask a model/);
+    const { kept: allowed } = nasty({}, { sampling: true });
+    const sample: CallOptions["sample"] = async () => ({
+      model: "m",
+      role: "assistant",
+      content: { type: "text", text: "Hello" },
+    });
+    expect(await call(allowed, "sample", { sample })).toContain('"text":"Hello"');
+    expect(await call(allowed, "sample")).toMatch(/no model here.*\n.*there was none/);
+  });
+});
+
+describe("how a server lives", () => {
+  test("[MCP-10] requests take turns, unless the definition lets more go at once", async () => {
+    const one = nasty();
+    expect(await Promise.all([1, 2, 3].map(() => call(one.kept, "busy")))).toEqual(
+      Array(3).fill("at most 1"),
+    );
+    const three = nasty({}, { concurrency: 3 });
+    await three.kept.listing(signal);
+    expect(await Promise.all([1, 2, 3].map(() => call(three.kept, "busy")))).toEqual(
+      Array(3).fill("at most 3"),
+    );
+  });
+
+  test("[MCP-02] [MCP-03] [X-33] requests count from 1, and `initialized` is a notification", async () => {
+    const folder = temporaryFolder();
+    closing.push(folder.remove);
+    const log = join(folder.path, "log");
+    const { kept } = nasty({ args: [`log=${log}`] });
+    await call(kept, "ok");
+    const [, ...said] = readFileSync(log, "utf8").trim().split("\n");
+    expect(said).toEqual([
+      "initialize 1",
+      "notifications/initialized -",
+      "tools/list 2",
+      "tools/list 3",
+      "tools/list 4",
+      "tools/call 5",
+    ]);
+  });
+
+  test("it knows nothing of the worker's environment but what its definition gives it", async () => {
+    process.env["HOLDFAST_TEST_KEY"] = "worker's own";
+    closing.push(() => delete process.env["HOLDFAST_TEST_KEY"]);
+    const { kept } = nasty({ env: { EXTRA: "given" } });
+    const seen = JSON.parse(await call(kept, "environment")) as Record<string, string>;
+    expect(seen).toMatchObject({ EXTRA: "given", NASTY_TOKEN: SECRET });
+    expect(seen["HOLDFAST_TEST_KEY"]).toBeUndefined();
+  });
+
+  test("[MCP-09] an idle server is ended by the end of its input, and started again when it is needed", async () => {
+    const folder = temporaryFolder();
+    closing.push(folder.remove);
+    const log = join(folder.path, "log");
+    const { pool, server } = nasty({ args: [`log=${log}`] }, { idleMs: 150 });
+    await call(pool.server(server), "ok");
+    const lines = () => readFileSync(log, "utf8");
+    await vi.waitFor(() => expect(lines()).toContain("end of input"), 5000);
+    expect(await call(pool.server(server), "ok")).toBe("fine");
+    expect(lines().match(/^start /gm)).toHaveLength(2);
+  });
+
+  test("[MCP-09] one that does not listen is killed with its children", async () => {
+    const folder = temporaryFolder();
+    closing.push(folder.remove);
+    const file = join(folder.path, "pids");
+    const { pool, kept } = nasty({ args: ["stubborn", `child=${file}`] });
+    await call(kept, "ok");
+    const pids = readFileSync(file, "utf8").split(" ").map(Number);
+    expect(pids.map(alive)).toEqual([true, true]);
+    await pool.close();
+    expect(pids.map(alive)).toEqual([false, false]);
+    await expect(call(kept, "ok")).rejects.toThrow(/is not started any more: the worker ends/);
+  });
+
+  test("a slow start is waited for as long as the definition says, and no longer", async () => {
+    const { kept } = nasty({ args: ["slow-start=900"] }, { startTimeoutMs: 300 });
+    await expect(call(kept, "ok")).rejects.toThrow(
+      'The MCP server "test" did not say what it offers in 300 ms (a server that is slow to start needs a longer `startTimeoutMs`)',
+    );
+    const { kept: patient } = nasty({ args: ["slow-start=900"] }, { timeoutMs: 500, startTimeoutMs: 10_000 });
+    expect(await call(patient, "ok")).toBe("fine");
+  });
+
+  test("one that cannot start is tried less and less often", async () => {
+    const folder = temporaryFolder();
+    closing.push(folder.remove);
+    const log = join(folder.path, "log");
+    const { kept } = nasty({ args: [`log=${log}`, "die=7"] });
+    for (let tries = 0; tries < 5; tries += 1)
+      await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
+    await expect(call(kept, "ok")).rejects.toThrow(
+      /is tried again in \d+ s; the last time it ended with exit code 7/,
+    );
+    expect(readFileSync(log, "utf8").match(/^start /gm)).toHaveLength(5);
+  }, 30_000);
+
+  test("a secret that is not set, a program and a folder that are not there are named", async () => {
+    const { pool } = poolWith();
+    closing.push(() => pool.close());
+    const failing = async (server: McpServer) => await call(pool.server(server), "ok").catch(String);
+    expect(await failing(stdio(NASTY, { env: { NASTY_TOKEN: "${NASTY_TOKEN}" } }))).toMatch(
+      /cannot be used: NASTY_TOKEN is not set in the environment of the worker/,
+    );
+    expect(await failing(stdio(NASTY, { cwd: "/nowhere/at/all" }))).toMatch(/there is no such folder/);
+    const missing = stdio(NASTY);
+    const transport = { ...missing.transport, command: "no-such-program-here" } as McpServer["transport"];
+    expect(await failing({ ...missing, transport })).toMatch(/ended with exit code 127.*not found/);
+    expect(existsSync("/nowhere")).toBe(false);
+  });
+});

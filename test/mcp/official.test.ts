@@ -1,0 +1,190 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { KeptServer } from "../../src/mcp/kept-server.ts";
+import { offered } from "../../src/mcp/offered.ts";
+import { resourceTool, resourceTools } from "../../src/mcp/resources.ts";
+import { mcpTool } from "../../src/mcp/tools.ts";
+import type { McpServer } from "../../src/schema/mcp.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { context, http, listening, official, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
+
+const { signal } = new AbortController();
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+/** The tools of a server as a worker has them, by the names that the server gives. */
+async function toolsOf(server: McpServer): Promise<{ tool: (remote: string) => Tool; kept: KeptServer }> {
+  const { pool } = poolWith();
+  closing.push(() => pool.close());
+  const kept = pool.server(server);
+  const { tools } = offered(server, (await kept.listing(signal)).tools);
+  const tool = (remote: string) => {
+    const pinned = tools.find((one) => one.remote === remote);
+    if (pinned === undefined) throw new Error(`no tool ${remote} among ${tools.map((one) => one.remote)}`);
+    return mcpTool(pinned, server, () => pool.server(server));
+  };
+  return { tool, kept };
+}
+
+const run = async (tool: Tool, parameters: object, given = context()) => {
+  const parsed = tool.parse(parameters);
+  if (!parsed.ok) throw new Error(parsed.message);
+  return await tool.execute(parsed.value, given.context);
+};
+const textOf = ({ content }: Awaited<ReturnType<Tool["execute"]>>) =>
+  content.map((part) => (part.type === "text" ? part.text : `[${part.mimeType}]`)).join("\n");
+
+let remote: Awaited<ReturnType<typeof listening>>;
+beforeAll(async () => {
+  remote = await listening(official("everything"), ["streamableHttp"]);
+});
+afterAll(async () => {
+  await remote.stop();
+});
+
+describe.each([
+  ["stdio", () => stdio(official("everything"), { args: ["stdio"] })],
+  ["streamable HTTP", () => http(remote.url)],
+])("server-everything over %s", (_, server) => {
+  test("[MCP-01] [MCP-03] [MCP-04] [MCP-05] lists its tools under its prefix, with schema and description", async () => {
+    const { kept, tool } = await toolsOf(server());
+    const { facts } = await kept.listing(signal);
+    expect(facts).toMatchObject({ protocolVersion: "2025-11-25", offers: { tools: true, prompts: true } });
+    expect(tool("echo")).toMatchObject({
+      name: "test__echo",
+      description: "Echoes back the input string",
+      replay: "unsafe",
+      parameters: { type: "object", required: ["message"] },
+    });
+  });
+
+  test("[MCP-04] gives text, images, structured content and resources", async () => {
+    const { tool } = await toolsOf(server());
+    expect(textOf(await run(tool("echo"), { message: "héllo 🙂" }))).toBe("Echo: héllo 🙂");
+    expect(textOf(await run(tool("get-sum"), { a: 2, b: 40 }))).toContain("42");
+    const picture = await run(tool("get-tiny-image"), {});
+    expect(picture.content).toContainEqual(
+      expect.objectContaining({
+        type: "image",
+        mimeType: "image/png",
+        data: expect.stringMatching(/^iVBOR/),
+      }),
+    );
+    const weather = await run(tool("get-structured-content"), { location: "New York" });
+    expect(weather.details).toEqual({ structuredContent: expect.objectContaining({ temperature: 33 }) });
+    expect(textOf(await run(tool("get-resource-links"), { count: 2 }))).toMatch(/\[resource .*<demo:\/\//);
+    const reference = await run(tool("get-resource-reference"), { resourceType: "Text", resourceId: 1 });
+    expect(textOf(reference)).toContain("demo://resource/dynamic/text/1:\nResource 1:");
+  });
+
+  test("[MCP-05] arguments that do not fit are refused before they are sent", async () => {
+    const { tool } = await toolsOf(server());
+    expect(tool("get-sum").parse({ a: "two", b: 1 })).toEqual({ ok: false, message: "a: must be number" });
+    expect(tool("get-sum").parse({ a: 2 })).toMatchObject({ ok: false });
+  });
+
+  test("[MCP-07] reports progress, and is given more time by it", async () => {
+    const { tool } = await toolsOf({ ...server(), timeoutMs: 500, startTimeoutMs: 20_000 });
+    const given = context();
+    const output = await run(tool("trigger-long-running-operation"), { duration: 1.2, steps: 4 }, given);
+    expect(textOf(output)).toMatch(/completed/i);
+    expect(given.progress).toEqual(["1 of 4", "2 of 4", "3 of 4", "4 of 4"]);
+  });
+
+  test("[MCP-07] a call that reports nothing ends when its time is over", async () => {
+    const { tool } = await toolsOf({ ...server(), timeoutMs: 300, startTimeoutMs: 20_000 });
+    await expect(run(tool("trigger-long-running-operation"), { duration: 5, steps: 1 })).rejects.toThrow(
+      'The MCP server "test" did not answer in 300 ms',
+    );
+  });
+
+  test("a call that is cancelled ends at once, and the server serves on", async () => {
+    const { tool } = await toolsOf(server());
+    const stop = new AbortController();
+    const begun = performance.now();
+    const work = run(
+      tool("trigger-long-running-operation"),
+      { duration: 20, steps: 40 },
+      {
+        ...context(stop.signal),
+      },
+    );
+    setTimeout(() => stop.abort(), 200);
+    await expect(work).rejects.toMatchObject({ fault: "cancelled" });
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(textOf(await run(tool("echo"), { message: "still there" }))).toBe("Echo: still there");
+  });
+
+  test("its resources are read as tools are called, and its prompts are listed", async () => {
+    const definition = { ...server(), resources: true };
+    const { kept } = await toolsOf(definition);
+    const [list, read] = resourceTools(definition).map((pinned, index) =>
+      resourceTool(pinned, index === 0 ? "list" : "read", definition, () => kept),
+    );
+    expect(list?.name).toBe("test__list_resources");
+    const listed = textOf(await run(list as Tool, {}));
+    expect(listed).toContain("demo://resource/dynamic/text/{resourceId}");
+    expect(textOf(await run(read as Tool, { uri: "demo://resource/dynamic/text/7" }))).toContain(
+      "Resource 7",
+    );
+    await expect(run(read as Tool, { uri: "demo://nowhere" })).rejects.toThrow(
+      /The MCP server "test" refused/,
+    );
+    const prompts = await kept.ask(signal, (connection, request) => connection.listPrompts(request));
+    expect(prompts.map(({ name }) => name)).toContain("simple-prompt");
+  });
+});
+
+describe("server-filesystem", () => {
+  test("[MCP-04] reads and writes below its folder, and refuses what is outside of it", async () => {
+    const folder = temporaryFolder();
+    closing.push(async () => folder.remove());
+    writeFileSync(join(folder.path, "note.txt"), "a note");
+    const server = stdio(official("filesystem"), { args: [folder.path] }, { trusted: true });
+    const { tool } = await toolsOf(server);
+    expect(textOf(await run(tool("read_text_file"), { path: join(folder.path, "note.txt") }))).toContain(
+      "a note",
+    );
+    await run(tool("write_file"), { path: join(folder.path, "new.txt"), content: "new words" });
+    expect(readFileSync(join(folder.path, "new.txt"), "utf8")).toBe("new words");
+    await expect(run(tool("read_text_file"), { path: "/etc/hostname" })).rejects.toMatchObject({
+      fault: "failed",
+      message: expect.stringMatching(/Access denied/),
+    });
+  });
+
+  test("what a trusted server says of its tools is their replay class; an untrusted one's are unsafe", async () => {
+    const folder = temporaryFolder();
+    closing.push(async () => folder.remove());
+    const classes = async (more: object) => {
+      const { tool } = await toolsOf(stdio(official("filesystem"), { args: [folder.path] }, more));
+      return ["read_text_file", "create_directory", "write_file", "move_file"].map(
+        (name) => tool(name).replay,
+      );
+    };
+    expect(await classes({ trusted: true })).toEqual(["pure", "idempotent", "idempotent", "unsafe"]);
+    expect(await classes({})).toEqual(["unsafe", "unsafe", "unsafe", "unsafe"]);
+    expect(await classes({ replay: { "read_*": "pure" } })).toEqual(["pure", "unsafe", "unsafe", "unsafe"]);
+  });
+});
+
+describe("server-memory", () => {
+  test("[MCP-10] keeps what was said between calls of one process, whoever makes them", async () => {
+    const folder = temporaryFolder();
+    closing.push(async () => folder.remove());
+    const env = { MEMORY_FILE_PATH: join(folder.path, "memory.json") };
+    const { tool } = await toolsOf(stdio(official("memory"), { env }));
+    const entities = ["Ada", "Grace"].map((name) => ({
+      name,
+      entityType: "person",
+      observations: ["wrote code"],
+    }));
+    await Promise.all(entities.map((entity) => run(tool("create_entities"), { entities: [entity] })));
+    const graph = await run(tool("read_graph"), {});
+    const { structuredContent } = graph.details as { structuredContent: { entities: { name: string }[] } };
+    expect(structuredContent.entities.map(({ name }) => name).sort()).toEqual(["Ada", "Grace"]);
+  });
+});

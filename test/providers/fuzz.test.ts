@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import type { Http } from "../../src/providers/http.ts";
+import { ProviderError } from "../../src/providers/provider-error.ts";
+import { AssistantMessage } from "../../src/schema/message.ts";
+import { Fuzz } from "./fuzz/mutate.ts";
+import { HAZARD_WIRES, type HazardWire, SAID } from "./hazards/index.ts";
+import { question } from "./play.ts";
+
+// Streams that no vendor would send, made from such as vendors send: `npm run fuzz -- --inputs N [--seed S]` for a long
+// run. Each ends in a message as the schema has it or in a classified error, at once, and leaves nothing behind.
+
+const INPUTS = Number(process.env["HOLDFAST_FUZZ_INPUTS"] ?? 20_000);
+const SEED = Number(process.env["HOLDFAST_FUZZ_SEED"] ?? 1);
+/** Of one input; the machine may be busy with others. */
+const MOST_MS = 2_000;
+/** What a process may keep more than when it was warm: code that was compiled late, not inputs. */
+const MOST_GROWTH_MB = 64;
+
+const SEEDS = [
+  SAID,
+  { thinking: "hm", text: "So." },
+  { calls: [{ id: "c", name: "read", pieces: Array.from('{"a":[1,{"b":null}]}') }] },
+  { text: "" },
+];
+
+/** Gives the slices in place of a network. */
+function fed(contentType: string, slices: readonly Uint8Array[]): Http {
+  const bytes = (async function* () {
+    yield* slices;
+  })();
+  return {
+    open: async () => ({ requestId: undefined, contentType, bytes, drain: () => {} }),
+  } as unknown as Http;
+}
+
+async function outcome(wire: HazardWire, slices: readonly Uint8Array[]): Promise<unknown> {
+  const request = question(wire.model("http://127.0.0.1:9"), { apiKey: "AKIAREPLAYED:secret-0123456789" });
+  const asked = wire
+    .make(fed(wire.contentType, slices))
+    .stream(request, { signal: new AbortController().signal, onDelta: () => {} });
+  return await asked.catch((error: unknown) => error);
+}
+
+const heapMb = () => {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+};
+
+test.each(HAZARD_WIRES)(
+  "$protocol: no stream crashes the adapter, hangs it or stays in memory",
+  async (wire) => {
+    const fuzz = new Fuzz(
+      SEED,
+      SEEDS.map((said) => wire.frames(said)).concat([[wire.rateLimit, wire.unknown]]),
+    );
+    const inputs = Math.ceil(INPUTS / HAZARD_WIRES.length);
+    let warm = 0;
+    let messages = 0;
+    for (let at = 0; at < inputs; at += 1) {
+      if (at === Math.floor(inputs / 4)) warm = heapMb();
+      const slices = fuzz.next();
+      const began = performance.now();
+      const made = await outcome(wire, slices);
+      const took = performance.now() - began;
+      const shown = () =>
+        `input ${at} of seed ${SEED}: ${JSON.stringify(Buffer.concat(slices).toString("latin1"))}`;
+      if (took > MOST_MS) throw new Error(`${Math.round(took)} ms for ${shown()}`);
+      if (made instanceof ProviderError) {
+        // An error of ours in disguise is "other".
+        if (made.fault === "other") throw new Error(`${made.message} for ${shown()}`, { cause: made });
+        continue;
+      }
+      messages += 1;
+      if (!AssistantMessage.safeParse(made).success)
+        throw new Error(`no message came of ${shown()}`, { cause: made });
+    }
+    expect(messages).toBeGreaterThan(inputs / 100);
+    expect(messages).toBeLessThan(inputs);
+    expect(heapMb() - warm).toBeLessThan(MOST_GROWTH_MB);
+  },
+  3_600_000,
+);

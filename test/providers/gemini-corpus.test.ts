@@ -1,0 +1,173 @@
+import {
+  type Content as Contents,
+  FunctionCallingConfigMode,
+  type GenerateContentConfig,
+  type Part,
+  ThinkingLevel,
+} from "@google/genai";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { google } from "../../src/config/model-names.ts";
+import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";
+import type { Content, Message } from "../../src/schema/message.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
+import { type Asked, CORPUS, CORPUS_KEY, questionTo } from "./corpus/index.ts";
+import { sentBy } from "./exchange.ts";
+import { sdk } from "./gemini-sdk.ts";
+import { http } from "./play.ts";
+
+// Every conversation of the corpus, once through our adapter and once through the SDK: an own reading of its types.
+
+const MODEL = "gemini-3-flash-preview";
+const LEVELS = {
+  off: ThinkingLevel.MINIMAL,
+  minimal: ThinkingLevel.MINIMAL,
+  low: ThinkingLevel.LOW,
+  medium: ThinkingLevel.MEDIUM,
+  high: ThinkingLevel.HIGH,
+};
+const UNSIGNED = "skip_thought_signature_validator";
+
+const inline = (part: Extract<Content, { type: "image" }>) => ({
+  inlineData: { mimeType: part.mimeType, data: part.data },
+});
+const shown = (content: readonly Content[]): Part[] =>
+  content.flatMap((part): Part[] => {
+    if (part.type === "text") return part.text.trim() === "" ? [] : [{ text: part.text }];
+    return part.type === "image" ? [inline(part)] : [];
+  });
+const given = (id: string) => !/^(google|vertex)-fc-\d+$/.test(id);
+const base64 = (token: string | undefined) => token !== undefined && /^[\w+/-]+=*$/.test(token);
+
+function response(name: string, id: string | undefined, content: readonly Content[], isError: boolean): Part {
+  const parts = content.flatMap((part) => (part.type === "image" ? [inline(part)] : []));
+  const texts = shown(content).flatMap((part) => (part.text === undefined ? [] : [part.text]));
+  const said = texts.length === 0 && parts.length > 0 ? "(see the attached image)" : texts.join("\n");
+  return {
+    functionResponse: {
+      ...(id !== undefined && { id }),
+      name,
+      response: isError ? { error: said } : { result: said },
+      ...(parts.length > 0 && { parts }),
+    },
+  };
+}
+
+function contentsOf(history: readonly Message[]): Contents[] {
+  const made: Contents[] = [];
+  const taken = new Set<string>();
+  const sent = history.filter(
+    (one) => one.role !== "assistant" || !["error", "aborted", "guardRail"].includes(one.stopReason),
+  );
+  for (const [at, message] of sent.entries()) {
+    if (message.role === "toolResult") continue;
+    if (message.role === "user") {
+      made.push({ role: "user", parts: shown(message.content) });
+      continue;
+    }
+    const own = message.provider === "google";
+    const until = sent.findIndex((one, index) => index > at && one.role === "assistant");
+    const results = sent
+      .slice(at + 1, until < 0 ? undefined : until)
+      .filter((one) => one.role === "toolResult");
+    const parts: Part[] = [];
+    const answers: Part[] = [];
+    let calls = 0;
+    for (const part of message.content) {
+      if (part.type === "vendor" && own) parts.push(part.data as Part);
+      const token = "signature" in part && own && base64(part.signature) ? part.signature : undefined;
+      const signed = token === undefined ? {} : { thoughtSignature: token };
+      if (part.type === "text" && (part.text.trim() !== "" || token !== undefined))
+        parts.push({ text: part.text, ...signed });
+      if (part.type === "thinking" && own && (part.signature === undefined || token !== undefined))
+        if (part.thinking !== "" || token !== undefined)
+          parts.push({ text: part.thinking, thought: true, ...signed });
+      if (part.type !== "toolCall") continue;
+      let id = own ? (part.vendorId ?? part.id) : part.id;
+      for (let copy = 2; taken.has(id) || id === ""; copy += 1) id = `${part.id || "call"}_${copy}`;
+      taken.add(id);
+      const wire = own && given(part.id) ? { id } : {};
+      const name = /^[\w-]{1,64}$/.test(part.name)
+        ? part.name
+        : part.name.replace(/[^\w-]/g, "_").slice(0, 64);
+      const plain = typeof part.arguments === "object" && !Array.isArray(part.arguments);
+      const args = ((plain && part.arguments) || {}) as Record<string, unknown>;
+      calls += 1;
+      const token3 = calls === 1 && token === undefined ? { thoughtSignature: UNSIGNED } : signed;
+      parts.push({ functionCall: { ...wire, name: name || "unknown", args }, ...token3 });
+      const place = results.findIndex((one) => one.toolCallId === part.id);
+      const [found] = place < 0 ? [] : results.splice(place, 1);
+      const none: Content[] = [{ type: "text", text: "No result is known for this call." }];
+      answers.push(response(name || "unknown", wire.id, found?.content ?? none, found?.isError ?? true));
+    }
+    made.push({ role: "model", parts }, { role: "user", parts: answers });
+  }
+  return made.filter(({ parts = [] }) => parts.length > 0);
+}
+
+function configOf(asked: Asked): GenerateContentConfig {
+  const { output, mustCall, temperature, thinking } = asked;
+  const declared = asked.tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parametersJsonSchema: parameters,
+  }));
+  const allowed = { mode: FunctionCallingConfigMode.ANY, allowedFunctionNames: [mustCall ?? ""] };
+  return {
+    maxOutputTokens: Math.min(asked.maxTokens ?? 65_536, 65_536),
+    thinkingConfig: { ...(thinking !== "off" && { includeThoughts: true }), thinkingLevel: LEVELS[thinking] },
+    ...(asked.systemPrompt.trim() !== "" && { systemInstruction: asked.systemPrompt }),
+    ...(declared.length > 0 && { tools: [{ functionDeclarations: declared }] }),
+    ...(mustCall !== undefined && { toolConfig: { functionCallingConfig: allowed } }),
+    ...(temperature !== undefined && { temperature }),
+    ...(output !== undefined && { responseMimeType: "application/json" }),
+    ...(output?.type === "json-schema" && { responseJsonSchema: output.schema }),
+  };
+}
+
+/** The SDK writes half a character as an escape, which not every reader of JSON takes. */
+const whole = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");
+const wellFormed = (value: unknown): unknown => {
+  if (typeof value === "string") return whole(value);
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [whole(key), wellFormed(inner)]));
+};
+
+const pool = http();
+const provider = new GoogleGenerativeAi({ http: pool });
+const signal = new AbortController().signal;
+let vendor: ModelServer;
+beforeAll(async () => {
+  vendor = await startModelServer();
+});
+afterAll(async () => {
+  await vendor.stop();
+  await pool.close();
+});
+
+describe("every conversation to Gemini", () => {
+  test.each(CORPUS)("$name: what the SDK sends, and nothing that the API refuses [PROV-20]", async (one) => {
+    const ask = (baseUrl: string) => provider.stream(questionTo(google(MODEL, { baseUrl }), one), { signal });
+    const ours = await sentBy(ask);
+    const theirs = await sentBy(async (baseUrl) => {
+      const { models } = sdk("google", { apiKey: CORPUS_KEY, httpOptions: { baseUrl } });
+      const config = configOf(one.asked);
+      return await models.generateContentStream({
+        model: MODEL,
+        contents: contentsOf(one.asked.messages),
+        config,
+      });
+    });
+    expect(ours.body).toEqual(wellFormed(theirs.body));
+    expect([ours.url, ours.headers["x-goog-api-key"]]).toEqual([
+      theirs.url,
+      theirs.headers["x-goog-api-key"],
+    ]);
+    const refused = await ask(vendor.googleBaseUrl).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    // The corpus has made-up signatures, which the scripted vendor knows not to be its own.
+    expect(refused ?? "signature is not valid").toContain("signature is not valid");
+  });
+});

@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { anthropic } from "../../src/config/model-names.ts";
+import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
+import { Governor } from "../../src/providers/governor/governor.ts";
+import type { ModelRequest, Provider, StreamOptions } from "../../src/providers/provider.ts";
+import { ProviderError } from "../../src/providers/provider-error.ts";
+import type { AssistantMessage } from "../../src/schema/message.ts";
+import { Loopback } from "./loopback.ts";
+import { faultOf, http, question, sse } from "./play.ts";
+
+const answer = { usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } } as AssistantMessage;
+
+/** A vendor whose answers are let go by hand. */
+function vendor() {
+  const asked: { request: ModelRequest; give: (error?: ProviderError) => void; options: StreamOptions }[] =
+    [];
+  const provider: Provider = {
+    id: "fake",
+    protocol: "anthropic_messages",
+    stream: (request, options) =>
+      new Promise((resolve, reject) => {
+        const give = (error?: ProviderError) => (error === undefined ? resolve(answer) : reject(error));
+        asked.push({ request, give, options });
+      }),
+  };
+  return { asked, provider };
+}
+
+const model = anthropic("claude-x");
+const ask = (provider: Provider, more: Partial<ModelRequest> = {}, signal = new AbortController().signal) =>
+  provider.stream(question(model, more), { signal });
+
+describe("waiting", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test("each key has a lane of its own, and a vendor without limits of its own those of `default`", async () => {
+    const { asked, provider } = vendor();
+    const governed = new Governor({ limits: { default: { concurrent: 1 } } }).govern(provider);
+    const answers = ["a", "a", "b"].map((apiKey) => ask(governed, { apiKey }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked.map(({ request }) => request.apiKey)).toEqual(["a", "b"]);
+    for (let given = 0; given < 3; given += 1) {
+      asked[given]?.give();
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(await Promise.all(answers)).toHaveLength(3);
+  });
+
+  test("a minute that is full is waited for, by a timer", async () => {
+    const { asked, provider } = vendor();
+    const governed = new Governor({ limits: { anthropic: { requestsPerMinute: 2 } } }).govern(provider);
+    const answers = [1, 2, 3].map(() => ask(governed));
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(asked).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(asked).toHaveLength(3);
+    for (const { give } of asked) give();
+    await Promise.all(answers);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("who is cancelled while it waits leaves at once, and the next takes its turn", async () => {
+    const { asked, provider } = vendor();
+    const governed = new Governor({ limits: { anthropic: { concurrent: 1 } } }).govern(provider);
+    const leaves = new AbortController();
+    void ask(governed, { apiKey: "k", systemPrompt: "1" });
+    const cancelled = faultOf(ask(governed, { apiKey: "k", systemPrompt: "2" }, leaves.signal));
+    void ask(governed, { apiKey: "k", systemPrompt: "3" });
+    leaves.abort();
+    expect((await cancelled).fault).toBe("cancelled");
+    asked[0]?.give();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked.map(({ request }) => request.systemPrompt)).toEqual(["1", "3"]);
+  });
+
+  test("a vendor that is closed for long is given back with the time, to those who wait and those who come", async () => {
+    const { asked, provider } = vendor();
+    const governed = new Governor({ limits: { anthropic: { concurrent: 1 } } }).govern(provider);
+    const first = faultOf(ask(governed));
+    const waits = faultOf(ask(governed));
+    await vi.advanceTimersByTimeAsync(0);
+    asked[0]?.give(new ProviderError("rate-limited", "enough for today", { retryAfterMs: 3_600_000 }));
+    expect((await first).message).toBe("enough for today");
+    for (const error of [await waits, await faultOf(ask(governed))]) {
+      expect(error).toMatchObject({ fault: "rate-limited", retryAfterMs: 3_600_000 });
+      expect(error.message).toContain("anthropic takes no question to claude-x yet");
+    }
+    expect(asked).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    void ask(governed);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("nobody waits for ever, nor do more than there is room for", async () => {
+    const { provider } = vendor();
+    const limits = { anthropic: { concurrent: 1 } };
+    const governed = new Governor({ limits, maxWaiting: 1, maxWaitMs: 5000 }).govern(provider);
+    void ask(governed);
+    const waits = faultOf(ask(governed));
+    const refused = await faultOf(ask(governed));
+    expect(refused.message).toContain("1 questions to anthropic wait for their turn on this worker");
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await waits).toMatchObject({ fault: "rate-limited", retryAfterMs: 1000 });
+    expect((await waits).message).toContain("has waited for its turn for 5 s");
+  });
+});
+
+test("many who ask a vendor that counts are not refused: they wait for its reset", async () => {
+  const WINDOW_MS = 250;
+  const MAX = 5;
+  const message = [
+    { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1, output_tokens: 1 } } },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
+    { type: "message_stop" },
+  ];
+  const statuses: number[] = [];
+  let window = { endsAt: 0, left: MAX };
+  const server = await Loopback.start((response) => {
+    const now = performance.now();
+    if (now >= window.endsAt) window = { endsAt: now + WINDOW_MS, left: MAX };
+    window.left -= 1;
+    const status = window.left < 0 ? 429 : 200;
+    statuses.push(status);
+    response.writeHead(status, {
+      "content-type": "text/event-stream",
+      "x-ratelimit-remaining-requests": `${Math.max(0, window.left)}`,
+      "x-ratelimit-reset-requests": `${Math.ceil(window.endsAt - now)}ms`,
+    });
+    response.end(status === 200 ? sse(message) : "{}");
+  });
+  const pool = http();
+  try {
+    const asIt = new AnthropicMessages({ http: pool });
+    const [governed, counted] = [new Governor().govern(asIt), anthropic("claude-x", { baseUrl: server.url })];
+    const go = () => governed.stream(question(counted), { signal: new AbortController().signal });
+    await go();
+    await Promise.all(Array.from({ length: 24 }, go));
+    expect(statuses).toEqual(Array.from({ length: 25 }, () => 200));
+  } finally {
+    await pool.close();
+    await server.stop();
+  }
+});

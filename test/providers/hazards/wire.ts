@@ -1,0 +1,65 @@
+import type { Http } from "../../../src/providers/http.ts";
+import type { Provider } from "../../../src/providers/provider.ts";
+import type { ModelConfig, Protocol } from "../../../src/schema/model.ts";
+
+/** What an answer says, to be written as its vendor writes it. */
+export type Said = {
+  readonly thinking?: string;
+  readonly text?: string;
+  readonly calls?: readonly SaidCall[];
+};
+export type SaidCall = {
+  readonly id: string;
+  readonly name: string;
+  /** The arguments as they come, in pieces; a vendor that sends them whole joins the pieces. */
+  readonly pieces: readonly string[];
+};
+
+/**
+ * One protocol as the suite of hazards needs it: an adapter joins with one file beside this one and a line in
+ * index.ts.
+ */
+export type HazardWire = {
+  readonly protocol: Protocol;
+  readonly make: (http: Http) => Provider;
+  readonly model: (baseUrl: string) => ModelConfig;
+  readonly contentType: string;
+  /**
+   * The stream of an answer, one frame for each event, with `input` 5 and `output` 3 tokens. The text and the thinking
+   * in several pieces, so that there are frames to cut between.
+   */
+  readonly frames: (said: Said) => readonly Uint8Array[];
+  /** How many of the last frames an answer can do without. */
+  readonly optionalFrames: number;
+  /** The vendor says in mid-stream that too much was asked of it. */
+  readonly rateLimit: Uint8Array;
+  /** An event of a kind that nobody knows yet. */
+  readonly unknown: Uint8Array;
+  /** What the vendor sends to keep the line open, if it does. */
+  readonly ping?: Uint8Array;
+  /** Server-Sent Events: may be written with other line ends, with comments and with a mark at the beginning. */
+  readonly isText: boolean;
+  /** Arguments that are no JSON reach us as text; otherwise the vendor itself parses them. */
+  readonly rawArguments: boolean;
+  /** Other orders and places that say the same as `frames(SAID)`: usage early or late, blocks interleaved. */
+  readonly same?: Readonly<Record<string, readonly Uint8Array[]>>;
+};
+
+/** What most hazards are tried on. */
+export const SAID: Said = {
+  text: "Grüße aus 🌍, \u2028 und mehr!",
+  calls: [
+    { id: "call_1", name: "read", pieces: ['{"path"', ': "ä🌍', '.txt"}'] },
+    { id: "call_2", name: "list", pieces: ["{}"] },
+  ],
+};
+
+export const bytes = (text: string): Uint8Array => Buffer.from(text, "utf8");
+
+/** Pieces of a text, as deltas carry them. */
+export function cutUp(text: string): readonly string[] {
+  const characters = Array.from(text);
+  return Array.from({ length: Math.ceil(characters.length / 5) }, (_, at) =>
+    characters.slice(at * 5, at * 5 + 5).join(""),
+  );
+}

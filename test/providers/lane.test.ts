@@ -1,0 +1,203 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Lane } from "../../src/providers/governor/lane.ts";
+import type { RateLimits } from "../../src/providers/rate-limits/rate-limits.ts";
+import type { VendorLimits } from "../../src/schema/vendor-limits.ts";
+
+const MINUTE = 60_000;
+const answered = (tokens = 0) => ({ type: "answered", tokens }) as const;
+
+function laneOf(limits: VendorLimits, ids: readonly number[] = [], model = "m") {
+  const lane = new Lane(limits);
+  for (const id of ids) lane.join(id, model, 0);
+  return lane;
+}
+
+const left = (remaining: number, resetAtMs: number): RateLimits => [
+  { name: "requests", counted: "requests", remaining, resetAtMs },
+];
+
+describe("configured limits", () => {
+  test("without any, all go at once", () => {
+    expect(laneOf({}, [1, 2, 3]).next(0)).toEqual({ admitted: [1, 2, 3] });
+  });
+
+  test("so many are under way at once, and who has waited longest is next", () => {
+    const lane = laneOf({ concurrent: 2 }, [1, 2, 3, 4]);
+    expect(lane.next(0)).toEqual({ admitted: [1, 2] });
+    expect(lane.next(5)).toEqual({ admitted: [] });
+    lane.ended(2, answered(), 9);
+    expect(lane.next(9)).toEqual({ admitted: [3] });
+    lane.giveUp(4);
+    lane.ended(1, { type: "gone" }, 10);
+    expect(lane.next(10)).toEqual({ admitted: [] });
+  });
+
+  test("so many go in any minute, and it says when the next may", () => {
+    const lane = laneOf({ requestsPerMinute: 2 }, [1]);
+    lane.next(0);
+    for (const id of [2, 3]) lane.join(id, "m", 0);
+    expect(lane.next(40_000)).toEqual({ admitted: [2], wakeAtMs: MINUTE });
+    expect(lane.next(MINUTE - 1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
+    expect(lane.next(MINUTE)).toEqual({ admitted: [3] });
+  });
+
+  test("tokens count as they turned out, and a small question does not overtake a large one", () => {
+    const lane = new Lane({ tokensPerMinute: 1000 });
+    lane.join(1, "m", 900);
+    expect(lane.next(0).admitted).toEqual([1]);
+    lane.join(2, "m", 500);
+    lane.join(3, "m", 10);
+    expect(lane.next(1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
+    lane.ended(1, answered(450), 2);
+    expect(lane.next(2).admitted).toEqual([2, 3]);
+  });
+
+  test("a question that is larger than a minute goes alone", () => {
+    const lane = new Lane({ tokensPerMinute: 1000 });
+    lane.join(1, "m", 100);
+    lane.next(0);
+    lane.join(2, "m", 5000);
+    expect(lane.next(10)).toEqual({ admitted: [], wakeAtMs: MINUTE });
+    expect(lane.next(MINUTE).admitted).toEqual([2]);
+  });
+});
+
+describe("what the vendor has said", () => {
+  test("nothing goes before the reset when nothing is left; those under way count", () => {
+    const lane = laneOf({}, [1, 2]);
+    lane.next(0);
+    lane.seen(1, left(2, 9000), 100);
+    for (const id of [3, 4, 5]) lane.join(id, "m", 0);
+    expect(lane.next(100)).toEqual({ admitted: [3], wakeAtMs: 9000 });
+    expect(lane.next(9000).admitted).toEqual([]);
+    lane.ended(2, answered(), 9001);
+    lane.letIn(1);
+    lane.letIn(3);
+    expect(lane.next(9002).admitted).toEqual([4, 5]);
+  });
+
+  test("behind a reset go as many as the vendor has said, or one that is told how many", () => {
+    for (const [limit, admitted] of [
+      [2, [2, 3]],
+      [undefined, [2]],
+    ] as const) {
+      const lane = laneOf({}, [1]);
+      lane.next(0);
+      lane.seen(1, [{ name: "requests", counted: "requests", limit, remaining: 0, resetAtMs: 500 }], 1);
+      lane.ended(1, answered(), 2);
+      for (const id of [2, 3, 4]) lane.join(id, "m", 0);
+      expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 500 });
+      expect(lane.next(500).admitted).toEqual(admitted);
+    }
+  });
+
+  test("tokens that are used up count too, and what is left of them does not hold anybody up", () => {
+    const lane = laneOf({}, [1]);
+    lane.next(0);
+    lane.seen(1, [{ name: "tokens", counted: "tokens", remaining: 1, resetAtMs: 5000 }], 1);
+    lane.join(2, "m", 100_000);
+    expect(lane.next(1).admitted).toEqual([2]);
+    lane.seen(2, [{ name: "tokens", counted: "tokens", remaining: 0, resetAtMs: 5000 }], 2);
+    lane.join(3, "m", 1);
+    expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 5000 });
+  });
+
+  test("is believed for a minute, a refusal for as long as it says", () => {
+    const lane = laneOf({}, [1]);
+    lane.next(0);
+    lane.seen(1, left(0, 86_400_000), 0);
+    lane.join(2, "m", 0);
+    expect(lane.next(1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
+    lane.ended(1, { type: "refused", retryAfterMs: 3_600_000 }, 2);
+    expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 3_600_002 });
+  });
+
+  test("is about its model, and holds up no other", () => {
+    const lane = laneOf({}, [1], "large");
+    lane.next(0);
+    lane.ended(1, { type: "refused", retryAfterMs: 7000 }, 0);
+    lane.join(2, "large", 0);
+    lane.join(3, "small", 0);
+    expect(lane.next(1)).toEqual({ admitted: [3], wakeAtMs: 7000 });
+  });
+
+  test("behind a refusal one knocks, and one more for each that is let in", () => {
+    const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    const lane = laneOf({}, ids.slice(0, 3));
+    lane.next(0);
+    for (const id of [1, 2, 3]) lane.ended(id, { type: "refused", retryAfterMs: 100 }, 0);
+    for (const id of ids.slice(3)) lane.join(id, "m", 0);
+    expect(lane.next(100).admitted).toEqual([4]);
+    expect(lane.next(101).admitted).toEqual([]);
+    expect(lane.letIn(4)).toBe(true);
+    expect(lane.next(102).admitted).toEqual([5, 6]);
+    lane.ended(5, answered(), 103);
+    lane.letIn(6);
+    expect(lane.next(104).admitted).toEqual([7, 8, 9]);
+  });
+});
+
+test("G1, G2 and G3 hold whatever happens", () => {
+  const limits = fc.record({
+    concurrent: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+    requestsPerMinute: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
+    tokensPerMinute: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }),
+  });
+  const what = fc.constantFrom("join", "join", "answered", "refused", "gone", "seen", "giveUp", "wait");
+  const step = fc.record({ what, pick: fc.nat(99), size: fc.nat(200), waitMs: fc.nat(30_000) });
+  fc.assert(
+    fc.property(limits, fc.array(step, { maxLength: 60 }), (given, steps) => {
+      const lane = new Lane(given as VendorLimits);
+      const models = new Map<number, string>();
+      const running = new Set<number>();
+      const waiting: number[] = [];
+      const went: number[] = [];
+      let now = 0;
+      let wakeAtMs: number | undefined;
+      const look = () => {
+        const turn = lane.next(now);
+        wakeAtMs = turn.wakeAtMs;
+        for (const id of turn.admitted) {
+          const before = waiting.slice(0, waiting.indexOf(id));
+          expect(before.filter((other) => models.get(other) === models.get(id))).toEqual([]);
+          waiting.splice(waiting.indexOf(id), 1);
+          running.add(id);
+          went.push(now);
+        }
+        expect(running.size).toBeLessThanOrEqual(given.concurrent ?? 1e9);
+        const inMinute = went.filter((at) => at > now - MINUTE).length;
+        expect(inMinute).toBeLessThanOrEqual(given.requestsPerMinute ?? 1e9);
+        if (waiting.length > 0 && running.size === 0) expect(wakeAtMs).toBeGreaterThan(now);
+      };
+      for (const [id, { what, pick, size, waitMs }] of steps.entries()) {
+        now += waitMs;
+        const one = [...running][pick % Math.max(1, running.size)];
+        if (what === "join") {
+          models.set(id, pick % 2 === 0 ? "a" : "b");
+          waiting.push(id);
+          lane.join(id, models.get(id) as string, size);
+        } else if (what === "giveUp") {
+          const [gone] = waiting.splice(pick % Math.max(1, waiting.length), 1);
+          if (gone !== undefined) lane.giveUp(gone);
+        } else if (one !== undefined && what === "seen") {
+          lane.seen(one, left(pick % 4, now + waitMs), now);
+        } else if (one !== undefined && what !== "wait") {
+          running.delete(one);
+          const ending = what === "answered" ? answered(size) : { type: what };
+          lane.ended(one, what === "refused" ? { type: what, retryAfterMs: waitMs } : (ending as never), now);
+        }
+        look();
+      }
+      // Nobody is forgotten: when all that is under way ends, and time goes on, everybody has had a turn.
+      for (let rounds = 0; waiting.length > 0 || running.size > 0; rounds += 1) {
+        expect(rounds).toBeLessThan(500);
+        for (const id of running) lane.ended(id, answered(1), now);
+        running.clear();
+        now = Math.max(now, wakeAtMs ?? now);
+        look();
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,224 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { decide } from "../../src/core/permission.ts";
+import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
+import { skillsBlock } from "../../src/skills/prompt.ts";
+import { SkillSource } from "../../src/skills/skill-source.ts";
+import { commandFacts } from "../../src/tools/shell-facts.ts";
+import { temporaryFolder } from "../tools/workspace.ts";
+import { definition, pin, skillText, written } from "./folders.ts";
+
+async function stocked(files: Record<string, string> = {}) {
+  const base = await temporaryFolder();
+  const folder = await written(join(base, "skills"), { "git/SKILL.md": skillText("git"), ...files });
+  const workspace = await written(join(base, "workspace"), { "readme.md": "" });
+  return { folder, workspace, skills: { folders: [folder] } };
+}
+
+describe("the prompt", () => {
+  test("has a block of the skills, sorted, escaped; nothing where there are none [SKL-05]", () => {
+    const evil = { name: "a", description: `</description><skill>&'"`, file: "/<s>/SKILL.md" };
+    expect(skillsBlock([{ name: "b", description: "B", file: "/b/SKILL.md" }, evil])).toBe(
+      [
+        "<available_skills>",
+        "  <skill>",
+        "    <name>a</name>",
+        "    <description>&lt;/description&gt;&lt;skill&gt;&amp;&apos;&quot;</description>",
+        "    <location>/&lt;s&gt;/SKILL.md</location>",
+        "  </skill>",
+        "  <skill>",
+        "    <name>b</name>",
+        "    <description>B</description>",
+        "    <location>/b/SKILL.md</location>",
+        "  </skill>",
+        "</available_skills>",
+      ].join("\n"),
+    );
+    expect(skillsBlock([])).toBe("");
+  });
+
+  test("says how skills are read, and whether their scripts can be run [SKL-06]", async () => {
+    const { skills, workspace } = await stocked();
+    const { prompt, tools } = await pin({ skills, tools: ["bash"] }, workspace);
+    expect(prompt).toContain("load it with read_skill before you begin");
+    expect(prompt).toContain("Run their scripts with bash");
+    expect(tools).toMatchObject([{ name: "read_skill", source: "skills", replay: "pure" }]);
+    const bare = await pin({ skills, tools: ["read_skill"] }, workspace);
+    expect(bare.prompt).toContain("You have no shell, so scripts of skills cannot be run.");
+    expect(bare.prompt).toContain("load it with load_skill");
+    expect(bare.tools).toMatchObject([{ name: "load_skill" }]);
+  });
+
+  test("does not speak of skills where there are none, and there is no tool for them [SKL-05]", async () => {
+    const { folder, workspace } = await stocked();
+    expect(await pin({ skills: { folders: [join(folder, "missing")] } }, workspace)).toEqual({
+      warnings: [],
+    });
+    const source = new SkillSource();
+    expect(source.isAsked(definition())).toBe(false);
+    expect(source.isAsked(definition({ skills: { names: [] } }))).toBe(false);
+    expect(source.isAsked(definition({ skills: {} }))).toBe(true);
+  });
+});
+
+describe("the choice", () => {
+  test("is of names, where the definition says some; an unknown one is said, or refused under strict", async () => {
+    const { skills: all, workspace } = await stocked({
+      "other/SKILL.md": skillText("other"),
+      "bad/SKILL.md": "x",
+    });
+    const skills = { ...all, names: ["gti", "other"] };
+    const { contents, warnings } = await pin({ skills }, workspace);
+    expect(Object.keys(contents ?? {})).toEqual(["The skill other"]);
+    expect(warnings?.[0]).toBe('Unknown skill "gti": did you mean "git"?');
+    await expect(pin({ skills, strict: true }, workspace)).rejects.toThrow(
+      'Unknown skill "gti": did you mean "git"?',
+    );
+    await expect(pin({ skills: { ...all, names: ["bad"] }, strict: true }, workspace)).rejects.toThrow(
+      "bad/SKILL.md:1: error: the first line must be ---",
+    );
+    expect((await pin({ skills: { ...all, names: ["git"] } }, workspace)).warnings).toEqual([]);
+  });
+
+  test("leaves out what is no skill, with file, line and reason [SKL-02]", async () => {
+    const { skills, folder, workspace } = await stocked({ "bad/SKILL.md": "---\nname: bad\n---\n" });
+    const { contents, warnings } = await pin({ skills }, workspace);
+    expect(Object.keys(contents ?? {})).toEqual(["The skill git"]);
+    expect(warnings).toEqual([
+      `A skill is left out: ${folder}/bad/SKILL.md:1: error: description: there is no description`,
+    ]);
+  });
+
+  test("ends at 128 skills and at 2048 files", async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 130 }, (_, n) => `s${String(n).padStart(3, "0")}`).map((name) => [
+        `${name}/SKILL.md`,
+        skillText(name),
+      ]),
+    );
+    const { skills, workspace } = await stocked(many);
+    const { contents, warnings } = await pin({ skills }, workspace);
+    expect(Object.keys(contents ?? {})).toHaveLength(128);
+    expect(warnings).toEqual(["Of 131 skills the first 128 are offered; say which with skills.names"]);
+    const heavy: Record<string, string> = {};
+    for (let skill = 0; skill < 5; skill += 1) {
+      heavy[`h${skill}/SKILL.md`] = skillText(`h${skill}`);
+      for (let n = 0; n < 500; n += 1) heavy[`h${skill}/f${n}`] = "";
+    }
+    const large = await stocked(heavy);
+    const pinned = await pin({ skills: large.skills }, large.workspace);
+    expect(Object.keys(pinned.contents ?? {})).toHaveLength(5);
+    expect(pinned.warnings).toMatchObject([expect.stringContaining("h4 in")]);
+  });
+});
+
+test("another hash is another skill: a byte of a script, a new file, one that is gone [SKL-06]", async () => {
+  const { skills, folder, workspace } = await stocked({ "git/scripts/a.sh": "a" });
+  const hash = async () => (await pin({ skills }, workspace)).contents?.["The skill git"];
+  const first = await hash();
+  expect(first).toMatch(/^[0-9a-f]{64}$/);
+  expect(await hash()).toBe(first);
+  await writeFile(join(folder, "git/scripts/a.sh"), "b");
+  const second = await hash();
+  await writeFile(join(folder, "git/scripts/b.sh"), "");
+  const third = await hash();
+  await rm(join(folder, "git/scripts"), { recursive: true });
+  expect(new Set([first, second, third, await hash()]).size).toBe(4);
+});
+
+describe("allowed-tools", () => {
+  const TOOLS = ["bash", "file_read", "search", "list_files", "deploy"];
+
+  async function allowing(allowedTools: string, permissions: PermissionPolicyInput = {}, allowTools = true) {
+    const { skills, folder, workspace } = await stocked({
+      "x/SKILL.md": skillText("x", { head: `allowed-tools: ${allowedTools}\n` }),
+    });
+    const { rules = [], warnings } = await pin(
+      { skills: { ...skills, allowTools }, tools: TOOLS, permissions },
+      workspace,
+    );
+    const own = PermissionPolicy.parse(permissions);
+    const judge = async (command: string) =>
+      decide(
+        { ...own, rules: [...own.rules, ...rules] },
+        { tool: "bash", replay: "unsafe" },
+        await commandFacts(command, workspace, workspace),
+        { agent: "a", interactive: true },
+      ).outcome;
+    return { rules, warnings, judge, folder };
+  }
+
+  test("become rules where the definition says so, by our names of the tools", async () => {
+    const { rules, warnings, judge } = await allowing("Bash(git add:*) Bash(jq *), Read Grep Glob deploy");
+    expect(rules).toEqual([
+      {
+        tool: ["read_file", "search", "list_files", "deploy"],
+        outcome: "allow",
+        reason: "the skill x allows it",
+      },
+      { tool: "bash", command: ["git add", "jq"], outcome: "allow", reason: "the skill x allows it" },
+    ]);
+    expect(warnings).toEqual([]);
+    expect(await judge("git add x && jq . a.json")).toBe("allow");
+    expect(await judge("git push")).toBe("ask");
+    expect(await judge("git add x; rm -rf y")).toBe("ask");
+    expect(await judge("git add $(rm -rf y)")).toBe("ask");
+  });
+
+  test("say nothing where the definition does not say so", async () => {
+    expect(await allowing("Bash Read", {}, false)).toMatchObject({ rules: [], warnings: [] });
+  });
+
+  test.each([
+    "Bash(npm test)",
+    "Bash (git:*)",
+    "Bash(git:*",
+    "Bash()",
+    "Bash(:*)",
+    "Bash($(x):*)",
+    "Bash(*/x:*)",
+    "Read(/etc/**)",
+    "*",
+    "ba*",
+    "mcp__x__*",
+    "WebFetch",
+    "Write",
+  ])("never allow more than they say: %s", async (entry) => {
+    const { rules, warnings } = await allowing(`"${entry}"`);
+    expect(rules).toEqual([]);
+    expect(warnings).toEqual([`allowed-tools of the skill x: no rule can say ${entry}; passed over`]);
+  });
+
+  test("mean the skill's own scripts by {baseDir}", async () => {
+    const { judge, folder } = await allowing("Bash({baseDir}/scripts/run.sh:*)");
+    expect(await judge(`${folder}/x/scripts/run.sh now`)).toBe("allow");
+    expect(await judge(`${folder}/git/scripts/run.sh now`)).toBe("ask");
+  });
+
+  test("weaken no rule of the definition, and nothing where all else is denied", async () => {
+    const rules = [
+      { tool: "bash", command: "git push", outcome: "deny" as const },
+      { tool: "bash", command: "git add", outcome: "ask" as const },
+    ];
+    const { judge } = await allowing("Bash(git:*)", { rules });
+    expect(await judge("git push")).toBe("deny");
+    expect(await judge("git add .")).toBe("ask");
+    expect(await judge("git status")).toBe("allow");
+    const strict = await allowing("Bash", { otherwise: "deny" });
+    expect(strict.rules).toEqual([]);
+    expect(strict.warnings).toEqual([expect.stringContaining("what no rule speaks of is denied")]);
+  });
+
+  test("are not taken up of a skill that the agent itself can write", async () => {
+    const workspace = await temporaryFolder();
+    await written(workspace, {
+      ".holdfast/skills/x/SKILL.md": skillText("x", { head: "allowed-tools: Bash\n" }),
+    });
+    const skills = { folders: [".holdfast/skills"], allowTools: true };
+    const { rules, warnings, contents } = await pin({ skills, tools: ["bash"] }, workspace);
+    expect(Object.keys(contents ?? {})).toEqual(["The skill x"]);
+    expect(rules).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining("it lies in the workspace")]);
+  });
+});
