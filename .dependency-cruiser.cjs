@@ -144,6 +144,9 @@ module.exports = {
     ...only("cli-uses-client", room("cli"), {
       runtime: [
         ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
+        // What can be looked at without a server: what an agent would have of an API.
+        "^src/openapi/inspect\\.ts$",
+        "^src/tools/outside/source\\.ts$",
         // `holdfast mcp` looks at a server as a worker would, without a worker.
         room("mcp"),
         // `holdfast skills` looks into folders; no worker is needed for that.
