@@ -28,7 +28,8 @@ export function openapiCommand(program: Command, act: Act): void {
       "after",
       `
 Examples:
-  $ holdfast openapi inspect petstore.yaml`,
+  $ holdfast openapi inspect petstore.yaml
+  $ holdfast openapi inspect https://api.example.com/openapi.json --tag repos`,
     );
   openapi
     .command("inspect")
