@@ -134,6 +134,8 @@ module.exports = {
         ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
         // `holdfast mcp` looks at a server as a worker would, without a worker.
         room("mcp"),
+        // `holdfast doctor --vendor` asks a vendor as a worker would, without a worker.
+        room("providers"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,

@@ -53,6 +53,8 @@ test("pin: the commands", () => {
     "retention",
     "job",
     "schedule",
+    "mcp",
+    "models",
     "worker",
     "serve",
     "doctor",
