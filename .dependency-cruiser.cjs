@@ -151,6 +151,8 @@ module.exports = {
         room("mcp"),
         // `holdfast skills` looks into folders; no worker is needed for that.
         room("skills"),
+        // `holdfast doctor --vendor` asks a vendor as a worker would, without a worker.
+        room("providers"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,

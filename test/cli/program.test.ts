@@ -56,6 +56,7 @@ test("pin: the commands", () => {
     "job",
     "schedule",
     "mcp",
+    "models",
     "worker",
     "serve",
     "doctor",
