@@ -83,11 +83,15 @@ module.exports = {
       withoutTemporal(`${name}-knows-no-temporal`, room(name)),
     ]),
     {
-      // Each protocol's folder has its name, of several words; what several share has one word, or no folder.
+      // Each protocol's folder has its name, of several words; what several share has one word, or no folder, but for
+      // what vendors say of their limits.
       name: "no-protocol-imports-another",
       severity: "error",
       from: { path: "^src/providers/([^/]+)/" },
-      to: { path: "^src/providers/[a-z]+-[a-z-]+/", pathNot: "^src/providers/$1/" },
+      to: {
+        path: "^src/providers/[a-z]+-[a-z-]+/",
+        pathNot: ["^src/providers/$1/", "^src/providers/rate-limits/"],
+      },
     },
     {
       name: "one-folder-speaks-to-the-mcp-library",
@@ -140,10 +144,15 @@ module.exports = {
     ...only("cli-uses-client", room("cli"), {
       runtime: [
         ...rooms("client", "config", "schema", "core", "observability", "devserver", "codec", "server"),
+        // What can be looked at without a server: what an agent would have of an API.
+        "^src/openapi/inspect\\.ts$",
+        "^src/tools/outside/source\\.ts$",
         // `holdfast mcp` looks at a server as a worker would, without a worker.
         room("mcp"),
         // `holdfast skills` looks into folders; no worker is needed for that.
         room("skills"),
+        // `holdfast doctor --vendor` asks a vendor as a worker would, without a worker.
+        room("providers"),
         // `holdfast worker` is the worker process, so this room may construct it.
         "^src/worker\\.ts$",
         PACKAGES,

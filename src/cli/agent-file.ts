@@ -20,6 +20,9 @@ const REST_TOOLS = ["finish_work", "sleep"];
 
 export const KNOWN_TOOLS: readonly string[] = [...BUILT_IN_TOOLS, ...VIEW_TOOLS, ...REST_TOOLS];
 
+/** What a file is held against, so that what is doubtful is said. */
+export const KNOWN = { knownTools: KNOWN_TOOLS, unknownModels: "doubted" } as const;
+
 export type Surroundings = { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
 
 /** An agent file that cannot be used; its problems are shown with their lines. */
@@ -39,7 +42,7 @@ export function agentFromFile(
 ): { readonly agent: AgentDefinition; readonly problems: readonly Problem[] } {
   const hash = named.lastIndexOf("#");
   const file = hash < 0 ? named : named.slice(0, hash);
-  const { agents, problems } = readAgents(file, { cwd, env, knownTools: KNOWN_TOOLS });
+  const { agents, problems } = readAgents(file, { cwd, env, ...KNOWN });
   if (agents.length === 0) throw new AgentFileError(file, problems);
   const { definition } = chosenAgent(agents, file, hash < 0 ? undefined : named.slice(hash + 1));
   return { agent: definition, problems };

@@ -8,6 +8,7 @@ import {
   type Problem,
   parseModel,
 } from "../client/index.ts";
+import { CatalogueError, catalogueOf } from "../config/catalogue/user-file.ts";
 import { nearestName } from "../core/nearest-name.ts";
 import { agentFromFile, BUILT_IN_TOOLS, type Surroundings } from "./agent-file.ts";
 import { UsageError } from "./usage-error.ts";
@@ -15,7 +16,7 @@ import { UsageError } from "./usage-error.ts";
 export { BUILT_IN_TOOLS };
 
 const MODEL_NAMES =
-  "anthropic/ID, openai/ID, openai-responses/ID, azure/DEPLOYMENT, openrouter/VENDOR/ID or local/ID@URL";
+  "anthropic/ID, openai/ID, openai-responses/ID, azure/DEPLOYMENT, google/ID, vertex/ID, bedrock/ID, openrouter/VENDOR/ID or local/ID@URL";
 
 export type AgentFlags = {
   readonly agent?: string;
@@ -59,7 +60,7 @@ export function definitionFrom(flags: AgentFlags, surroundings: Surroundings): F
   if (flags.agent !== undefined) return overriddenAgent(flags.agent, flags, surroundings);
   const workspace = resolve(surroundings.cwd, flags.workspace ?? ".");
   const { tools, warnings } = toolsFrom(flags.tools);
-  const model = modelFrom(flags, surroundings.env);
+  const { model, doubts } = modelFrom(flags, surroundings.env);
   checkPrices(flags, model);
   const agent = {
     model,
@@ -68,7 +69,7 @@ export function definitionFrom(flags: AgentFlags, surroundings: Surroundings): F
     workspace,
     ...overridesFrom(flags, surroundings.cwd),
   };
-  return { agent, warnings, problems: [] };
+  return { agent, warnings: [...warnings, ...doubts], problems: [] };
 }
 
 /** What a file says, and over it what flags say. */
@@ -76,7 +77,10 @@ function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surround
   const { agent, problems } = agentFromFile(file, surroundings);
   const { tools, warnings } = toolsFrom(flags.tools);
   const { limits, ...overrides } = overridesFrom(flags, surroundings.cwd);
-  const model = flags.model === undefined ? { ...agent.model, ...modelOptions(flags) } : modelFrom(flags, {});
+  const { model, doubts } =
+    flags.model === undefined
+      ? { model: { ...agent.model, ...modelOptions(flags) }, doubts: [] }
+      : modelFrom(flags, surroundings.env);
   checkPrices(flags, model);
   return {
     agent: {
@@ -87,7 +91,7 @@ function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surround
       ...(flags.workspace === undefined ? {} : { workspace: resolve(surroundings.cwd, flags.workspace) }),
       limits: { ...agent.limits, ...limits },
     },
-    warnings,
+    warnings: [...warnings, ...doubts],
     problems,
   };
 }
@@ -95,7 +99,7 @@ function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surround
 /** What of a definition is to be different: nothing that no flag names. */
 export function changesFrom(flags: AgentFlags, { cwd, env }: Surroundings): Partial<AgentDefinitionInput> {
   return {
-    ...(flags.model === undefined ? {} : { model: modelFrom(flags, env) }),
+    ...(flags.model === undefined ? {} : { model: modelFrom(flags, env).model }),
     ...(flags.system === undefined ? {} : { systemPrompt: systemFrom(flags.system, cwd) }),
     ...(flags.tools === undefined ? {} : { tools: toolsFrom(flags.tools).tools }),
     ...(flags.workspace === undefined ? {} : { workspace: resolve(cwd, flags.workspace) }),
@@ -138,11 +142,20 @@ function modelFrom(flags: AgentFlags, env: NodeJS.ProcessEnv) {
     );
   }
   try {
-    return parseModel(name, modelOptions(flags));
+    const catalogue = catalogueOf(env);
+    const model = parseModel(name, modelOptions(flags), catalogue);
+    const known = model.provider === "local" || catalogue.find(model.provider, model.id) !== undefined;
+    return { model, doubts: known ? [] : [notKnown(name, model)] };
   } catch (error) {
-    if (error instanceof ModelNameError) throw new UsageError(error.message, { cause: error });
+    if (error instanceof ModelNameError || error instanceof CatalogueError)
+      throw new UsageError(error.message, { cause: error });
     throw error;
   }
+}
+
+function notKnown(name: string, { contextWindow, maxTokens }: ReturnType<typeof parseModel>): string {
+  const [context, answer] = [contextWindow, maxTokens].map((tokens) => tokens.toLocaleString("en"));
+  return `${name} is not in the catalogue of models: a context of ${context} tokens and answers of up to ${answer} are assumed. holdfast models lists what is known; docs/models.md says how to add to it.`;
 }
 
 function modelOptions({ baseUrl, prices }: AgentFlags): ModelOptions {

@@ -21,6 +21,8 @@ import { jobCommand } from "./commands/job.ts";
 import { listCommand } from "./commands/list.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { sendCommand } from "./commands/message.ts";
+import { modelsCommand } from "./commands/models.ts";
+import { openapiCommand } from "./commands/openapi.ts";
 import { rekeyCommand } from "./commands/rekey.ts";
 import { keepCommand, retentionCommand } from "./commands/retention.ts";
 import { runCommand } from "./commands/run.ts";
@@ -51,6 +53,7 @@ const COMMANDS = [
   attachCommand,
   initCommand,
   configCommand,
+  openapiCommand,
   skillsCommand,
   listCommand,
   statusCommand,
@@ -81,6 +84,7 @@ const COMMANDS = [
   jobCommand,
   scheduleCommand,
   mcpCommand,
+  modelsCommand,
   workerCommand,
   serveCommand,
   doctorCommand,

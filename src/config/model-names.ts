@@ -1,5 +1,8 @@
 import { nearestName } from "../core/nearest-name.ts";
 import { ModelConfig } from "../schema/model.ts";
+import type { Catalogue } from "./catalogue/catalogue.ts";
+import { knownOf } from "./catalogue/entry.ts";
+import { catalogueOf } from "./catalogue/user-file.ts";
 import { geminiLimits, vertexPlace } from "./google-place.ts";
 
 /** What may differ from a factory's choice. Everything else comes from the vendor. */
@@ -219,9 +222,25 @@ function withAddress(rest: string): { readonly id: string; readonly url: string 
 
 /**
  * `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`, `openrouter/VENDOR/ID`, `google/ID`, `vertex/ID`,
- * `bedrock/ID`, `local/ID@http://HOST:PORT/v1`.
+ * `bedrock/ID`, `local/ID@http://HOST:PORT/v1`. What the options do not say comes from the catalogue, and of a model that it
+ * does not know from the factory of its vendor.
+ *
+ * @param catalogue - What is built in and the user's own file, unless given.
  */
-export function parseModel(name: string, options: ModelOptions = {}): ModelConfig {
+export function parseModel(
+  name: string,
+  options: ModelOptions = {},
+  catalogue: Catalogue = catalogueOf(),
+): ModelConfig {
+  const model = made(name, options);
+  const entry = catalogue.find(model.provider, model.id);
+  if (entry === undefined) return model;
+  const said = Object.keys(options).filter((key) => options[key as keyof ModelOptions] !== undefined);
+  const known = Object.entries(knownOf(entry)).filter(([key]) => !said.includes(key));
+  return { ...model, ...Object.fromEntries(known) };
+}
+
+function made(name: string, options: ModelOptions): ModelConfig {
   const slash = name.indexOf("/");
   const provider = slash < 0 ? name : name.slice(0, slash);
   const known = Object.keys(FACTORIES);

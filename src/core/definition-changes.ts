@@ -33,6 +33,7 @@ export const TAKES_EFFECT = {
   configId: LOOP,
   tools: CACHED,
   strict: TURN,
+  openapi: CACHED,
   inputFilters: TURN,
   hooks: TURN,
   transformContext: TURN,
@@ -111,6 +112,8 @@ function said(field: Field, from: AgentDefinition, to: AgentDefinition): string 
   switch (field) {
     case "subAgents":
       return namesChanged(from.subAgents ?? [], to.subAgents ?? []);
+    case "openapi":
+      return namesChanged(from.openapi ?? [], to.openapi ?? []);
     case "permissions":
       return `${policySaid(from.permissions)} → ${policySaid(to.permissions)}`;
     default:

@@ -3,6 +3,7 @@ import { ContextConfig } from "./context.ts";
 import { Hooks } from "./hooks.ts";
 import { McpServer } from "./mcp.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
+import { OpenApis } from "./openapi.ts";
 import { OutputFormat } from "./output.ts";
 import { PinnedOutside } from "./outside.ts";
 import { PermissionPolicy } from "./permission.ts";
@@ -154,6 +155,8 @@ export const AgentDefinition = z.strictObject({
   tools: z.array(z.string()).default([]),
   /** Unknown tools are an error instead. */
   strict: z.boolean().default(false),
+  /** APIs whose operations are tools, at most 32; see docs/openapi.md. */
+  openapi: OpenApis.optional(),
   /**
    * Names of input filters that the worker has registered, asked in this order about all that people say before it
    * joins the conversation; at most 16. An unknown one is an error when a loop opens, which lists those that there are.

@@ -26,6 +26,13 @@ export {
   SecretReference,
   ThinkingLevel,
 } from "./model.ts";
+export {
+  OpenApiAuth,
+  OpenApiLimits,
+  OpenApiSettings,
+  type OpenApiSettingsInput,
+  OperationFilter,
+} from "./openapi.ts";
 export { MAX_OUTPUT_SCHEMA_CHARS, OutputFormat, type StructuredOutput } from "./output.ts";
 export {
   ContinuationKind,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { McpSource } from "../mcp/source.ts";
 import type { Logger } from "../observability/log.ts";
+import { OpenApiSource } from "../openapi/source.ts";
 import type { SecretSource } from "../providers/secrets.ts";
 import { SkillSource } from "../skills/skill-source.ts";
 import { type DefaultToolOptions, defaultTools } from "../tools/default-tools.ts";
@@ -31,6 +32,7 @@ export function sourcesOf(
 ): readonly ToolSource[] {
   const ours: readonly ToolSource[] = [
     new McpSource({ secrets, log, version: packageVersion() }),
+    new OpenApiSource({ secrets }),
     new SkillSource(),
   ];
   return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(cwd, { recursive: true, force: true }));
 
 function made(flags: AgentFlags, env: NodeJS.ProcessEnv = {}) {
-  const { agent, warnings } = definitionFrom({ model: "anthropic/m", ...flags }, { cwd, env });
+  const { agent, warnings } = definitionFrom({ model: "anthropic/claude-opus-5", ...flags }, { cwd, env });
   return { agent: AgentDefinition.parse(agent), warnings };
 }
 
@@ -30,9 +30,20 @@ test("without flags: the current folder, all six tools", () => {
   expect(agent).toMatchObject({
     workspace: cwd,
     tools: [...BUILT_IN_TOOLS],
-    model: { id: "m", provider: "anthropic" },
+    model: { id: "claude-opus-5", provider: "anthropic", contextWindow: 1_000_000 },
   });
   expect(warnings).toEqual([]);
+});
+
+test("a model that is not known has a warning, which says what is assumed [PROV-03]", () => {
+  const { agent, warnings } = made({ model: "anthropic/claude-x" });
+  expect(agent.model).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
+  expect(warnings).toEqual([expect.stringMatching(/claude-x is not in the catalogue.* 200,000 .* 8,192 /)]);
+  expect(made({ model: "local/m@http://127.0.0.1:1/v1" }).warnings).toEqual([]);
+});
+
+test("a cost limit needs no prices where the catalogue has them", () => {
+  expect(made({ maxCost: "2" }).agent.model.cost).toMatchObject({ input: 5, output: 25 });
 });
 
 test("flags become a definition", async () => {
@@ -77,7 +88,7 @@ test("a tool that is not built in is kept, with a warning and the nearest name",
 test.each<[AgentFlags, RegExp]>([
   [{ model: "antropic/m" }, /Did you mean "anthropic"/],
   [{ maxTurns: "1.5" }, /--max-turns/],
-  [{ maxCost: "2" }, /--prices/],
+  [{ model: "anthropic/claude-x", maxCost: "2" }, /--prices/],
   [{ maxCost: "-2", prices: "1,1" }, /--max-cost/],
   [{ prices: "3" }, /--prices/],
   [{ baseUrl: "nowhere" }, /--base-url/],

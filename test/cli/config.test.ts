@@ -9,7 +9,7 @@ import { STARTER } from "../../src/config/agent-file/starter.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import { holdfast } from "./terminal.ts";
 
-const PROVIDER = '[provider]\nmodel = "claude-x"\napi_key = "${KEY}"\n';
+const PROVIDER = '[provider]\nmodel = "claude-opus-5"\napi_key = "${KEY}"\n';
 
 let folder: string;
 beforeEach(async () => {
@@ -140,7 +140,7 @@ test("--agent takes an agent from a file; other flags override what it says [CFG
     );
   expect(made({}).agent).toMatchObject({
     name: "coder",
-    model: { id: "claude-x" },
+    model: { id: "claude-opus-5" },
     tools: ["bash"],
     workspace: folder,
     limits: { maxTurns: 4 },
@@ -155,9 +155,9 @@ test("--agent takes an agent from a file; other flags override what it says [CFG
     workspace: join(folder, "w"),
     limits: { maxTurns: 9, maxTotalTokens: 1_000_000 },
   });
-  expect(() => made({ maxCost: "1" })).toThrow(/--prices/);
+  expect(() => made({ maxCost: "1", model: "anthropic/claude-x" })).toThrow(/--prices/);
   expect(made({ maxCost: "1", prices: "1,2" }).agent).toMatchObject({
-    model: { id: "claude-x", cost: { output: 2 } },
+    model: { id: "claude-opus-5", cost: { output: 2 } },
     limits: { maxCostUsd: 1 },
   });
 });

@@ -174,6 +174,54 @@ const context = object({
   ),
 });
 
+const openapi = object({
+  name,
+  spec: text.filter((said) => said !== ""),
+  baseUrl: maybe(fc.webUrl()),
+  auth: maybe(
+    fc.oneof(
+      fc.constant({ type: "none" }),
+      object({ type: fc.constant("bearer"), token: variable }),
+      object({
+        type: fc.constant("api-key"),
+        in: maybe(fc.constantFrom("header", "query")),
+        name: hookName,
+        value: variable,
+      }),
+      object({ type: fc.constant("basic"), username: fc.oneof(text, variable), password: maybe(variable) }),
+    ),
+  ),
+  headers: maybe(fc.dictionary(name, fc.oneof(text, variable), { maxKeys: 2 })),
+  prefix: maybe(name),
+  operations: maybe(
+    object({
+      ids: maybe(fc.array(hookName, { maxLength: 2 })),
+      tags: maybe(fc.array(hookName, { maxLength: 2 })),
+      pathPrefix: maybe(hookName),
+    }),
+  ),
+  replay: maybe(fc.dictionary(jsonKey, fc.constantFrom("pure", "idempotent", "unsafe"), { maxKeys: 2 })),
+  confirm: maybe(fc.array(hookName, { maxLength: 2 })),
+  idempotencyHeader: maybe(name),
+  maxResponseBytes: maybe(whole),
+  timeoutMs: maybe(fc.integer({ min: 1, max: 3_600_000 })),
+  allowRemoteRefs: maybe(fc.boolean()),
+  limits: maybe(
+    object({
+      maxDocumentBytes: maybe(whole),
+      maxDepth: maybe(fc.integer({ min: 1, max: 1000 })),
+      maxReferences: maybe(fc.nat(1000)),
+      maxOperations: maybe(fc.integer({ min: 1, max: 1000 })),
+      maxSchemaBytes: maybe(fc.integer({ min: 1024, max: 9999 })),
+      readTimeoutMs: maybe(fc.integer({ min: 1, max: 600_000 })),
+    }),
+  ),
+});
+const apis = fc.uniqueArray(openapi, {
+  selector: (api) => (api as { name: string }).name,
+  maxLength: 2,
+});
+
 const delegation = object({
   maxDepth: maybe(fc.integer({ min: 1, max: 10 })),
   maxChildren: maybe(orNull(fc.integer({ min: 1, max: 10_000 }))),
@@ -237,6 +285,7 @@ const fields = {
   configId: maybe(name),
   tools: maybe(fc.array(text, { maxLength: 4 })),
   strict: maybe(fc.boolean()),
+  openapi: maybe(apis),
   inputFilters: maybe(fc.array(hookName, { maxLength: 2 })),
   hooks: maybe(hooks),
   transformContext: maybe(fc.array(hookName, { maxLength: 2 })),

@@ -114,6 +114,8 @@ describe("what another definition changes [3.8]", () => {
       "breaksCache" in row,
     ]);
     expect(written).toEqual(coded);
-    expect(Object.keys(TAKES_EFFECT).sort()).toEqual(Object.keys(AgentDefinition.shape).sort());
+    // What a loop was pinned to is nothing that an author says.
+    const said = Object.keys(AgentDefinition.shape).filter((field) => field !== "pinned");
+    expect(Object.keys(TAKES_EFFECT).sort()).toEqual(said.sort());
   });
 });

@@ -99,18 +99,20 @@ const answer: AssistantMessage = {
 const extension: ExtensionMessage = { role: "extension", kind: "note", data: { a: 1 } };
 
 describe("what a conversation is made of", () => {
-  test("content is text, image, thinking or tool call, in an ordered list that may mix them [TYP-01]", () => {
+  test("content is text, image, thinking, tool call or a block of the vendor, in an ordered list that may mix them [TYP-01]", () => {
     expect(Content.options.map(({ shape }) => shape.type.value)).toEqual([
       "text",
       "image",
       "thinking",
       "toolCall",
+      "vendor",
     ]);
     const mixed = [
       { type: "thinking", thinking: "hm", signature: "s" },
       { type: "text", text: "a" },
       { type: "toolCall", id: "1", name: "t", arguments: [1, { two: null }] },
       { type: "image", data: "aGk=", mimeType: "image/png" },
+      { type: "vendor", kind: "web_search_call", data: { id: "ws_1", found: [null, 1] } },
       { type: "text", text: "b" },
     ];
     expect(Message.parse({ ...answer, content: mixed })).toMatchObject({ content: mixed });

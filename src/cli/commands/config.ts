@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { definitionHash, type LoadedAgent, type ResolvedValue, readAgents } from "../../client/index.ts";
 import { writeAgent } from "../../config/agent-file/write.ts";
-import { AgentFileError, chosenAgent, KNOWN_TOOLS } from "../agent-file.ts";
+import { AgentFileError, chosenAgent, KNOWN } from "../agent-file.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printable } from "../palette.ts";
@@ -126,7 +126,7 @@ function linesOf(
 }
 
 function read(context: Context, file: string) {
-  return readAgents(file, { cwd: process.cwd(), env: context.streams.env, knownTools: KNOWN_TOOLS });
+  return readAgents(file, { cwd: process.cwd(), env: context.streams.env, ...KNOWN });
 }
 
 /** Longer values are cut: the whole is in the definition. */

@@ -1,9 +1,15 @@
 import type { Command } from "commander";
+import { ModelNameError } from "../../client/index.ts";
+import { positive } from "../agent-flags.ts";
 import { type Check, checkHome, checkKeys, checkLive, checkNode, checkRoom, checkServer } from "../checks.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { packageVersion } from "../package-version.ts";
+import { printable } from "../palette.ts";
 import { checkRipgrep, checkTemporal } from "../program-checks.ts";
+import { UsageError } from "../usage-error.ts";
+import { checkVendor, type VendorCheck, vendorModel } from "../vendor-check.ts";
+import { known as knownModels } from "./models.ts";
 
 export function doctorCommand(
   program: Command,
@@ -13,14 +19,75 @@ export function doctorCommand(
     .command("doctor")
     .description("Check what agents need, and say what to do about what is missing")
     .option("--fix", "register missing search attributes")
+    .option(
+      "--vendor <name>",
+      "ask a model the smallest question, and explain what comes back: anthropic/ID, openai",
+    )
+    .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
+    .option("--timeout <seconds>", "for the vendor's answer", "30")
     .addHelpText(
       "after",
       `
 Examples:
   $ holdfast doctor
-  $ holdfast doctor --fix --address temporal.example.com:7233 --namespace agents`,
+  $ holdfast doctor --fix --address temporal.example.com:7233 --namespace agents
+  $ holdfast doctor --vendor anthropic
+  $ holdfast doctor --vendor openai-responses/gpt-6-sol --json
+
+--vendor looks at the vendor alone. The question costs a few tokens; the key is never shown.`,
     )
-    .action(async (flags: { fix?: boolean }) => act((context) => doctor(context, flags.fix === true)));
+    .action(async (flags: Flags) =>
+      act((context) =>
+        flags.vendor === undefined
+          ? doctor(context, flags.fix === true)
+          : vendor(context, flags.vendor, flags),
+      ),
+    );
+}
+
+type Flags = {
+  readonly fix?: boolean;
+  readonly vendor?: string;
+  readonly baseUrl?: string;
+  readonly timeout: string;
+};
+
+async function vendor(context: Context, named: string, flags: Flags): Promise<number> {
+  const { env } = context.streams;
+  const timeoutMs = positive("--timeout", flags.timeout) * 1000;
+  const baseUrl = flags.baseUrl?.replace(/\/+$/, "");
+  if (baseUrl !== undefined && !URL.canParse(baseUrl)) {
+    throw new UsageError(`--base-url "${baseUrl}" is not a URL such as https://HOST/v1`);
+  }
+  const model = modelAt(named, baseUrl, env);
+  const check = await checkVendor(model, (name) => env[name], timeoutMs);
+  if (context.json) context.printJson({ type: "vendor", ...check });
+  else for (const line of vendorLines(check, context.out)) context.print(line);
+  return check.ok ? EXIT.ok : EXIT.failed;
+}
+
+function modelAt(named: string, baseUrl: string | undefined, env: NodeJS.ProcessEnv) {
+  try {
+    return vendorModel(named, baseUrl === undefined ? {} : { baseUrl }, knownModels(env));
+  } catch (error) {
+    if (error instanceof ModelNameError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function vendorLines(check: VendorCheck, paint: Context["out"]): readonly string[] {
+  const { model, protocol, address, key, ok, answer, found, advice, tookMs } = check;
+  const rows: readonly (readonly [string, string])[] = [
+    ["asked", `${model} by ${protocol}`],
+    ["at", address],
+    ["with", key === undefined ? "no key of its own" : `the key in ${key}`],
+    ["came back", `${answer}, after ${tookMs} ms: ${found}`],
+    ...(advice === undefined ? [] : [["do", advice] as const]),
+  ];
+  const verdict = ok ? paint.green("ok  ") : paint.red("fail");
+  return rows.map(
+    ([name, text], index) => `${index === 0 ? verdict : "    "}  ${name.padEnd(9)}  ${printable(text)}`,
+  );
 }
 
 async function doctor(context: Context, fix: boolean): Promise<number> {

@@ -6,6 +6,7 @@ import { BATCH_SIZE, CONDUCT_FIELDS } from "./fields/conduct.ts";
 import { EXECUTION_FIELDS } from "./fields/execution.ts";
 import { HOOK_FIELDS } from "./fields/hooks.ts";
 import { MCP_FIELDS } from "./fields/mcp.ts";
+import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
 import { SKILL_FIELDS } from "./fields/skills.ts";
 import { fileText, type PromptPlace, systemPrompt } from "./prompt.ts";
@@ -33,7 +34,14 @@ export function draftOf(bench: Workbench, declaration: Declaration): Draft {
   draft.take(PROFILE_FIELDS.filter(isNoTitle), declaration.profiles);
   const { sections } = declaration;
   draft.take(
-    [...CONDUCT_FIELDS, ...EXECUTION_FIELDS, ...HOOK_FIELDS, ...MCP_FIELDS, ...SKILL_FIELDS],
+    [
+      ...CONDUCT_FIELDS,
+      ...EXECUTION_FIELDS,
+      ...HOOK_FIELDS,
+      ...MCP_FIELDS,
+      ...OPENAPI_FIELDS,
+      ...SKILL_FIELDS,
+    ],
     sections,
   );
   takeToolList(draft, sections);

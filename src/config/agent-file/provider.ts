@@ -1,4 +1,7 @@
 import type { Protocol } from "../../schema/model.ts";
+import { Catalogue } from "../catalogue/catalogue.ts";
+import type { CatalogueEntry } from "../catalogue/entry.ts";
+import { knownOf } from "../catalogue/entry.ts";
 import type { Path } from "../source/node.ts";
 import type { Draft, Layer } from "./draft.ts";
 import { DEFAULT_CONTEXT_WINDOW, DEFAULT_MODEL, MODEL_FIELDS, VENDORS } from "./fields/model.ts";
@@ -18,10 +21,13 @@ export function takeModel(
     draft.set(["model", "id"], owner.value["model"], { type: "file", path: [...owner.path, "model"] });
     draft.remove(["model", "name"]);
   }
-  fillIn(draft);
+  const entry = fillIn(bench, draft);
   if (draft.get(["model", "apiKey"]) === "") draft.remove(["model", "apiKey"]);
   const shorthand = textAt(owner.value, ["model"]) !== undefined;
-  doubts(bench, draft, path, [...(shorthand ? owner.path : path), "model"]);
+  const named = [...(shorthand ? owner.path : path), "model"];
+  doubts(bench, draft, path, named);
+  if (entry === undefined && bench.surroundings.unknownModels === "doubted")
+    unknown(bench, draft, layer, named);
 }
 
 function providerOf(
@@ -38,7 +44,8 @@ function providerOf(
   return { path: entity.path, value: entity.table, via: `provider ${entity.name}` };
 }
 
-function fillIn(draft: Draft): void {
+/** @returns What the catalogue knows of the model. */
+function fillIn(bench: Workbench, draft: Draft): CatalogueEntry | undefined {
   const byDefault = (name: string, value: unknown, note?: string): void => {
     if (draft.get(["model", name]) !== undefined) return;
     draft.set(["model", name], value, note === undefined ? { type: "default" } : { type: "default", note });
@@ -47,10 +54,41 @@ function fillIn(draft: Draft): void {
   byDefault("api", "anthropic_messages");
   const api = draft.get(["model", "api"]) as Protocol;
   byDefault("provider", VENDORS[api].provider, `of ${api}`);
+  const catalogue = bench.surroundings.catalogue ?? new Catalogue();
+  const { id, provider, cost: said } = draft.get(["model"]) as Record<string, unknown>;
+  const entry = catalogue.find(String(provider), String(id));
+  if (entry !== undefined) {
+    const note = `of the catalogue: ${entry.source}${entry.date === "" ? "" : `, ${entry.date}`}`;
+    const { cost, ...known } = knownOf(entry);
+    for (const [name, value] of Object.entries(known)) byDefault(name, value, note);
+    if (said === undefined && cost !== undefined) {
+      for (const [name, value] of Object.entries(cost)) {
+        draft.set(["model", "cost", name], value, { type: "default", note });
+      }
+    }
+  }
   byDefault("contextWindow", DEFAULT_CONTEXT_WINDOW);
   const { baseUrl } = VENDORS[api];
   if (baseUrl !== undefined) byDefault("baseUrl", baseUrl, `of ${api}`);
+  return entry;
 }
+
+/** Nothing is known of the model, and the file does not say it either. */
+function unknown(bench: Workbench, draft: Draft, { value, path }: Layer, model: Path): void {
+  const { id, provider } = draft.get(["model"]) as Record<string, string>;
+  const missing = ["context_window", "max_tokens"].filter((key) => at(value, [key]) === undefined);
+  if (missing.length === 0 || id === DEFAULT_MODEL || provider === "local") return;
+  // The doubt about the protocol is said already, and is the greater one.
+  if (at(value, ["api"]) === undefined && !/claude/i.test(id ?? "")) return;
+  const place = at(bench.source.value, model) === undefined ? path : model;
+  bench.doubt(
+    place,
+    `${provider}/${id} is not in the catalogue: ${ASSUMED}; say ${missing.join(" and ")} if that is not so`,
+    { expected: missing.join(", ") },
+  );
+}
+
+const ASSUMED = `a context of ${DEFAULT_CONTEXT_WINDOW.toLocaleString("en")} tokens, answers of up to 8,192 and no prices are assumed where the file says none`;
 
 /** Mistakes that are made often (CFG-28). */
 function doubts(bench: Workbench, draft: Draft, path: Path, model: Path): void {

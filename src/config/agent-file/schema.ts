@@ -7,6 +7,7 @@ import { EXECUTION_FIELDS, limitFields } from "./fields/execution.ts";
 import { HOOK_FIELDS } from "./fields/hooks.ts";
 import { MCP_FIELDS } from "./fields/mcp.ts";
 import { MODEL_FIELDS } from "./fields/model.ts";
+import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
 import { SKILL_FIELDS } from "./fields/skills.ts";
 import { ModeSection } from "./mode-schema.ts";
@@ -21,6 +22,7 @@ export const SECTION_FIELDS: readonly Field[] = [
   ...EXECUTION_FIELDS,
   ...HOOK_FIELDS,
   ...MCP_FIELDS,
+  ...OPENAPI_FIELDS,
   ...SKILL_FIELDS,
 ];
 

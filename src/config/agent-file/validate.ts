@@ -5,6 +5,7 @@ import { foundText } from "../problem.ts";
 import { type Path, pathText, type Step } from "../source/node.ts";
 import type { SourceFile } from "../source/source-file.ts";
 import { isMcpReference } from "./fields/mcp.ts";
+import { AUTH_SECRETS } from "./fields/openapi.ts";
 import { expectedBy, keysOf, schemaAt } from "./json-schema.ts";
 import { AgentFile } from "./schema.ts";
 import { at, without } from "./table.ts";
@@ -25,6 +26,7 @@ const STRICT_SECTIONS = [
   "delegation",
   "mode",
   "mcp",
+  "openapi",
 ];
 
 /** Holds a file against the schema of its format, and says everything at once. */
@@ -137,5 +139,7 @@ function isRule(path: Path): boolean {
 
 /** Whether a value is a key, or may hold one. */
 export function isSecretField(path: Path): boolean {
-  return path.at(-1) === "api_key" || path.at(-2) === "headers" || isMcpReference(path);
+  const [holder, key] = [path.at(-2), path.at(-1)];
+  if (holder === "auth" && path[path.length - 5] === "openapi") return AUTH_SECRETS.includes(String(key));
+  return key === "api_key" || holder === "headers" || isMcpReference(path);
 }

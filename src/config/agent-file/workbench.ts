@@ -1,3 +1,4 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Problem } from "../problem.ts";
 import { type Path, pathText } from "../source/node.ts";
 import type { About, SourceFile } from "../source/source-file.ts";
@@ -12,6 +13,10 @@ export type Surroundings = {
   readonly readFile: (path: string) => string;
   /** Tools that are known without asking a worker; no name is doubtful where they are not said. */
   readonly knownTools?: readonly string[] | undefined;
+  /** What is built in, unless said. */
+  readonly catalogue?: Catalogue | undefined;
+  /** `doubted`: a model that the catalogue does not know, and the file says nothing of, is worth a warning. */
+  readonly unknownModels?: "doubted" | undefined;
 };
 
 /** One file on the bench: its values, its names, and what is wrong with it so far. */

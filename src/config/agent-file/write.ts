@@ -45,7 +45,13 @@ const DEFAULTS = {
   context: { ...ContextConfig.parse({}), maxContextTokens: undefined },
   workspace: undefined,
 };
-const ALWAYS = ["model.id", "model.api", "model.provider", "model.baseUrl"];
+/** What another machine's catalogue might say otherwise stands in the file. */
+const ALWAYS = [
+  ...["id", "api", "provider", "baseUrl", "reasoning", "contextWindow", "maxTokens"].map(
+    (key) => `model.${key}`,
+  ),
+  ...["input", "output", "cacheRead", "cacheWrite"].map((key) => `model.cost.${key}`),
+];
 
 function fileOf(definition: AgentDefinition): Written {
   const instances: Written[] = [];

@@ -7,6 +7,8 @@ import { numberOf, objectOf, textOf } from "../json.ts";
 //   T1. Requests on the wire are numbered from 1 upward (MCP-02); the library counts from 0, which some servers take
 //       for no id at all.
 //   T2. A request whose answer can no longer come is failed at once, not by its time-out.
+//   T3. What a server says before an answer is heard before it: the library takes an answer at once, and what was said
+//       before it a moment later.
 
 /** Marks an error as made here. */
 export const OWN_FAULT = "holdfast/fault";
@@ -25,7 +27,7 @@ export class CarefulTransport implements Transport {
 
   constructor(inner: Transport) {
     this.#inner = inner;
-    inner.onclose = () => this.onclose?.();
+    inner.onclose = () => setImmediate(() => this.onclose?.());
     inner.onerror = (error) => this.onerror?.(error);
     inner.onmessage = (message, extra) => this.#take(message, extra);
   }
@@ -93,9 +95,9 @@ export class CarefulTransport implements Transport {
     if (method === undefined) {
       const number = typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : numberOf(id);
       // Unknown ids go on as they are: the library says that nobody awaits them.
-      if (number === undefined || !this.#open.delete(number))
-        this.onmessage?.({ ...message, id: -1 } as never, extra);
-      else this.onmessage?.({ ...message, id: number - 1 } as JSONRPCMessage, extra);
+      const known = number !== undefined && this.#open.delete(number);
+      const answer = { ...message, id: known ? number - 1 : -1 } as JSONRPCMessage;
+      setImmediate(() => this.onmessage?.(answer, extra));
       return;
     }
     const token =

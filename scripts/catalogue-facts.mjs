@@ -1,0 +1,83 @@
+// What the price list does not say of models: which of them are listed, output limits, abilities, with the pages that
+// say so. `node scripts/catalogue.mjs` puts both together.
+
+/** The day for which prices are taken, where the list knows several. */
+export const AS_OF = "2026-11-22";
+
+/** When the version of the price list that we build against was published. */
+export const PRICES = { package: "@pydantic/genai-prices", version: "0.1.8", date: "2026-09-23" };
+
+const CLAUDE = "platform.claude.com/docs/en/about-claude/models/overview";
+const GPT = "developers.openai.com/api/docs/models";
+const GEMINI = "ai.google.dev/gemini-api/docs/models";
+
+/** First match wins, in all vendors' names for a model. `output`: tokens that one answer may have. */
+export const FACTS = [
+  { id: /claude-(?:opus-4(?:-[01]|\b(?![-.]))|opus-4-\d{8})/, output: 32_000, from: CLAUDE },
+  { id: /claude-(?:opus|haiku|sonnet)-4[-.]5/, output: 64_000, from: CLAUDE },
+  { id: /claude-sonnet-4/, output: 64_000, from: CLAUDE },
+  { id: /claude-(?:opus|sonnet|haiku|fable|mythos)-/, output: 128_000, from: CLAUDE },
+  { id: /gpt-4\.1/, output: 32_768, from: GPT },
+  { id: /gpt-4o/, output: 16_384, from: GPT },
+  { id: /gpt-5(?:\.\d)?-chat|gpt-5\.3$/, output: 16_384, from: GPT },
+  { id: /gpt-5-pro/, output: 272_000, from: GPT },
+  { id: /gpt-oss/, from: GPT },
+  { id: /gpt-[56]/, output: 128_000, from: GPT },
+  { id: /(?:^|\/)o[134](?:-|$)/, output: 100_000, from: GPT },
+  { id: /gemini-(?:2\.5|3)/, output: 65_536, window: 1_048_576, from: GEMINI },
+];
+
+/** How a model is told to think; `none` does not. */
+export function thinkingOf(id) {
+  if (/claude/.test(id))
+    return /claude-(?:opus|sonnet|haiku)-4(?![-.][7-9](?!\d))/.test(id) ? "budget" : "adaptive";
+  if (/gemini-2\.5/.test(id)) return "budget";
+  if (/gemini-3/.test(id)) return "level";
+  if (/(?:^|[/.])(?:o[134](?:-|$)|gpt-[56]|gpt-oss)/.test(id))
+    return /-chat|gpt-5\.3$/.test(id) ? "none" : "effort";
+  return /nova-2-/.test(id) ? "effort" : "none";
+}
+
+/** Tools all have that are listed. `schema`: an answer can be held to one. */
+export function abilitiesOf(id) {
+  const blind = /gpt-oss|nova-micro|qwen3(?!-vl)|o3-mini|deepseek/.test(id);
+  const loose = /nova|llama|qwen|claude-(?:opus|sonnet)-4(?:-[01]|-\d{8}|$)/.test(id);
+  return [...(blind ? [] : ["images"]), ...(loose ? [] : ["schema"])];
+}
+
+/** Which models of a vendor's list are current. What makes images, sounds or vectors is no agent's model. */
+const OTHER =
+  /image|audio|realtime|transcribe|tts|live|sonic|embed|search|research|codex-mini-latest|ft-|:|-fast$/;
+export const VENDORS = [
+  {
+    provider: "anthropic",
+    list: "anthropic",
+    current: /^claude-(?:opus|sonnet|haiku|fable|mythos)-/,
+    other: OTHER,
+  },
+  {
+    provider: "openai",
+    list: "openai",
+    current: /^(?:gpt-4\.1|gpt-4o|gpt-[56]|o[134](?:-mini|-pro)?$)/,
+    other: OTHER,
+  },
+  {
+    provider: "google",
+    list: "google",
+    current: /^gemini-(?:2\.5|3)/,
+    other: /image|tts|live|audio|embed|robotics|computer|native/,
+  },
+  {
+    provider: "bedrock",
+    list: "aws",
+    current:
+      /anthropic\.claude-(?:opus|sonnet|haiku|fable)-|amazon\.nova-|openai\.gpt-|meta\.llama4|qwen\.qwen3/,
+    other: /sonic|canvas|reel|embed|safeguard/,
+  },
+  {
+    provider: "openrouter",
+    list: "openrouter",
+    current: /^(?:anthropic\/claude-(?:opus|sonnet|haiku|fable)-|openai\/gpt-[56]|google\/gemini-(?:2\.5|3))/,
+    other: OTHER,
+  },
+];

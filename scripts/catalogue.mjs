@@ -1,0 +1,101 @@
+// Writes src/config/catalogue/data: the models that are current, from the price list of @pydantic/genai-prices (MIT)
+// and from catalogue-facts.mjs. With --check it says whether what is there is what would be written.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findProvider } from "@pydantic/genai-prices";
+import { AS_OF, abilitiesOf, FACTS, PRICES, thinkingOf, VENDORS } from "./catalogue-facts.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const target = join(root, "src", "config", "catalogue", "data");
+const { version } = JSON.parse(
+  readFileSync(join(root, "node_modules", PRICES.package, "package.json"), "utf8"),
+);
+if (version !== PRICES.version) {
+  fail(`${PRICES.package} is ${version}; say its version and date in scripts/catalogue-facts.mjs first`);
+}
+
+const check = process.argv.includes("--check");
+// Beside the data, so that the same rules of form hold for it.
+const folder = check ? mkdtempSync(join(target, "..", "check-")) : target;
+mkdirSync(folder, { recursive: true });
+try {
+  for (const vendor of VENDORS) writeFileSync(join(folder, `${vendor.provider}.ts`), fileOf(vendor));
+  format(folder);
+  const stale = VENDORS.filter(({ provider }) => textIn(folder, provider) !== textIn(target, provider));
+  if (stale.length > 0) fail(`not as written: ${stale.map(({ provider }) => provider).join(", ")}`);
+} finally {
+  if (check) rmSync(folder, { recursive: true });
+}
+
+function textIn(folder, provider) {
+  return readFileSync(join(folder, `${provider}.ts`), "utf8");
+}
+
+function fileOf(vendor) {
+  const rows = rowsOf(vendor).map((row) => `  ${JSON.stringify(row)},`);
+  return `// Written by scripts/catalogue.mjs. Prices of ${AS_OF}, from ${PRICES.package} ${PRICES.version}.
+import type { Row } from "../row.ts";
+
+export const ${vendor.provider.toUpperCase()}: readonly Row[] = [
+${rows.join("\n")}
+];
+`;
+}
+
+function rowsOf({ provider, list, current, other }) {
+  const { models } = findProvider({ providerId: list });
+  const listed = models
+    .filter(({ id, deprecated }) => !deprecated && current.test(id) && !otherThan(id, other, provider))
+    .map(({ id, context_window: window, prices }) =>
+      row(id.replace(/^regional\./, ""), window, ratesOf(prices)),
+    );
+  return listed.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Bedrock's ids end in `:0`. */
+function otherThan(id, other, provider) {
+  return other.test(provider === "bedrock" ? id.replace(/:\d+$/, "") : id);
+}
+
+function row(id, window, { rates, above }) {
+  const fact = FACTS.find((one) => one.id.test(id));
+  const abilities = [thinkingOf(id), ...abilitiesOf(id)].join(" ");
+  const whole = [id, window ?? fact?.window ?? null, fact?.output ?? null, ...rates, abilities];
+  return above === undefined ? whole : [...whole, above];
+}
+
+/** Where a cache has no price of its own, its tokens cost what others do. */
+function ratesOf(prices) {
+  const now = Array.isArray(prices) ? latest(prices) : prices;
+  const base = (key) => (typeof now[key] === "object" ? now[key].base : now[key]);
+  const input = base("input_mtok") ?? 0;
+  const rates = [
+    input,
+    base("output_mtok") ?? 0,
+    base("cache_read_mtok") ?? input,
+    base("cache_write_mtok") ?? input,
+  ];
+  const tier = typeof now.input_mtok === "object" ? now.input_mtok.tiers[0]?.start : undefined;
+  return { rates, above: tier === undefined ? undefined : Math.round(tier / 1000) * 1000 };
+}
+
+function latest(prices) {
+  const begun = prices.filter(({ constraint }) => {
+    if (constraint === undefined) return true;
+    return constraint.type === "start_date" && constraint.start_date <= AS_OF;
+  });
+  return (begun.at(-1) ?? prices[0]).prices;
+}
+
+function format(folder) {
+  const biome = join(root, "node_modules", "@biomejs", "biome", "bin", "biome");
+  const { status, stderr } = spawnSync(process.execPath, [biome, "format", "--write", folder], { cwd: root });
+  if (status !== 0) fail(String(stderr));
+}
+
+function fail(why) {
+  console.error(`catalogue: ${why}`);
+  process.exit(1);
+}

@@ -1,0 +1,46 @@
+import { BUILT_IN } from "./built-in.ts";
+import type { CatalogueEntry } from "./entry.ts";
+
+/** Who serves the models of another's list under the same names. */
+const SAME_LIST: Readonly<Record<string, string>> = {
+  "openai-responses": "openai",
+  azure: "openai",
+  vertex: "google",
+};
+
+/** What is known of models: a user's own entries before those that are built in. Never asked by a worker. */
+export class Catalogue {
+  readonly #entries = new Map<string, CatalogueEntry>();
+
+  constructor(own: readonly CatalogueEntry[] = []) {
+    for (const entry of BUILT_IN) this.#entries.set(entry.name, entry);
+    for (const entry of own) {
+      this.#entries.set(entry.name, { ...this.find(entry.provider, entry.id), ...entry });
+    }
+  }
+
+  entries(): readonly CatalogueEntry[] {
+    return [...this.#entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** @param provider - As a model's configuration names it. */
+  find(provider: string, id: string): CatalogueEntry | undefined {
+    const lists = [provider, SAME_LIST[provider]].filter((list) => list !== undefined);
+    for (const list of lists) {
+      for (const name of namesOf(id)) {
+        const found = this.#entries.get(`${list}/${name}`);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** Names that stand for a model, the exact one first: without a date, `-latest`, Bedrock's region, a path of Vertex. */
+function namesOf(id: string): readonly string[] {
+  const last = /^(?:publishers|models)\//.test(id) ? id.slice(id.lastIndexOf("/") + 1) : id;
+  const here = last.replace(/^(?:us|us-gov|eu|apac|jp|au|ca)\.(?=[a-z0-9]+\.)/, "");
+  const plain = here.replace(/(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-preview-\d{2}-\d{4}|-latest|-00\d)$/, "");
+  const first = /^claude-(?:opus|sonnet)-4$/.test(plain) ? [`${plain}-0`] : [];
+  return [...new Set([id, last, here, plain, ...first])];
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { homeAt } from "../home.ts";
+import { plain } from "../source/node.ts";
+import { parseToml } from "../source/parse-toml.ts";
+import { Catalogue } from "./catalogue.ts";
+import type { CatalogueEntry } from "./entry.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A user's own file of models cannot be used. */
+export class CatalogueError extends Error {
+  override readonly name = "CatalogueError";
+}
+
+const price = z.number().nonnegative();
+/** The words of [provider] in an agent file. */
+const OwnModel = z.strictObject({
+  context_window: z.number().int().positive().optional(),
+  max_tokens: z.number().int().positive().optional(),
+  cost: z
+    .strictObject({
+      input_per_million: price,
+      output_per_million: price,
+      cache_read_per_million: price.optional(),
+      cache_write_per_million: price.optional(),
+    })
+    .optional(),
+  dearer_above: z.number().int().positive().optional(),
+  thinking: z.enum(["budget", "adaptive", "effort", "level", "none"]).optional(),
+  tools: z.boolean().optional(),
+  images: z.boolean().optional(),
+  structured_output: z.boolean().optional(),
+  source: z.string().optional(),
+  date: z.string().optional(),
+});
+const OwnModels = z.strictObject({
+  models: z.record(z.string(), OwnModel).superRefine((models, context) => {
+    for (const name of Object.keys(models)) {
+      if (!/^[^/]+\/.+$/.test(name)) {
+        context.addIssue({ code: "custom", path: [name], message: "name it as anthropic/ID" });
+      }
+    }
+  }),
+});
+
+/** `HOLDFAST_MODELS`, else `models.toml` in the home. */
+export function modelsFile(env: Environment = process.env): string {
+  return env["HOLDFAST_MODELS"] || join(homeAt(env["HOLDFAST_HOME"]).folder, "models.toml");
+}
+
+/** What is built in and what the user's file says. @throws CatalogueError when the file is there and not sound. */
+export function catalogueOf(env: Environment = process.env): Catalogue {
+  const file = modelsFile(env);
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const absent = (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (absent && !env["HOLDFAST_MODELS"]) return new Catalogue();
+    const why = absent ? "there is no such file" : (error as Error).message;
+    throw new CatalogueError(
+      `The file of models ${file} cannot be read: ${why}. Mend it, or unset HOLDFAST_MODELS.`,
+    );
+  }
+  return new Catalogue(ownModels(text, file));
+}
+
+export function ownModels(text: string, file: string): readonly CatalogueEntry[] {
+  const parsed = parseToml(text);
+  if (!parsed.ok)
+    throw new CatalogueError(`The file of models ${file} is not TOML: ${parsed.problems[0]?.message}`);
+  const checked = OwnModels.safeParse(plain(parsed.root));
+  if (checked.success)
+    return Object.entries(checked.data.models).map(([name, own]) => entryOf(name, own, file));
+  const wrong = checked.error.issues.map(({ path, message }) => `${path.map(String).join(".")}: ${message}`);
+  throw new CatalogueError(
+    `The file of models ${file} cannot be used: ${wrong.join("; ")}. docs/models.md says what it may hold.`,
+  );
+}
+
+function entryOf(written: string, own: z.infer<typeof OwnModel>, file: string): CatalogueEntry {
+  // Both of OpenAI's protocols serve the same models.
+  const name = written.replace(/^openai-responses\//, "openai/");
+  const slash = name.indexOf("/");
+  const { cost, thinking, tools, images, source = file, date = "" } = own;
+  return {
+    name,
+    provider: name.slice(0, slash),
+    id: name.slice(slash + 1),
+    ...(own.context_window !== undefined && { contextWindow: own.context_window }),
+    ...(own.max_tokens !== undefined && { maxTokens: own.max_tokens }),
+    ...(cost !== undefined && {
+      cost: {
+        input: cost.input_per_million,
+        output: cost.output_per_million,
+        cacheRead: cost.cache_read_per_million ?? cost.input_per_million,
+        cacheWrite: cost.cache_write_per_million ?? cost.input_per_million,
+      },
+    }),
+    ...(own.dearer_above !== undefined && { dearerAbove: own.dearer_above }),
+    ...(thinking !== undefined && { thinking }),
+    ...(tools !== undefined && { tools }),
+    ...(images !== undefined && { images }),
+    ...(own.structured_output !== undefined && { structuredOutput: own.structured_output }),
+    source,
+    date,
+  };
+}

@@ -1,0 +1,60 @@
+import { lookup } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+
+// Where a document that somebody else has written may send us: to the public network, not into the worker's own.
+
+const INNER = new BlockList();
+for (const [network, bits] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["224.0.0.0", 3],
+] as const) {
+  INNER.addSubnet(network, bits, "ipv4");
+}
+for (const [network, bits] of [
+  ["::", 127],
+  ["64:ff9b::", 96],
+  ["fc00::", 7],
+  ["fe80::", 10],
+  ["ff00::", 8],
+] as const) {
+  INNER.addSubnet(network, bits, "ipv6");
+}
+
+/** An IPv4 address in the clothes of IPv6 counts as what it is. */
+export function isInnerAddress(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && INNER.check(address, family === 4 ? "ipv4" : "ipv6");
+}
+
+/** Whether a host is known to be none of the public network, without asking anybody. */
+export function isInnerHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (isIP(host) !== 0) return isInnerAddress(host);
+  return !host.includes(".") || /\.(localhost|local|internal|lan|home\.arpa)$/i.test(host);
+}
+
+/** Looks a name up as ever, and refuses what leads inside: what is connected to is what was looked at. */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, []);
+    const inner = addresses.find(({ address }) => isInnerAddress(address));
+    if (inner !== undefined) return callback(innerError(hostname, inner.address), []);
+    const [first] = addresses;
+    if (options.all === true || first === undefined) return callback(null, addresses);
+    callback(null, first.address, first.family);
+  });
+};
+
+function innerError(hostname: string, address: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${hostname} leads to ${address}, which is not public`), {
+    code: "ERR_NOT_PUBLIC",
+  });
+}

@@ -1,0 +1,50 @@
+import type { OpenApiCall } from "./call.ts";
+import type { JsonObject } from "./json.ts";
+import { isAbsent, pathPart } from "./serialise.ts";
+
+export type Filled =
+  | { readonly ok: true; readonly path: string }
+  | { readonly ok: false; readonly said: string };
+
+/** The path with its values in place (OAPI-06). A value stays within the place that the path has for it. */
+export function filledPath({ path, parameters }: OpenApiCall, values: JsonObject): Filled {
+  let filled = path;
+  for (const parameter of parameters) {
+    if (parameter.in !== "path") continue;
+    const { key, name } = parameter;
+    const value = values[key];
+    if (isAbsent(value)) return refused(`missing required path param '${key}'`);
+    const part =
+      parameter.json === true
+        ? pathPart(name, JSON.stringify(value), parameter)
+        : pathPart(name, value, parameter);
+    // Without it another operation would be called: the one of all instead of the one of this.
+    if (part === "" || value === "") return refused(`path param '${key}' must not be empty`);
+    if (leadsElsewhere(part))
+      return refused(
+        `path param '${key}' must not hold "." or ".." as a part of a path, nor control characters`,
+      );
+    filled = filled.replaceAll(`{${name}}`, () => part);
+  }
+  return { ok: true, path: filled };
+}
+
+function refused(why: string): Filled {
+  return { ok: false, said: `Error: ${why}` };
+}
+
+/** Servers decode once, some of them more often: none of it may be a step up. */
+function leadsElsewhere(part: string): boolean {
+  let text = part;
+  for (let round = 0; round < 5; round += 1) {
+    if (text.split(/[/\\]/).some((segment) => segment === "." || segment === "..")) return true;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+    if (/[\u0000-\u001f\u007f]/.test(text)) return true;
+    try {
+      text = decodeURIComponent(text);
+    } catch {
+      return false;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,49 @@
+import { ToolError } from "../tools/tool.ts";
+
+export type Secrets = (name: string) => string | undefined;
+
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+const HAS_REFERENCE = new RegExp(REFERENCE.source);
+
+export function namesSecret(text: string): boolean {
+  return HAS_REFERENCE.test(text);
+}
+
+/** The values that one request was given, so that they can be taken out of what is shown of it. */
+export class UsedSecrets {
+  readonly #source: Secrets;
+  readonly #words = new Set<string>();
+
+  constructor(source: Secrets) {
+    this.#source = source;
+  }
+
+  /** Puts the values in. */
+  resolve(text: string): string {
+    return text.replace(REFERENCE, (_, name: string) => {
+      const value = this.#source(name);
+      if (value === undefined || value === "") {
+        throw new ToolError(
+          "failed",
+          `${name} is not set in the environment of the worker, so the request was not sent: whoever runs the worker must set it there`,
+        );
+      }
+      this.hide(value);
+      return value;
+    });
+  }
+
+  /** A form of a secret that an answer may repeat. */
+  hide(word: string): void {
+    for (const form of [word, encodeURIComponent(word)]) if (form.length >= MIN_LENGTH) this.#words.add(form);
+  }
+
+  mask(text: string): string {
+    const longestFirst = [...this.#words].sort((a, b) => b.length - a.length);
+    return longestFirst.reduce((masked, word) => masked.replaceAll(word, HIDDEN), text);
+  }
+}
+
+export const HIDDEN = "****";
+/** Shorter ones would blank ordinary words. */
+const MIN_LENGTH = 6;

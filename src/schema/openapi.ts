@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { SecretReference } from "./model.ts";
+import { ReplayClass } from "./tool.ts";
+
+// APIs that an agent may call, by their OpenAPI documents; docs/openapi.md says what becomes of them.
+
+/** How the API knows who asks. Secrets are references: the worker resolves them when it sends a request. */
+export const OpenApiAuth = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("none") }),
+  /** `Authorization: Bearer …` */
+  z.strictObject({ type: z.literal("bearer"), token: SecretReference }),
+  z.strictObject({
+    type: z.literal("api-key"),
+    in: z.enum(["header", "query"]).default("header"),
+    /** Of the header, or of the query parameter. */
+    name: z.string().min(1).max(200),
+    value: SecretReference,
+  }),
+  /** `Authorization: Basic …` */
+  z.strictObject({
+    type: z.literal("basic"),
+    /** As it is, or a reference: some APIs take their key as the user. */
+    username: z.string(),
+    /** Absent: an empty one. */
+    password: SecretReference.optional(),
+  }),
+]);
+export type OpenApiAuth = z.infer<typeof OpenApiAuth>;
+
+/** Which operations become tools; all of its conditions hold for those that do. */
+export const OperationFilter = z.strictObject({
+  /** Operation ids. */
+  ids: z.array(z.string().min(1)).max(2000).optional(),
+  /** Any of them. */
+  tags: z.array(z.string().min(1)).max(200).optional(),
+  /** How their paths begin: `/repos`. */
+  pathPrefix: z.string().min(1).optional(),
+});
+export type OperationFilter = z.infer<typeof OperationFilter>;
+
+const MIB = 1024 * 1024;
+
+/** What reading a document may cost. */
+export const OpenApiLimits = z.strictObject({
+  /** Of all documents together. The largest public ones have 13 MiB. */
+  maxDocumentBytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(256 * MIB)
+    .default(32 * MIB),
+  /** Tables and lists within each other. */
+  maxDepth: z.number().int().min(1).max(1000).default(200),
+  /** `$ref`s that are written in a document. */
+  maxReferences: z.number().int().min(0).max(10_000_000).default(200_000),
+  /** Tools of one API. */
+  maxOperations: z.number().int().min(1).max(10_000).default(2000),
+  /** Of one tool's parameters as JSON; what lies deep is cut off to keep to it. */
+  maxSchemaBytes: z.number().int().min(1024).max(MIB).default(32_768),
+  /** From the first byte to the last tool. */
+  readTimeoutMs: z.number().int().min(1).max(600_000).default(60_000),
+});
+export type OpenApiLimits = z.infer<typeof OpenApiLimits>;
+
+/** One API. Defaults: OAPI-04. */
+export const OpenApiSettings = z.strictObject({
+  /** For messages and records; unique in a definition. */
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,40}$/),
+  /** The document: an http(s) address, or a file, relative to the workspace or absolute. */
+  spec: z.string().min(1),
+  /** Where requests go, in place of the document's servers. */
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  auth: OpenApiAuth.default({ type: "none" }),
+  /** Sent with every request, behind all others. A value may hold secret references. */
+  headers: z.record(z.string(), z.string()).default({}),
+  /** Tools are called `{prefix}__{operationId}`. */
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,40}$/)
+    .optional(),
+  /** Absent: all. */
+  operations: OperationFilter.optional(),
+  /** By operation id, or a glob of ids, in place of what the method means: GET `pure`, PUT and DELETE `idempotent`. */
+  replay: z.record(z.string(), ReplayClass).default({}),
+  /** Operation ids, or globs of ids, for which a person is asked before each call. */
+  confirm: z.array(z.string().min(1)).max(2000).default([]),
+  /** A header that carries the call's idempotency key, for APIs that know one. Sent with all but pure operations. */
+  idempotencyHeader: z.string().min(1).max(200).optional(),
+  /** Of an answer's text, for the model. */
+  maxResponseBytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(16 * MIB)
+    .default(65_536),
+  /** From the request to the end of the answer. */
+  timeoutMs: z.number().int().min(1).max(3_600_000).default(30_000),
+  /** References may lead to other documents: files of the same folder, public addresses. */
+  allowRemoteRefs: z.boolean().default(false),
+  limits: OpenApiLimits.default(() => OpenApiLimits.parse({})),
+});
+export type OpenApiSettings = z.infer<typeof OpenApiSettings>;
+/** What an author writes: everything with a default may be left out. */
+export type OpenApiSettingsInput = z.input<typeof OpenApiSettings>;
+
+/** Those of one definition. */
+export const OpenApis = z
+  .array(OpenApiSettings)
+  .max(32)
+  .refine((apis) => new Set(apis.map(({ name }) => name)).size === apis.length, {
+    message: "must be named apart: two APIs have the same name",
+  });

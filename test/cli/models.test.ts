@@ -1,0 +1,189 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Loopback } from "../providers/loopback.ts";
+import { holdfast } from "./terminal.ts";
+
+let folder: string;
+let env: NodeJS.ProcessEnv;
+const KEY = "test-key-0123456789";
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-models-cli-"));
+  env = { HOLDFAST_HOME: folder, ANTHROPIC_API_KEY: KEY, OPENAI_API_KEY: KEY };
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe("models", () => {
+  test("are listed with sizes, prices, abilities and the day", async () => {
+    const { code, out } = await holdfast(["models", "opus-5-5", "--provider", "anthropic"], env);
+    expect(out).toMatch(/^MODEL +CONTEXT +ANSWER +IN +OUT +READ +WRITE +THINKING +TAKES +AS OF$/m);
+    expect(out).toMatch(
+      /^anthropic\/claude-opus-5-5 +1,000,000 +128,000 +4 +20 +0\.2 +5 +adaptive +tools images schema +2026-09-23$/m,
+    );
+    expect(out.trim().split("\n")).toHaveLength(2);
+    expect(code).toBe(0);
+  });
+
+  test("of the user's own file are there, as JSON too", async () => {
+    await writeFile(join(folder, "models.toml"), '[models."local/mine"]\ncontext_window = 9\n');
+    const { out } = await holdfast(["models", "local/*", "--json"], env);
+    expect(JSON.parse(out)).toMatchObject({ type: "model", name: "local/mine", contextWindow: 9 });
+  });
+
+  test("that nobody knows are no model, and a provider that nobody knows is a mistake", async () => {
+    expect(await holdfast(["models", "nothing"], env)).toMatchObject({ code: 1, out: "" });
+    const { code, err } = await holdfast(["models", "--provider", "x"], env);
+    expect(err).toContain("anthropic, bedrock, google");
+    expect(code).toBe(2);
+  });
+});
+
+describe("doctor --vendor", () => {
+  let vendor: Loopback | undefined;
+  afterEach(() => vendor?.stop());
+
+  type Answer = { status: number; type?: string; body: string; headers?: Record<string, string> };
+  const ask = async (answer: Answer, more: readonly string[] = [], model = "anthropic/claude-opus-5") => {
+    vendor = await Loopback.start((response) => {
+      response.writeHead(answer.status, {
+        "content-type": answer.type ?? "application/json",
+        ...answer.headers,
+      });
+      response.end(answer.body);
+    });
+    const url = model.startsWith("openai") ? `${vendor.url}/v1` : vendor.url;
+    return await holdfast(["doctor", "--vendor", model, "--base-url", url, "--json", ...more], env);
+  };
+  const refusal = (type: string, message: string) =>
+    JSON.stringify({ type: "error", error: { type, message } });
+  const DONE = [
+    { type: "message_start", message: { id: "m", usage: { input_tokens: 9, output_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "OK." } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
+    { type: "message_stop" },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("");
+
+  test("asks the smallest question, and says what it cost", async () => {
+    const { code, out } = await ask({ status: 200, type: "text/event-stream", body: DONE });
+    expect(JSON.parse(out)).toMatchObject({
+      type: "vendor",
+      model: "anthropic/claude-opus-5",
+      protocol: "anthropic_messages",
+      address: vendor?.url,
+      key: "ANTHROPIC_API_KEY",
+      ok: true,
+      answer: "answered",
+      usage: { input: 9, output: 3 },
+    });
+    expect(code).toBe(0);
+    const [asked] = vendor?.received ?? [];
+    expect(JSON.parse(asked?.body ?? "")).toMatchObject({ model: "claude-opus-5", max_tokens: 16 });
+    expect(asked?.headers["x-api-key"]).toBe(KEY);
+  });
+
+  test.each<[string, Answer, string, RegExp]>([
+    [
+      "a key that is refused",
+      { status: 401, body: refusal("authentication_error", `bad ${KEY}`) },
+      "refused",
+      /ANTHROPIC_API_KEY/,
+    ],
+    [
+      "a model that is not there",
+      { status: 404, body: refusal("not_found_error", "model: claude-opus-5") },
+      "model-unknown",
+      /check the name claude-opus-5/,
+    ],
+    ["a wrong path", { status: 404, body: '{"detail":"Not Found"}' }, "no-vendor", /base URL/],
+    [
+      "a page of a proxy",
+      { status: 200, type: "text/html", body: "<html>Log in</html>" },
+      "no-vendor",
+      /proxy/,
+    ],
+    [
+      "a redirect",
+      { status: 302, body: "", headers: { location: "https://login.example" } },
+      "no-vendor",
+      /base URL/,
+    ],
+    [
+      "an account that is empty",
+      { status: 400, body: refusal("invalid_request_error", "Your credit balance is too low") },
+      "quota",
+      /billing/,
+    ],
+    [
+      "too many questions",
+      { status: 429, body: refusal("rate_limit_error", "slow down"), headers: { "retry-after": "7" } },
+      "busy",
+      /in 7 s/,
+    ],
+    [
+      "a vendor in trouble",
+      { status: 500, body: refusal("api_error", "oops") },
+      "vendor-trouble",
+      /status page/,
+    ],
+    [
+      "a question that is not taken",
+      { status: 400, body: refusal("invalid_request_error", "max_tokens: too small") },
+      "rejected",
+      /own words/,
+    ],
+    [
+      "half an answer",
+      { status: 200, type: "text/event-stream", body: DONE.slice(0, 200) },
+      "broken",
+      /did not end/,
+    ],
+  ])("explains %s", async (_, reply, answer, advice) => {
+    const { code, out, err } = await ask(reply);
+    expect(JSON.parse(out)).toMatchObject({ ok: false, answer, advice: expect.stringMatching(advice) });
+    expect(code).toBe(1);
+    expect(out + err).not.toContain(KEY);
+  });
+
+  test("explains silence, a closed port and a missing key", async () => {
+    vendor = await Loopback.start(() => undefined);
+    const at = ["doctor", "--vendor", "openai", "--json", "--base-url"];
+    const silent = await holdfast([...at, vendor.url, "--timeout", "0.3"], env);
+    expect(JSON.parse(silent.out)).toMatchObject({ answer: "time", found: "no answer within 0.3 s" });
+    await vendor.stop();
+    const closed = await holdfast([...at, vendor.url], env);
+    expect(JSON.parse(closed.out)).toMatchObject({
+      answer: "unreachable",
+      found: expect.stringContaining("ECONNREFUSED"),
+    });
+    vendor = undefined;
+    const keyless = await holdfast([...at, "http://127.0.0.1:1"], { HOLDFAST_HOME: folder });
+    expect(JSON.parse(keyless.out)).toMatchObject({
+      answer: "key-missing",
+      advice: expect.stringContaining("set OPENAI_API_KEY"),
+    });
+  });
+
+  test("shows people what was asked, where, what came back and what to do", async () => {
+    vendor = await Loopback.start((response) =>
+      response.writeHead(401).end(refusal("authentication_error", "no")),
+    );
+    const { out } = await holdfast(["doctor", "--vendor", "anthropic", "--base-url", vendor.url], env);
+    expect(out).toMatch(/asked +anthropic\/claude-haiku-5-5 by anthropic_messages\n +at +http:\/\/127/);
+    expect(out).toMatch(
+      /with +the key in ANTHROPIC_API_KEY\n +came back +refused, after \d+ ms: .*\n +do +check/,
+    );
+  });
+
+  test("wants a provider that is there, and a deployment where only that says it", async () => {
+    expect(await holdfast(["doctor", "--vendor", "antropic"], env)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Did you mean "anthropic"?'),
+    });
+    expect((await holdfast(["doctor", "--vendor", "azure"], env)).err).toContain("--vendor azure/ID");
+  });
+});

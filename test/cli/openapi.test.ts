@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { documentOf } from "../openapi/support.ts";
+import { holdfast } from "./terminal.ts";
+
+let folder: string;
+let spec: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-openapi-cli-"));
+  spec = join(folder, "api.json");
+  const document = documentOf({
+    "/repos": { get: { operationId: "repos/list", tags: ["repos"] }, post: {} },
+    "/users/{id}": { delete: { operationId: "users/delete" } },
+  });
+  await writeFile(spec, JSON.stringify(document));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("inspect lists names, replay classes, and what is left out and why [OAPI-02, OAPI-05]", async () => {
+  const { code, out, err } = await holdfast(["openapi", "inspect", spec]);
+  expect(code).toBe(0);
+  expect(out.split("\n")).toEqual([
+    "Test 1",
+    "https://api.example.com/v1",
+    "repos_list    pure        GET     /repos",
+    "users_delete  idempotent  DELETE  /users/{id}",
+    "",
+    "left out",
+    "  POST  /repos  it has no operationId",
+    "",
+    "2 tools, 1 left out",
+    "",
+  ]);
+  expect(err).toBe("warning: openapi inspect: left out POST /repos: it has no operationId\n");
+  expect(await holdfast(["openapi", "inspect", spec, "--strict"])).toMatchObject({ code: 1 });
+});
+
+test("the filter, the prefix, and lines of JSON", async () => {
+  const { code, out } = await holdfast([
+    "openapi",
+    "inspect",
+    spec,
+    "--tag",
+    "repos",
+    "--prefix",
+    "git",
+    "--json",
+  ]);
+  expect(code).toBe(0);
+  const lines = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as object);
+  expect(lines).toMatchObject([
+    { type: "tool", name: "git__repos_list", operation: "repos/list", method: "get", replay: "pure" },
+    { type: "left-out", method: "post", byFilter: true },
+    { type: "left-out", id: "users/delete", byFilter: true },
+    { type: "api", title: "Test", tools: 1, leftOut: 2, warnings: [] },
+  ]);
+});
+
+test("what cannot be read is bad input, and says why", async () => {
+  const gone = await holdfast(["openapi", "inspect", join(folder, "gone.yaml")]);
+  expect(gone).toMatchObject({ code: 2, out: "" });
+  expect(gone.err).toMatch(/gone\.yaml cannot be read: there is no such file/);
+  expect(await holdfast(["openapi", "inspect", spec, "--base-url", "nowhere"])).toMatchObject({ code: 2 });
+});

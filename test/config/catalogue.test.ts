@@ -1,0 +1,203 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadAgents } from "../../src/config/agent-file/load.ts";
+import { writeAgent } from "../../src/config/agent-file/write.ts";
+import { Catalogue } from "../../src/config/catalogue/catalogue.ts";
+import { CatalogueError, catalogueOf, ownModels } from "../../src/config/catalogue/user-file.ts";
+import { anthropic, openai, openaiResponses, parseModel } from "../../src/config/model-names.ts";
+import { costOf } from "../../src/core/usage.ts";
+import { claudeModel } from "../../src/providers/claude-models.ts";
+import { geminiModel } from "../../src/providers/gemini/models.ts";
+import { reasonsByName } from "../../src/providers/openai-models.ts";
+
+const catalogue = new Catalogue();
+
+describe("what is built in", () => {
+  test("every entry has a size, prices, a source and a day; caches cost no more to read than not to have", () => {
+    const entries = catalogue.entries();
+    expect(entries.length).toBeGreaterThan(100);
+    for (const { name, contextWindow, maxTokens, cost, source, date } of entries) {
+      expect(source, name).not.toBe("");
+      expect(date, name).toMatch(/^2026-\d\d-\d\d$/);
+      expect(cost?.input, name).toBeGreaterThan(0);
+      expect(cost?.cacheRead, name).toBeLessThanOrEqual(cost?.input ?? 0);
+      if (contextWindow !== undefined) expect(maxTokens ?? 1, name).toBeLessThanOrEqual(contextWindow);
+    }
+    expect(new Set(entries.map(({ provider }) => provider))).toEqual(
+      new Set(["anthropic", "openai", "google", "bedrock", "openrouter"]),
+    );
+  });
+
+  test("models think as their adapters make them [THK-01]", () => {
+    for (const { provider, id, thinking } of catalogue.entries()) {
+      if (provider === "anthropic") expect(thinking, id).toBe(claudeModel(id).thinking);
+      if (provider === "google") expect(thinking, id).toBe(geminiModel({ id }).thinking?.by);
+      if (provider === "openai" && id !== "gpt-5.3") expect(thinking !== "none", id).toBe(reasonsByName(id));
+    }
+  });
+
+  test.each([
+    ["anthropic", "claude-opus-5-5", "anthropic/claude-opus-5-5"],
+    ["anthropic", "claude-haiku-4-5-20251001", "anthropic/claude-haiku-4-5"],
+    ["anthropic", "claude-sonnet-4-20250514", "anthropic/claude-sonnet-4-0"],
+    ["openai", "gpt-5-2025-08-07", "openai/gpt-5"],
+    ["azure", "gpt-6-sol", "openai/gpt-6-sol"],
+    ["vertex", "publishers/google/models/gemini-3.8-flash", "google/gemini-3.8-flash"],
+    ["bedrock", "us.anthropic.claude-opus-5-5", "bedrock/anthropic.claude-opus-5-5"],
+    ["bedrock", "global.anthropic.claude-opus-5-5", "bedrock/global.anthropic.claude-opus-5-5"],
+    ["anthropic", "claude-opus-5-6", undefined],
+    ["anthropic", "claude-sonnet-5-5-1", undefined],
+    ["local", "gpt-5", undefined],
+  ])("%s/%s is %s", (provider, id, name) => {
+    expect(catalogue.find(provider, id)?.name).toBe(name);
+  });
+});
+
+describe("a model by its name", () => {
+  test("takes size, prices and thinking from the catalogue", () => {
+    const model = parseModel("anthropic/claude-opus-5-5", {}, catalogue);
+    expect(model).toEqual({
+      ...anthropic("claude-opus-5-5"),
+      contextWindow: 1_000_000,
+      maxTokens: 128_000,
+      cost: { input: 4, output: 20, cacheRead: 0.2, cacheWrite: 5 },
+    });
+    expect(parseModel("openai/gpt-4.1", {}, catalogue).reasoning).toBe(false);
+    expect(parseModel("openai-responses/gpt-6-sol", {}, catalogue)).toEqual({
+      ...openaiResponses("gpt-6-sol"),
+      contextWindow: 1_050_000,
+      maxTokens: 128_000,
+      cost: { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
+    });
+    const usage = { input: 1e6, output: 0, reasoning: 0, cacheRead: 1e6, cacheWrite: 1e6, totalTokens: 3e6 };
+    expect(costOf(usage, model.cost)).toBeCloseTo(9.2);
+  });
+
+  test("what is said wins, a zero too", () => {
+    const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const said = { contextWindow: 10, maxTokens: 5, cost: free, reasoning: false };
+    expect(parseModel("anthropic/claude-opus-5-5", said, catalogue)).toMatchObject(said);
+  });
+
+  test("that is not known has its vendor's defaults [PROV-03]", () => {
+    expect(parseModel("anthropic/claude-x", {}, catalogue)).toEqual(anthropic("claude-x"));
+    expect(anthropic("claude-x")).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
+    expect(parseModel("openai/x", {}, catalogue)).toEqual(openai("x"));
+    expect(openai("x").contextWindow).toBe(128_000);
+  });
+});
+
+describe("a user's own file", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "holdfast-models-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  test("adds models, and says what it says of those that are there", async () => {
+    const file = join(folder, "models.toml");
+    await writeFile(
+      file,
+      `[models."anthropic/claude-opus-5-5"]
+max_tokens = 7
+cost = { input_per_million = 3, output_per_million = 9 }
+[models."local/mine"]
+context_window = 32768
+thinking = "none"
+[models."azure/prod"]
+context_window = 5
+`,
+    );
+    for (const env of [{ HOLDFAST_MODELS: file }, { HOLDFAST_HOME: folder }]) {
+      const own = catalogueOf(env);
+      expect(parseModel("anthropic/claude-opus-5-5", {}, own)).toMatchObject({
+        contextWindow: 1_000_000,
+        maxTokens: 7,
+        cost: { input: 3, output: 9, cacheRead: 3, cacheWrite: 3 },
+      });
+      expect(parseModel("local/mine@http://127.0.0.1:1/v1", {}, own).contextWindow).toBe(32_768);
+      expect(own.find("azure", "prod")).toMatchObject({ contextWindow: 5, source: file });
+    }
+  });
+
+  test("that is absent is no matter, unless it was named", () => {
+    expect(catalogueOf({ HOLDFAST_HOME: folder }).entries()).toEqual(catalogue.entries());
+    const named = join(folder, "none.toml");
+    expect(() => catalogueOf({ HOLDFAST_MODELS: named })).toThrow(
+      `${named} cannot be read: there is no such file`,
+    );
+  });
+
+  test.each([
+    ["models = 1", "models"],
+    ['[models."claude"]\nmax_tokens = 1', "anthropic/ID"],
+    ['[models."a/b"]\nmax_tokens = 0', "models.a/b.max_tokens"],
+    ['[models."a/b"]\nmax_token = 1', "max_token"],
+    ["[models", "is not TOML"],
+  ])("that is not sound is refused with the place: %j", (text, said) => {
+    expect(() => ownModels(text, "models.toml")).toThrow(CatalogueError);
+    expect(() => ownModels(text, "models.toml")).toThrow(said);
+  });
+});
+
+describe("an agent file", () => {
+  const load = (provider: string, more: { unknownModels?: "doubted" } = {}) =>
+    loadAgents(`[provider]\napi_key = "\${KEY}"\n${provider}\n`, {
+      name: "agent.toml",
+      env: {},
+      cwd: "/tmp",
+      readFile: () => "",
+      ...more,
+    });
+
+  test("takes from the catalogue what it does not say, and says so", () => {
+    const { agents } = load('model = "claude-opus-5-5"\nmax_tokens = 99');
+    expect(agents[0]?.definition.model).toMatchObject({
+      contextWindow: 1_000_000,
+      maxTokens: 99,
+      reasoning: true,
+      cost: { input: 4, output: 20, cacheRead: 0.2, cacheWrite: 5 },
+    });
+    expect(agents[0]?.values.find(({ path }) => path === "model.contextWindow")).toMatchObject({
+      from: "default",
+      note: expect.stringContaining("of the catalogue"),
+    });
+  });
+
+  test("with rates of its own has no others", () => {
+    const { agents } = load('model = "claude-opus-5-5"\n[provider.cost]\ninput_per_million = 1');
+    expect(agents[0]?.definition.model.cost).toEqual({ input: 1, output: 0, cacheRead: 0, cacheWrite: 0 });
+  });
+
+  test("of a model that nobody knows is doubted where that is asked for", () => {
+    expect(load('model = "claude-x"').problems).toEqual([]);
+    const { agents, problems } = load('model = "claude-x"', { unknownModels: "doubted" });
+    expect(agents[0]?.definition.model).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
+    expect(problems).toMatchObject([
+      {
+        severity: "warning",
+        field: "provider.model",
+        message: expect.stringMatching(/claude-x is not in the catalogue.*200,000.*8,192.*no prices/),
+      },
+    ]);
+    const said = 'model = "claude-x"\ncontext_window = 1000\nmax_tokens = 10';
+    expect(load(said, { unknownModels: "doubted" }).problems).toEqual([]);
+  });
+
+  test("that is written from a definition means the same, whatever a catalogue says", () => {
+    const { agents } = load(
+      'model = "claude-opus-5-5"\nmax_tokens = 8192\nreasoning = false\ncontext_window = 200000',
+    );
+    const model = agents[0]!.definition.model;
+    const free = { ...agents[0]!.definition, model: { ...model, cost: { ...model.cost, input: 0 } } };
+    const again = loadAgents(writeAgent(free, "toml"), {
+      name: "agent.toml",
+      env: {},
+      cwd: "/tmp",
+      readFile: () => "",
+    });
+    expect(again.agents[0]?.definition).toEqual(free);
+  });
+});

@@ -1,0 +1,225 @@
+import { mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadInThread } from "../../src/openapi/load-in-thread.ts";
+import { documentOf, read, settings, startApi } from "./support.ts";
+
+const get = (parameters: object) => ({ "/x": { get: { operationId: "x", ...parameters } } });
+
+describe("documents that cannot be read to their end", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "holdfast-openapi-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const never = new AbortController().signal;
+  const reading = async (name: string, text: string, more: object = {}) => {
+    await writeFile(join(folder, name), text);
+    return await loadInThread(settings({ spec: name, ...more }), folder, never);
+  };
+
+  test("one of 50 MB is not read at all", async () => {
+    const file = join(folder, "large.json");
+    await writeFile(file, "{");
+    await truncate(file, 50 * 1024 * 1024);
+    const before = process.memoryUsage().rss;
+    const begun = performance.now();
+    await expect(loadInThread(settings({ spec: file }), folder, never)).rejects.toThrow(
+      /large\.json has more than 33554432 bytes: it was not read/,
+    );
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(40 * 1024 * 1024);
+  });
+
+  test("one from an address that never ends is left there", async () => {
+    const api = await startApi((_, response) => {
+      const more = () => {
+        while (response.write("x".repeat(65_536)));
+      };
+      response.on("drain", more);
+      more();
+    });
+    await expect(
+      loadInThread(
+        settings({ spec: `${api.url}/api.json`, limits: { maxDocumentBytes: 1_000_000 } }),
+        folder,
+        never,
+      ),
+    ).rejects.toThrow(/has more than 1000000 bytes/);
+    await api.close();
+  });
+
+  test("time is up while the worker goes on: nothing else waits for it", async () => {
+    const api = await startApi(() => undefined);
+    let ticks = 0;
+    const clock = setInterval(() => {
+      ticks += 1;
+    }, 10);
+    await expect(
+      loadInThread(settings({ spec: api.url, limits: { readTimeoutMs: 400 } }), folder, never),
+    ).rejects.toThrow(/it took more than 400 ms/);
+    clearInterval(clock);
+    expect(ticks).toBeGreaterThan(10);
+    await api.close();
+  });
+
+  test("aliases that double at each line are refused, as a list and as tables", async () => {
+    const doubling = Array.from(
+      { length: 40 },
+      (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`,
+    );
+    await expect(reading("bomb.yaml", `a0: &a0 [x]\n${doubling.join("\n")}\n`)).rejects.toThrow(
+      /is not YAML that can be read: Excessive alias count/,
+    );
+  });
+
+  test("tables within tables without end are refused, in JSON and in YAML", async () => {
+    const deep = `{"openapi":"3.0.0","x":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`;
+    await expect(reading("deep.json", deep)).rejects.toThrow(/more than 200 tables within each other/);
+    await expect(reading("deep.yaml", `openapi: 3.0.0\nx: ${"[".repeat(5000)}`)).rejects.toThrow(
+      /deep\.yaml/,
+    );
+  });
+
+  test("more references than are allowed are refused", async () => {
+    const many = documentOf({}, { "x-many": Array.from({ length: 11 }, () => ({ $ref: "#/info" })) });
+    await expect(
+      reading("many.json", JSON.stringify(many), { limits: { maxReferences: 10 } }),
+    ).rejects.toThrow(/more than 10 references/);
+  });
+
+  test("a reference does not lead out of the document's folder, nor by a link, nor into the worker's network", async () => {
+    const outside = join(folder, "..", `outside-${process.pid}.json`);
+    await writeFile(outside, '{"type":"string"}');
+    await symlink(outside, join(folder, "link.json"));
+    const api = await startApi((_, response) => response.end('{"type":"string"}'));
+    const document = (reference: string) =>
+      JSON.stringify(
+        documentOf(get({ parameters: [{ in: "query", name: "q", schema: { $ref: reference } }] })),
+      );
+    for (const [reference, why] of [
+      [`../outside-${process.pid}.json`, /which is not below/],
+      ["link.json", /which is not below/],
+      [`${api.url}/q.json`, /not of the public network/],
+    ] as const) {
+      await expect(reading("refers.json", document(reference), { allowRemoteRefs: true })).rejects.toThrow(
+        why,
+      );
+    }
+    expect(api.seen).toEqual([]);
+    await api.close();
+    await rm(outside);
+  });
+
+  test("other documents are a part of it where that is allowed, and what needs them is left out where not", async () => {
+    await writeFile(
+      join(folder, "part.yaml"),
+      "Color:\n  type: string\n  enum: [red]\nPair:\n  type: array\n  items: { $ref: '#/Color' }\n",
+    );
+    const text = JSON.stringify(
+      documentOf({
+        ...get({ parameters: [{ in: "query", name: "q", schema: { $ref: "part.yaml#/Pair" } }] }),
+        "/y": { get: { operationId: "y" } },
+      }),
+    );
+    const { tools } = await reading("whole.json", text, { allowRemoteRefs: true });
+    expect(tools[0]?.parameters["properties"]).toEqual({
+      q: { type: "array", items: { type: "string", enum: ["red"] } },
+    });
+    const without = await reading("whole.json", text);
+    expect(without.tools.map(({ remote }) => remote)).toEqual(["y"]);
+    expect(without.warnings).toEqual([
+      "openapi api: left out x: part.yaml#/Pair is in another document, and allowRemoteRefs is off",
+    ]);
+  });
+});
+
+describe("schemas that grow", () => {
+  test("one that holds itself is told once, and named where it comes again", async () => {
+    const { tools } = await read(
+      documentOf(
+        {
+          "/x": {
+            post: {
+              operationId: "x",
+              requestBody: {
+                content: { "application/json": { schema: { $ref: "#/components/schemas/Node" } } },
+              },
+            },
+          },
+        },
+        {
+          components: {
+            schemas: {
+              Node: {
+                type: "object",
+                properties: {
+                  name: { type: "string" },
+                  children: { type: "array", items: { $ref: "#/components/schemas/Node" } },
+                },
+              },
+            },
+          },
+        },
+      ),
+    );
+    expect((tools[0]!.parameters["properties"] as { body: unknown }).body).toEqual({
+      type: "object",
+      properties: {
+        name: { type: "string" },
+        children: { type: "array", items: { type: "object", description: "Again: Node." } },
+      },
+    });
+  });
+
+  test("references that double at each step end small and soon", async () => {
+    const schemas: Record<string, object> = { s0: { type: "string" } };
+    for (let index = 1; index <= 60; index += 1) {
+      const $ref = `#/components/schemas/s${index - 1}`;
+      schemas[`s${index}`] = { type: "object", properties: { a: { $ref }, b: { $ref } } };
+    }
+    const { tools, warnings } = await read(
+      documentOf(
+        get({ parameters: [{ in: "query", name: "q", schema: { $ref: "#/components/schemas/s60" } }] }),
+        { components: { schemas } },
+      ),
+    );
+    // Two to the sixtieth would take longer than the test may.
+    expect(JSON.stringify(tools[0]?.parameters).length).toBeLessThanOrEqual(32_768);
+    expect(warnings).toEqual([
+      "openapi api: x: its parameters are too large to be told whole: what lies deep was cut off",
+    ]);
+  });
+
+  test("references in a circle without anything between them leave their operation out", async () => {
+    const a = { $ref: "#/components/schemas/b" };
+    const b = { $ref: "#/components/schemas/a" };
+    const { tools, leftOut } = await read(
+      documentOf(
+        {
+          ...get({ parameters: [{ in: "query", name: "q", schema: a }] }),
+          "/y": { get: { operationId: "y" } },
+        },
+        { components: { schemas: { a, b } } },
+      ),
+    );
+    expect(tools.map(({ remote }) => remote)).toContain("y");
+    expect(JSON.stringify([tools, leftOut]).length).toBeLessThan(3000);
+  });
+});
+
+describe("what is no document of OpenAPI 3.0 or 3.1 [OAPI-01, OAPI-09]", () => {
+  test.each([
+    ["", /is empty/],
+    ["{", /is not JSON that can be read/],
+    ["[]", /a list or a word/],
+    ["just words", /a list or a word/],
+    ["a: b: c", /is not YAML that can be read/],
+    ['{"swagger":"2.0"}', /is Swagger 2\.0; versions 3\.0 and 3\.1 are read/],
+    ['{"openapi":"4.0.0"}', /is OpenAPI 4\.0\.0/],
+    ['{"info":{}}', /its key `openapi` is missing/],
+  ])("%j", async (text, why) => {
+    await expect(read(text)).rejects.toThrow(why);
+  });
+});

@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { headerValue, type Manner, pathPart, queryPairs } from "../../src/openapi/serialise.ts";
+
+const LIST = ["blue", "black", "brown"];
+const TABLE = { R: 100, G: 200, B: 150 };
+const manner = (style: string, explode: boolean) => ({ style, explode }) as Manner;
+const query = (value: unknown, style: string, explode: boolean) =>
+  queryPairs("color", value, manner(style, explode))
+    .map((pair) => pair.join("="))
+    .join("&");
+
+describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () => {
+  test.each([
+    ["matrix", false, ";color", ";color=blue", ";color=blue,black,brown", ";color=R,100,G,200,B,150"],
+    ["matrix", true, ";color", ";color=blue", ";color=blue;color=black;color=brown", ";R=100;G=200;B=150"],
+    ["label", false, ".", ".blue", ".blue,black,brown", ".R,100,G,200,B,150"],
+    ["label", true, ".", ".blue", ".blue.black.brown", ".R=100.G=200.B=150"],
+    ["simple", false, "", "blue", "blue,black,brown", "R,100,G,200,B,150"],
+    ["simple", true, "", "blue", "blue,black,brown", "R=100,G=200,B=150"],
+  ] as const)("path %s, explode %s", (style, explode, empty, word, list, table) => {
+    const part = (value: unknown) => pathPart("color", value, manner(style, explode));
+    expect([part(""), part("blue"), part(LIST), part(TABLE)]).toEqual([empty, word, list, table]);
+  });
+
+  test.each([
+    ["form", false, "color=", "color=blue,black,brown", "color=R,100,G,200,B,150"],
+    ["form", true, "color=", "color=blue&color=black&color=brown", "R=100&G=200&B=150"],
+    ["spaceDelimited", false, "color=", "color=blue%20black%20brown", "color=R%20100%20G%20200%20B%20150"],
+    ["pipeDelimited", false, "color=", "color=blue%7Cblack%7Cbrown", "color=R%7C100%7CG%7C200%7CB%7C150"],
+    [
+      "deepObject",
+      true,
+      "color=",
+      "color%5B%5D=blue&color%5B%5D=black&color%5B%5D=brown",
+      "color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150",
+    ],
+  ] as const)("query %s, explode %s", (style, explode, empty, list, table) => {
+    expect([query("", style, explode), query(LIST, style, explode), query(TABLE, style, explode)]).toEqual([
+      empty,
+      list,
+      table,
+    ]);
+  });
+
+  test("headers are lists with commas, and tables as they are spread", () => {
+    const value = (explode: boolean, of: unknown) => headerValue(of, manner("simple", explode));
+    expect([value(false, LIST), value(false, TABLE), value(true, TABLE)]).toEqual([
+      "blue,black,brown",
+      "R,100,G,200,B,150",
+      "R=100,G=200,B=150",
+    ]);
+  });
+});
+
+test("tables within tables go on with brackets, lists of tables with numbers", () => {
+  expect(query({ a: { b: 1 }, c: ["x", "y"], d: [{ e: true }] }, "deepObject", true)).toBe(
+    "color%5Ba%5D%5Bb%5D=1&color%5Bc%5D%5B%5D=x&color%5Bc%5D%5B%5D=y&color%5Bd%5D%5B0%5D%5Be%5D=true",
+  );
+});
+
+test("reserved letters stay where they may, but for those that end a value or begin another", () => {
+  const [[, value]] = queryPairs("q", "a/b:c?d=e&f#g+h;i[j]'k", {
+    style: "form",
+    explode: true,
+    reserved: true,
+  }) as [[string, string]];
+  expect(value).toBe("a/b:c?d=e%26f%23g%2Bh%3Bi%5Bj%5D%27k");
+});
+
+const anything = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.array(fc.string({ unit: "binary" }), { maxLength: 3 }),
+  fc.dictionary(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), { maxKeys: 3 }),
+);
+const styles = fc.constantFrom("form", "spaceDelimited", "pipeDelimited", "deepObject");
+
+test("whatever a value holds, it is a value: no query is ended, no parameter named by it that is not its own", () => {
+  fc.assert(
+    fc.property(anything, styles, fc.boolean(), fc.boolean(), (value, style, explode, reserved) => {
+      const pairs = queryPairs("p", value, {
+        style: style as Manner["style"],
+        explode,
+        ...(reserved ? { reserved } : {}),
+      });
+      const url = new URL(`http://h/x?${[...pairs.map((pair) => pair.join("=")), "last=1"].join("&")}`);
+      expect([url.pathname, url.hash, [...url.searchParams].length]).toEqual(["/x", "", pairs.length + 1]);
+      expect(url.searchParams.getAll("last").at(-1)).toBe("1");
+    }),
+  );
+});

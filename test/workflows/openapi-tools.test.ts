@@ -1,0 +1,98 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { approveUpdate } from "../../src/workflows/messages.ts";
+import { documentOf, startApi } from "../openapi/support.ts";
+import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
+import { keepWarnings } from "./support/warnings.ts";
+
+const PET_TOKEN = "pet-token-0123456789";
+const { log, warnings } = keepWarnings();
+const api = await startApi(({ method, headers }, response) => {
+  response.setHeader("content-type", "application/json");
+  response.end(method === "GET" ? `{"name":"Bo","by":"${headers.authorization}"}` : '{"id":2}');
+});
+let stage: Stage;
+beforeAll(async () => {
+  const values: Record<string, string> = { [TEST_KEY_NAME]: TEST_KEY, PET_TOKEN };
+  stage = await openStage({ log, secrets: (name) => values[name] });
+  const id = { in: "path", name: "id", required: true, schema: { type: "integer" } };
+  const body = { content: { "application/json": { schema: { type: "object" } } } };
+  const document = documentOf({
+    "/pets/{id}": { get: { operationId: "pets/get", parameters: [id], description: "One pet." } },
+    "/pets": { post: { operationId: "pets/add", requestBody: body }, put: {} },
+  });
+  await writeFile(join(stage.home, "pets.json"), JSON.stringify(document));
+});
+afterAll(async () => {
+  await stage.close();
+  await api.close();
+});
+
+const sessionOf = (more: object = {}) =>
+  stage.session({
+    replies: [
+      { toolCalls: [{ name: "pets_get", arguments: { id: 1 } }] },
+      { toolCalls: [{ name: "pets_add", arguments: { body: { name: "Bo" } } }] },
+      { text: "Done." },
+    ],
+    agent: {
+      openapi: [
+        {
+          name: "pets",
+          spec: "pets.json",
+          baseUrl: api.url,
+          auth: { type: "bearer", token: "${PET_TOKEN}" },
+          ...more,
+        },
+      ],
+    },
+  });
+
+describe("an agent with an OpenAPI document", () => {
+  test("reads without asking, asks a person before it writes, and its key is nowhere [OAPI-01, OAPI-07]", async () => {
+    const session = sessionOf();
+    await session.start("Go", { mode: "interactive" });
+    const asked = await eventually(
+      async () => {
+        const { approvals } = await session.status();
+        return approvals.length > 0 ? approvals : undefined;
+      },
+      { what: "a question" },
+    );
+    expect(asked).toMatchObject([{ tool: "pets_add" }]);
+    expect(api.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(["GET /pets/1"]);
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
+    await eventually(() => (api.seen.length === 2 ? true : undefined), { what: "the second request" });
+    expect(api.seen[1]).toMatchObject({
+      method: "POST",
+      url: "/pets",
+      headers: { authorization: `Bearer ${PET_TOKEN}` },
+      body: '{"name":"Bo"}',
+    });
+    await session.waitForRequest(2);
+    const [first] = session.requests();
+    const { tools } = first!.body as { tools: { name: string; description: string }[] };
+    expect(tools).toMatchObject([{ name: "pets_get", description: "One pet." }, { name: "pets_add" }]);
+    const results = session.seen(2).filter((line) => line.includes("→"));
+    expect(results).toEqual([
+      `user: GET ${api.url}/pets/1 → 200\n\n{"name":"Bo","by":"Bearer ****"}`,
+      `user: POST ${api.url}/pets → 200\n\n{"id":2}`,
+    ]);
+    expect(warnings.map(({ words }) => words)).toContain(
+      "openapi pets: left out PUT /pets: it has no operationId",
+    );
+    expect(JSON.stringify(await session.entries())).not.toContain(PET_TOKEN);
+    await session.handle.terminate();
+  });
+
+  test("does not begin where its document cannot be had", async () => {
+    const session = sessionOf({ spec: "gone.json" });
+    await session.start("Go");
+    const { message } = await session.failure();
+    expect(message).toMatch(/The OpenAPI document .*gone\.json cannot be read: there is no such file/);
+    expect(session.requests()).toEqual([]);
+  });
+});
