@@ -5,6 +5,8 @@ export type { ResolvedValue } from "../config/agent-file/resolved.ts";
 export {
   anthropic,
   azure,
+  bedrock,
+  google,
   local,
   ModelNameError,
   type ModelOptions,
@@ -12,6 +14,7 @@ export {
   openaiResponses,
   openrouter,
   parseModel,
+  vertex,
 } from "../config/model-names.ts";
 export { type Problem, type ProblemKind, problemLine } from "../config/problem.ts";
 export { withoutContextManagement } from "../config/unbounded.ts";
