@@ -125,7 +125,7 @@ export const RedactSettings = z.strictObject({
 export type RedactSettings = z.infer<typeof RedactSettings>;
 
 const MAX_FILTERS = 16;
-const MAX_FALLBACKS = 8;
+export const MAX_FALLBACKS = 8;
 
 /**
  * One agent, whole: what a run is pinned to. Stored once under the hash of its canonical JSON.

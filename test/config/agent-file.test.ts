@@ -355,6 +355,80 @@ max_tokens_field = "max_completion_tokens"
   });
 });
 
+test("a protocol of a worker's own is custom_NAME, and says where it is [CFG-16, PROV-26]", () => {
+  const text = '[provider]\nmodel = "m"\napi = "custom_gateway"\n';
+  expect(problemsOf(text)).toMatchObject([
+    { severity: "error", field: "provider", message: expect.stringContaining("base_url must be said") },
+  ]);
+  expect(agentOf(`${text}base_url = "http://h/v1/"\n`).model).toMatchObject({
+    api: "custom_gateway",
+    provider: "gateway",
+    baseUrl: "http://h/v1",
+  });
+});
+
+describe("fallbacks", () => {
+  const SPARE = `
+[[provider.instances]]
+id = "{{%spare%}}"
+model = "gpt-x"
+api = "openai"
+api_key = "\${SPARE_KEY}"
+`;
+  const ids = ({ fallbacks }: AgentDefinition) => fallbacks?.map(({ id }) => id);
+
+  test("are named providers or tables, each made whole as the model is; keys stay references [CFG-15, CFG-17]", () => {
+    const text = `${PROVIDER}[agent]\nfallbacks = ["{{provider.spare}}", { model = "m", api = "openai", url = "http://h/v1/" }]\n${SPARE}`;
+    const whole = { contextWindow: 200_000, maxTokens: 8192, reasoning: false, headers: {} };
+    expect(agentOf(text, { env: { SPARE_KEY: "sk-1" } }).fallbacks).toMatchObject([
+      {
+        ...whole,
+        id: "gpt-x",
+        provider: "openai",
+        baseUrl: "https://api.openai.com/v1",
+        apiKey: "${SPARE_KEY}",
+      },
+      { ...whole, id: "m", provider: "openai", baseUrl: "http://h/v1" },
+    ]);
+  });
+
+  test("of an agent are its own, else those of [agent]; a sub-agent has its own alone [CFG-07, SUB-12]", () => {
+    const all = definitions(`${PROVIDER}
+[agent]
+fallbacks = ["spare"]
+[[agent.instances]]
+name = "as-all"
+[[agent.instances]]
+name = "own"
+fallbacks = [{ model = "claude-own", api_key = "\${KEY}" }, "spare"]
+[[agent.instances]]
+name = "none"
+fallbacks = []
+[[sub_agents.instances]]
+name = "plain"
+[[sub_agents.instances]]
+name = "careful"
+fallbacks = ["spare"]
+${SPARE}`);
+    expect(Object.values(all).map(ids)).toEqual([["gpt-x"], ["claude-own", "gpt-x"], []]);
+    expect(all["own"]?.subAgents?.map(({ agent }) => ids(agent))).toEqual([undefined, ["gpt-x"]]);
+    expect(ids(agentOf(PROVIDER))).toBeUndefined();
+  });
+
+  test("each value says where it comes from [CFG-29]", () => {
+    const { agents } = load(`${PROVIDER}[agent]\nfallbacks = ["spare"]\n${SPARE}`);
+    const by = Object.fromEntries(agents[0]!.values.map(({ path, ...rest }) => [path, rest]));
+    expect(by["fallbacks[0].id"]).toMatchObject({
+      value: "gpt-x",
+      from: "agent.toml:9:9",
+      field: "provider.instances[0].model",
+      via: "provider spare",
+    });
+    expect(by["fallbacks[0].baseUrl"]).toMatchObject({ from: "default", note: "of openai_completions" });
+    expect(by["fallbacks[0].reasoning"]).toEqual({ value: false, from: "default" });
+  });
+});
+
 describe("sections", () => {
   test("tools, and how their calls run [CFG-19, CFG-20]", () => {
     const text =

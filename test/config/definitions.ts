@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
-import { Protocol } from "../../src/schema/model.ts";
+import { OpenAiCompat, Protocol } from "../../src/schema/model.ts";
 
 // Random definitions: everything that can be said in code.
 
@@ -56,10 +56,12 @@ const text = fc.oneof(
 const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
 const variable = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,8}$/).map((letters) => `\${${letters}}`);
 
+const { maxTokensField, thinkingFormat, ...switches } = OpenAiCompat.shape;
+const COMPAT_SWITCHES = Object.keys(switches);
 const model = object({
   id: text.filter((id) => id !== ""),
   name: maybe(text),
-  api: fc.constantFrom(...Protocol.options),
+  api: fc.constantFrom(...Protocol.options, "custom_x", "custom_7_of_9"),
   provider: text.filter((provider) => provider !== ""),
   baseUrl: fc.webUrl().map((url) => url.replace(/\/+$/, "")),
   apiKey: maybe(variable),
@@ -79,8 +81,9 @@ const model = object({
   ),
   compat: maybe(
     object({
-      supportsStore: maybe(fc.boolean()),
-      maxTokensField: maybe(fc.constant("max_completion_tokens")),
+      ...Object.fromEntries(COMPAT_SWITCHES.map((key) => [key, maybe(fc.boolean())])),
+      maxTokensField: maybe(fc.constantFrom(...maxTokensField.unwrap().options)),
+      thinkingFormat: maybe(fc.constantFrom(...thinkingFormat.unwrap().options)),
     }),
   ),
 });
@@ -229,10 +232,30 @@ const delegation = object({
 
 const mcpText = fc.constantFrom("plain", "${TOKEN}", "a ${TOKEN} b", "$${HOME}", "none", "é😀");
 const patterns = fc.array(fc.constantFrom("*", "read_*", "x"), { maxLength: 2 });
-const mcpAuth = fc.constantFrom(
-  { type: "bearer", token: "${TOKEN}" },
-  { type: "oauth", clientId: "me", clientSecret: "${SECRET}", issuer: "https://a.example" },
-  { type: "oauth-token", accessToken: "${TOKEN}", refreshToken: "${R}", tokenUrl: "https://a.example/t" },
+const issuer = maybe(fc.constant("https://a.example"));
+const tokenUrl = fc.constant("https://a.example/t");
+const clientAuth = maybe(fc.constantFrom("basic", "post"));
+const mcpAuth = fc.oneof(
+  object({ type: fc.constant("bearer"), token: variable }),
+  object({
+    type: fc.constant("oauth"),
+    clientId: hookName,
+    clientSecret: variable,
+    scope: maybe(text),
+    clientAuth,
+    tokenUrl,
+    issuer,
+  }),
+  object({
+    type: fc.constant("oauth-token"),
+    accessToken: variable,
+    refreshToken: maybe(variable),
+    clientId: maybe(hookName),
+    clientSecret: maybe(variable),
+    clientAuth,
+    tokenUrl,
+    issuer,
+  }),
 );
 const mcpServer = object({
   name,
@@ -269,7 +292,9 @@ const mcpServer = object({
 });
 
 const fields = {
-  mcp: maybe(fc.array(mcpServer, { minLength: 1, maxLength: 1 })),
+  mcp: maybe(
+    fc.uniqueArray(mcpServer, { selector: (server) => (server as { name: string }).name, maxLength: 3 }),
+  ),
   name: maybe(
     fc.oneof(
       name,
@@ -279,6 +304,7 @@ const fields = {
   description: maybe(text),
   systemPrompt: maybe(text),
   model,
+  fallbacks: maybe(fc.array(model, { maxLength: 3 })),
   thinking: maybe(fc.constantFrom("off", "minimal", "low", "medium", "high")),
   temperature: maybe(rate.map((part) => part / 50)),
   maxTokens: maybe(whole),

@@ -157,6 +157,77 @@ describe("references that lead nowhere", () => {
     );
   });
 
+  test.each([
+    [
+      '["sparee"]',
+      3,
+      "agent.fallbacks[0]",
+      'there is no provider "sparee" in this file; did you mean "spare"?',
+    ],
+    [
+      '["spare", "{{compaction.small}}"]',
+      3,
+      "agent.fallbacks[1]",
+      "is a compaction, and a provider is expected",
+    ],
+    [
+      '["spare", 3]',
+      3,
+      "agent.fallbacks[1]",
+      "expected the name of a provider, {{provider.NAME}}, or a table",
+    ],
+    ['"spare"', 3, "agent.fallbacks", "expected a list of at most 8"],
+    [JSON.stringify(Array(9).fill("spare")), 3, "agent.fallbacks", "expected a list of at most 8"],
+    ['[{ model = "m", api = "azure" }]', 3, "agent.fallbacks[0]", "base_url must be said"],
+    ['[{ model = "m", api = "custom_X", api_key = "${K}" }]', 3, "agent.fallbacks[0].api", "custom_NAME"],
+    ['["spare", "broken"]', 12, "provider.instances[1].context_window", "a whole number from 1"],
+  ])("fallbacks = %s [CFG-14, CFG-27]", (fallbacks, line, field, words) => {
+    const text = `
+[agent]
+fallbacks = ${fallbacks}
+[[compaction.instances]]
+id = "small"
+[[provider.instances]]
+id = "spare"
+api_key = "\${K}"
+model = "claude"
+[[provider.instances]]
+id = "broken"
+${fallbacks.includes("broken") ? "context_window = 0" : ""}
+model = "claude"
+api_key = "\${K}"
+${PROVIDER}`;
+    const problems = problemsOf(text);
+    expect(problems).toMatchObject([{ severity: "error", line, field }]);
+    expect(problems[0]?.message).toContain(words);
+  });
+
+  test("what is doubtful in a model is doubtful in a fallback [CFG-28]", () => {
+    const fallback = (table: string) => `${PROVIDER}cost = { input_per_million = 1 }
+[execution]
+max_cost = 5
+[agent]
+fallbacks = [${table}]`;
+    expect(problemsOf(fallback('{ modle = "claude", api_key = "${K}" }'))).toMatchObject([
+      { kind: "mistake", field: "execution.max_cost" },
+      { kind: "mistake", field: "agent.fallbacks[0]", message: expect.stringContaining("no model is named") },
+      { kind: "unknown-key", field: "agent.fallbacks[0].modle", nearest: "model" },
+    ]);
+    expect(problemsOf(fallback('{ model = "claude-y", api_key = "${K}" }')).map(problemLine)).toEqual([
+      "agent.toml:6:12: warning: execution.max_cost: what claude-y answers in place of claude-x does not count here: it has no rates; add its cost table",
+    ]);
+    const rates = "cost = { input_per_million = 1 }";
+    expect(problemsOf(fallback(`{ model = "claude-y", api_key = "\${K}", ${rates} }`))).toEqual([]);
+    expect(problemsOf(fallback('{ model = "m", api = "openai", url = "http://127.0.0.1:1" }'))).toEqual([]);
+  });
+
+  test("a key that stands in a fallback is refused, and shown nowhere [CFG-15]", () => {
+    const key = "sk-ant-api03-abcdefghijkl";
+    const said = problemsOf(`${PROVIDER}[agent]\nfallbacks = [{ model = "claude", api_key = "${key}" }]`);
+    expect(said).toMatchObject([{ severity: "error", field: "agent.fallbacks[0].api_key" }]);
+    expect(JSON.stringify(said)).not.toContain(key);
+  });
+
   test("sub-agents that call each other in a circle [CFG-24]", () => {
     const text =
       '[[sub_agents.instances]]\nname = "a"\nsub_agents = ["b"]\n[[sub_agents.instances]]\nname = "b"\nsub_agents = ["a"]\n';

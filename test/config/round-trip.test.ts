@@ -27,6 +27,8 @@ describe.each(FORMATS)("%s", (format) => {
   });
 });
 
+// `pinned` is written by the worker, where a loop opens: no author says it, in a file or in code.
 test("every field of a definition is drawn, so none can be forgotten in files [CFG-29]", () => {
-  expect([...DRAWN_FIELDS].sort()).toEqual(Object.keys(AgentDefinition.shape).sort());
+  const { pinned: _, ...said } = AgentDefinition.shape;
+  expect([...DRAWN_FIELDS].sort()).toEqual(Object.keys(said).sort());
 });

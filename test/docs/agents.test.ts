@@ -76,6 +76,8 @@ test("what is written fits the schema too", () => {
 
 test.each([
   ['[provider]\napi_key = "sk-1"'],
+  ['[provider]\napi = "custom-x"'],
+  ["[agent]\nfallbacks = [3]"],
   ["[provider]\nmodle = 1"],
   ["[execution]\nmax_turns = 0"],
   ['[agent.profile]\nthinking_level = "extreme"'],
@@ -89,6 +91,7 @@ test("a secret is a key or a header, wherever a provider is said [CFG-15]", () =
       ["provider", "api_key"],
       ["provider", "instances", 0, "headers", "X"],
       ["agent", "instances", 0, "provider", "api_key"],
+      ["agent", "fallbacks", 0, "headers", "X"],
     ].every(isSecretField),
   ).toBe(true);
   expect(isSecretField(["provider", "model"])).toBe(false);

@@ -10,7 +10,7 @@ import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { MANNER_FIELDS, PROFILE_FIELDS } from "./fields/profile.ts";
 import { SKILL_FIELDS } from "./fields/skills.ts";
 import { fileText, type PromptPlace, systemPrompt } from "./prompt.ts";
-import { takeModel } from "./provider.ts";
+import { takeFallbacks, takeModel } from "./provider.ts";
 import { at, isTable, type Table, textAt } from "./table.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -22,6 +22,8 @@ export type Declaration = {
   readonly profiles: readonly Layer[];
   /** Tables that hold sections: the agent's own first. */
   readonly sections: readonly Layer[];
+  /** Tables that may say which models are asked where its own cannot answer, in order. */
+  readonly fallbacks: readonly Layer[];
   /** Tables that may say a prompt, and a workspace, in order (CFG-08, CFG-12). */
   readonly prompts: readonly PromptPlace[];
   readonly workspaces: readonly Layer[];
@@ -31,6 +33,7 @@ export type Declaration = {
 export function draftOf(bench: Workbench, declaration: Declaration): Draft {
   const draft = new Draft();
   takeModel(bench, draft, declaration);
+  takeFallbacks(bench, draft, declaration.fallbacks);
   draft.take(PROFILE_FIELDS.filter(isNoTitle), declaration.profiles);
   const { sections } = declaration;
   draft.take(

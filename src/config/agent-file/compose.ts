@@ -54,6 +54,7 @@ function singleAgent(bench: Workbench): AgentDraft {
     value: { provider: undefined },
     profiles: [profile],
     sections: [root],
+    fallbacks: [agent],
     prompts: [agent, profile],
     workspaces: [agent, profile, root],
   });
@@ -76,6 +77,7 @@ function instance(bench: Workbench, table: Table, index: number): AgentDraft {
     value: table,
     profiles,
     sections: [own, root],
+    fallbacks: [own, agent],
     prompts: [own, agent, ...profiles],
     workspaces: [own, agent, profiles[0]!, layer(bench, PROFILE), root],
   });
@@ -174,6 +176,7 @@ function declarationOf(own: Layer, table: Table, profiles: readonly Layer[], roo
     value: table,
     profiles,
     sections: [own],
+    fallbacks: [own],
     prompts: profiles,
     workspaces: [own, root],
   };

@@ -1,6 +1,7 @@
 import { nearestName } from "../../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { ModelConfig } from "../../schema/model.ts";
 import type { Path } from "../source/node.ts";
 import { type Origin, originOf } from "./draft.ts";
 import type { Workbench } from "./workbench.ts";
@@ -20,7 +21,7 @@ export function doubtsOf(
   unknownTools(bench, definition, place(["tools"]));
   for (const [index, { agent, limits }] of (definition.subAgents ?? []).entries()) {
     const inner = ["subAgents", index, "agent"];
-    const cost = { model: agent.model, limits: { ...agent.limits, maxCostUsd: limits.maxCostUsd } };
+    const cost = { ...agent, limits: { ...agent.limits, maxCostUsd: limits.maxCostUsd } };
     costWithoutRates(bench, cost, place(["subAgents", index, "limits", "maxCostUsd"]));
     doubtsOf(bench, agent, origins, [...below, ...inner]);
   }
@@ -28,11 +29,20 @@ export function doubtsOf(
 
 function costWithoutRates(
   bench: Workbench,
-  { model, limits }: Pick<AgentDefinition, "model" | "limits">,
+  { model, fallbacks = [], limits }: AgentDefinition,
   place: Path | undefined,
 ): void {
   if (limits.maxCostUsd === null || place === undefined) return;
-  if (Object.values(model.cost).some((rate) => rate > 0)) return;
+  const hasRates = ({ cost }: ModelConfig) => Object.values(cost).some((rate) => rate > 0);
+  if (hasRates(model)) {
+    // A server that wants no key wants no money either.
+    const free = fallbacks.filter((fallback) => fallback.apiKey !== undefined && !hasRates(fallback));
+    for (const { id } of free) {
+      const message = `what ${id} answers in place of ${model.id} does not count here: it has no rates; add its cost table`;
+      bench.doubt(place, message, { expected: "rates for each of the fallbacks" });
+    }
+    return;
+  }
   const message = `this limit never holds: ${model.id} has no rates, so it costs nothing; add [provider.cost]`;
   bench.doubt(place, message, { expected: "rates in [provider.cost]" });
 }

@@ -87,7 +87,7 @@ export function keysOf(schema: JsonSchema | undefined): readonly string[] {
 export function expectedBy(schema: JsonSchema): string {
   if (schema.expected !== undefined) return schema.expected;
   if (schema.anyOf !== undefined) {
-    const choices = schema.anyOf.filter(({ type }) => type !== "null").map(expectedBy);
+    const choices = schema.anyOf.filter(({ type }) => type !== "null").flatMap(choicesOf);
     return oneOf([...new Set(choices)]);
   }
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -108,6 +108,12 @@ export function expectedBy(schema: JsonSchema): string {
     default:
       return "any value";
   }
+}
+
+/** Words of a choice stand beside the other choices. */
+function choicesOf(schema: JsonSchema): readonly string[] {
+  if (schema.expected !== undefined || schema.enum === undefined) return [expectedBy(schema)];
+  return schema.enum.map((value) => JSON.stringify(value));
 }
 
 function bounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): string {

@@ -1,101 +1,96 @@
-import type { Protocol } from "../../schema/model.ts";
-import { Catalogue } from "../catalogue/catalogue.ts";
-import type { CatalogueEntry } from "../catalogue/entry.ts";
-import { knownOf } from "../catalogue/entry.ts";
+import type { ModelConfig } from "../../schema/model.ts";
 import type { Path } from "../source/node.ts";
-import type { Draft, Layer } from "./draft.ts";
-import { DEFAULT_CONTEXT_WINDOW, DEFAULT_MODEL, MODEL_FIELDS, VENDORS } from "./fields/model.ts";
-import { at, isTable, type Table, textAt } from "./table.ts";
+import { Draft, type Layer } from "./draft.ts";
+import { DEFAULT_CONTEXT_WINDOW, DEFAULT_MODEL, MODEL_FIELDS, vendorOf } from "./fields/model.ts";
+import { doubtUnknown, takeKnown } from "./known-model.ts";
+import { at, isTable, listAt, type Table, textAt } from "./table.ts";
 import type { Workbench } from "./workbench.ts";
+
+const FIELDS_OF_A_MODEL = MODEL_FIELDS.map((field) => ({ ...field, to: field.to.slice(1) }));
 
 /** Puts the model of an agent into its draft: its own provider's, or [provider]'s (CFG-15, CFG-17, X-30). */
 export function takeModel(
   bench: Workbench,
   draft: Draft,
-  owner: { readonly path: Path; readonly value: Table },
+  { path, value }: { readonly path: Path; readonly value: Table },
 ): void {
-  const layer = providerOf(bench, owner);
-  draft.take(MODEL_FIELDS, [layer]);
-  const { path } = layer;
-  if (textAt(owner.value, ["model"]) !== undefined) {
-    draft.set(["model", "id"], owner.value["model"], { type: "file", path: [...owner.path, "model"] });
-    draft.remove(["model", "name"]);
-  }
-  const entry = fillIn(bench, draft);
-  if (draft.get(["model", "apiKey"]) === "") draft.remove(["model", "apiKey"]);
-  const shorthand = textAt(owner.value, ["model"]) !== undefined;
-  const named = [...(shorthand ? owner.path : path), "model"];
-  doubts(bench, draft, path, named);
-  if (entry === undefined && bench.surroundings.unknownModels === "doubted")
-    unknown(bench, draft, layer, named);
+  const layer = providerOf(bench, value["provider"], [...path, "provider"]) ?? {
+    path: ["provider"],
+    value: bench.value["provider"] ?? {},
+  };
+  const place = [...path, "model"];
+  const id = textAt(value, ["model"]);
+  draft.embed(["model"], modelOf(bench, layer, id === undefined ? undefined : { id, path: place }));
 }
 
-function providerOf(
-  bench: Workbench,
-  { path, value }: { readonly path: Path; readonly value: Table },
-): Layer {
-  const own = value["provider"];
-  const place = [...path, "provider"];
-  if (isTable(own)) return { path: place, value: own };
-  const base: Layer = { path: ["provider"], value: bench.value["provider"] ?? {} };
-  if (typeof own !== "string") return base;
-  const entity = bench.references.resolve(own, "provider", place);
-  if (entity === undefined) return base;
+/** The models that are asked where the agent's own cannot answer: of the first table that names any, or none with `[]`. */
+export function takeFallbacks(bench: Workbench, draft: Draft, layers: readonly Layer[]): void {
+  const chosen = layers.find(({ value }) => Array.isArray(at(value, ["fallbacks"])));
+  if (chosen === undefined) return;
+  const place = [...chosen.path, "fallbacks"];
+  const providers = listAt(chosen.value, ["fallbacks"]).flatMap(
+    (said, index) => providerOf(bench, said, [...place, index]) ?? [],
+  );
+  draft.set(["fallbacks"], [], { type: "file", path: place });
+  for (const [index, layer] of providers.entries()) {
+    draft.embed(["fallbacks", index], modelOf(bench, layer));
+  }
+  // What a model does not say is by default, and does not come from the list.
+  if (providers.length > 0) draft.origins.delete("fallbacks");
+}
+
+/** What is said at a path: the name of a provider, or a table as [provider] is. */
+function providerOf(bench: Workbench, said: unknown, path: Path): Layer | undefined {
+  if (isTable(said)) return { path, value: said };
+  if (typeof said !== "string") return undefined;
+  const entity = bench.references.resolve(said, "provider", path);
+  if (entity === undefined) return undefined;
   return { path: entity.path, value: entity.table, via: `provider ${entity.name}` };
 }
 
-/** @returns What the catalogue knows of the model. */
-function fillIn(bench: Workbench, draft: Draft): CatalogueEntry | undefined {
+/** @param other - Another model of the same provider. */
+function modelOf(
+  bench: Workbench,
+  layer: Layer,
+  other?: { readonly id: string; readonly path: Path },
+): Draft {
+  const model = new Draft();
+  model.take(FIELDS_OF_A_MODEL, [layer]);
+  if (other !== undefined) {
+    model.set(["id"], other.id, { type: "file", path: other.path });
+    model.remove(["name"]);
+  }
+  const isKnown = fillIn(bench, model);
+  if (model.get(["apiKey"]) === "") model.remove(["apiKey"]);
+  const place = other?.path ?? [...layer.path, "model"];
+  doubts(bench, model, layer.path, place);
+  if (!isKnown && bench.surroundings.unknownModels === "doubted") doubtUnknown(bench, model, layer, place);
+  return model;
+}
+
+/** @returns Whether the catalogue knows the model. */
+function fillIn(bench: Workbench, model: Draft): boolean {
   const byDefault = (name: string, value: unknown, note?: string): void => {
-    if (draft.get(["model", name]) !== undefined) return;
-    draft.set(["model", name], value, note === undefined ? { type: "default" } : { type: "default", note });
+    if (model.get([name]) !== undefined) return;
+    model.set([name], value, note === undefined ? { type: "default" } : { type: "default", note });
   };
   byDefault("id", DEFAULT_MODEL);
   byDefault("api", "anthropic_messages");
-  const api = draft.get(["model", "api"]) as Protocol;
-  byDefault("provider", VENDORS[api].provider, `of ${api}`);
-  const catalogue = bench.surroundings.catalogue ?? new Catalogue();
-  const { id, provider, cost: said } = draft.get(["model"]) as Record<string, unknown>;
-  const entry = catalogue.find(String(provider), String(id));
-  if (entry !== undefined) {
-    const note = `of the catalogue: ${entry.source}${entry.date === "" ? "" : `, ${entry.date}`}`;
-    const { cost, ...known } = knownOf(entry);
-    for (const [name, value] of Object.entries(known)) byDefault(name, value, note);
-    if (said === undefined && cost !== undefined) {
-      for (const [name, value] of Object.entries(cost)) {
-        draft.set(["model", "cost", name], value, { type: "default", note });
-      }
-    }
-  }
+  const api = model.get(["api"]) as ModelConfig["api"];
+  const { provider, baseUrl } = vendorOf(api);
+  byDefault("provider", provider, `of ${api}`);
+  const entry = takeKnown(bench, model);
   byDefault("contextWindow", DEFAULT_CONTEXT_WINDOW);
-  const { baseUrl } = VENDORS[api];
   if (baseUrl !== undefined) byDefault("baseUrl", baseUrl, `of ${api}`);
-  return entry;
+  return entry !== undefined;
 }
-
-/** Nothing is known of the model, and the file does not say it either. */
-function unknown(bench: Workbench, draft: Draft, { value, path }: Layer, model: Path): void {
-  const { id, provider } = draft.get(["model"]) as Record<string, string>;
-  const missing = ["context_window", "max_tokens"].filter((key) => at(value, [key]) === undefined);
-  if (missing.length === 0 || id === DEFAULT_MODEL || provider === "local") return;
-  // The doubt about the protocol is said already, and is the greater one.
-  if (at(value, ["api"]) === undefined && !/claude/i.test(id ?? "")) return;
-  const place = at(bench.source.value, model) === undefined ? path : model;
-  bench.doubt(
-    place,
-    `${provider}/${id} is not in the catalogue: ${ASSUMED}; say ${missing.join(" and ")} if that is not so`,
-    { expected: missing.join(", ") },
-  );
-}
-
-const ASSUMED = `a context of ${DEFAULT_CONTEXT_WINDOW.toLocaleString("en")} tokens, answers of up to 8,192 and no prices are assumed where the file says none`;
 
 /** Mistakes that are made often (CFG-28). */
-function doubts(bench: Workbench, draft: Draft, path: Path, model: Path): void {
+function doubts(bench: Workbench, model: Draft, path: Path, place: Path): void {
   const said = (key: string) => at(bench.source.value, [...path, key]);
-  const { id, api, baseUrl, apiKey } = draft.get(["model"]) as Record<string, string | undefined>;
+  const { id, api, baseUrl, apiKey, headers = {} } = model.value as Partial<ModelConfig>;
   if (at(bench.source.value, path) === undefined) return;
-  const named = at(bench.source.value, model) !== undefined;
+  const named = at(bench.source.value, place) !== undefined;
   if (!named) {
     bench.doubt(path, `no model is named, so "${DEFAULT_MODEL}" is asked for: add model = "…"`);
   }
@@ -106,16 +101,21 @@ function doubts(bench: Workbench, draft: Draft, path: Path, model: Path): void {
       "a URL such as https://HOST",
     );
     // So that its absence is not said a second time.
-    draft.set(["model", "baseUrl"], "https://missing.invalid", { type: "default" });
+    model.set(["baseUrl"], "https://missing.invalid", { type: "default" });
   }
   if (said("api") === undefined && named && id !== DEFAULT_MODEL && !/claude/i.test(id ?? "")) {
     const message = `"${id}" does not look like a model of Anthropic, and the protocol is never guessed: add api = "openai", or api = "anthropic" if it is right`;
-    bench.doubt(model, message, { expected: "api = …" });
+    bench.doubt(place, message, { expected: "api = …" });
   }
-  const atVendor = baseUrl !== undefined && baseUrl === VENDORS[api as Protocol].baseUrl;
-  const headers = Object.keys((draft.get(["model", "headers"]) as object | undefined) ?? {});
-  if (apiKey === undefined && atVendor && headers.length === 0 && said("api_key") === undefined) {
-    const name = `${VENDORS[api as Protocol].provider.toUpperCase()}_API_KEY`;
+  const vendor = vendorOf(api as ModelConfig["api"]);
+  const atVendor = baseUrl !== undefined && baseUrl === vendor.baseUrl;
+  if (
+    apiKey === undefined &&
+    atVendor &&
+    Object.keys(headers).length === 0 &&
+    said("api_key") === undefined
+  ) {
+    const name = `${vendor.provider.toUpperCase()}_API_KEY`;
     bench.doubt(path, `no api_key is named, and ${baseUrl} wants one: add api_key = "\${${name}}"`);
   }
 }

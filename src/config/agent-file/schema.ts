@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SubAgentLimits } from "../../schema/definition.ts";
+import { MAX_FALLBACKS, SubAgentLimits } from "../../schema/definition.ts";
 import { expecting, type Field, must, said, shapeOf, wholeFrom } from "./field.ts";
 import { COMPACTION_FIELDS } from "./fields/compaction.ts";
 import { CONDUCT_FIELDS } from "./fields/conduct.ts";
@@ -52,6 +52,13 @@ const provider = said(
   InlineModel,
   "One of [[provider.instances]], or a table of its own; [provider] unless said.",
 );
+const fallbacks = said(
+  expecting(
+    z.array(InlineModel).max(MAX_FALLBACKS),
+    `a list of at most ${MAX_FALLBACKS}; each member the name of a provider, {{provider.NAME}}, or a table as [provider] is`,
+  ),
+  "Asked in this order where its own model cannot answer. An agent has those of [agent] unless said, a sub-agent none.",
+);
 const skillNames = said(
   z.array(z.string().min(1)),
   "Names of skills, of the folders of [skills]; all of them unless said, where there is a [skills].",
@@ -100,6 +107,7 @@ const AgentInstance = z.strictObject({
   system_prompt: prompt,
   provider,
   model: said(z.string().min(1), "Another model of the same provider."),
+  fallbacks,
   workspace,
   sub_agents: subAgentNames,
   ...Sections,
@@ -122,6 +130,7 @@ const SubAgentInstance = z.strictObject({
   system_prompt: prompt,
   provider,
   model: said(z.string().min(1), "Another model of the same provider."),
+  fallbacks,
   ...shapeOf(MANNER_FIELDS),
   workspace,
   sub_agents: subAgentNames,
@@ -187,6 +196,7 @@ export const AgentFile = z.strictObject({
     z.strictObject({
       system_prompt: prompt,
       workspace,
+      fallbacks,
       sub_agents: subAgentNames,
       profile: section(
         z.strictObject({

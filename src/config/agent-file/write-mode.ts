@@ -5,7 +5,15 @@ import { MODEL_FIELDS } from "./fields/model.ts";
 import { PROFILE_FIELDS } from "./fields/profile.ts";
 import { MODE_LIMIT_FIELDS } from "./mode.ts";
 import { SECTION_FIELDS } from "./schema.ts";
-import { promptOf, schemaOf, subAgentNames, type Written, writeTable, written } from "./write.ts";
+import {
+  fallbacksOf,
+  promptOf,
+  schemaOf,
+  subAgentNames,
+  type Written,
+  writeTable,
+  written,
+} from "./write.ts";
 
 /** A file that means this mode, with all of its agents. Defaults of agents are left out. */
 export function writeMode(mode: WorkMode, format: Format): string {
@@ -81,6 +89,7 @@ class ModeFile {
       workspace: definition.workspace ?? "none",
       sub_agents: subAgentNames(definition, this.#subAgents) ?? "none",
       provider: written(MODEL_FIELDS, definition),
+      ...fallbacksOf(definition),
       ...written(SECTION_FIELDS, definition),
     });
     return id;

@@ -60,6 +60,7 @@ function fileOf(definition: AgentDefinition): Written {
   const agent = {
     ...promptOf(definition),
     workspace: definition.workspace ?? "none",
+    ...fallbacksOf(definition),
     ...(names === undefined ? {} : { sub_agents: names }),
     ...(Object.keys(profile).length === 0 ? {} : { profile }),
   };
@@ -98,8 +99,14 @@ function entryOf({ name, description, limits, agent }: SubAgent, instances: Writ
     ...(names === undefined ? {} : { sub_agents: names }),
     ...written(MANNER_FIELDS, agent),
     provider: written(MODEL_FIELDS, agent),
+    ...fallbacksOf(agent),
     ...written(SECTION_FIELDS, agent),
   };
+}
+
+export function fallbacksOf({ fallbacks }: AgentDefinition): Written {
+  if (fallbacks === undefined) return {};
+  return { fallbacks: fallbacks.map((model) => written(MODEL_FIELDS, { model })) };
 }
 
 export function promptOf({ systemPrompt }: AgentDefinition): Written {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ModelConfig, OpenAiCompat, Protocol } from "../../../schema/model.ts";
+import { CustomProtocol, ModelConfig, OpenAiCompat, Protocol } from "../../../schema/model.ts";
 import { expecting, type Field, field, said, wholeFrom } from "../field.ts";
 
 // The tables [provider], [[provider.instances]] and `provider = { … }` (CFG-15 to CFG-18).
@@ -17,12 +17,19 @@ const PROTOCOL_ALIASES: Readonly<Record<string, Protocol>> = {
 
 const API_NAMES = [...Protocol.options, ...Object.keys(PROTOCOL_ALIASES)] as [string, ...string[]];
 
-export function protocolOf(name: string): Protocol {
-  return PROTOCOL_ALIASES[name] ?? (name as Protocol);
+const Api = z.union([
+  z.enum(API_NAMES),
+  expecting(CustomProtocol, "custom_NAME, of a vendor that the worker has registered"),
+]);
+
+function protocolOf(name: string): string {
+  return PROTOCOL_ALIASES[name] ?? name;
 }
 
+type Vendor = { readonly provider: string; readonly baseUrl?: string };
+
 /** Who serves a protocol, and where, when the file does not say (PROV-26). */
-export const VENDORS: Readonly<Record<Protocol, { readonly provider: string; readonly baseUrl?: string }>> = {
+const VENDORS: Readonly<Record<Protocol, Vendor>> = {
   anthropic_messages: { provider: "anthropic", baseUrl: "https://api.anthropic.com" },
   openai_completions: { provider: "openai", baseUrl: "https://api.openai.com/v1" },
   openai_responses: { provider: "openai", baseUrl: "https://api.openai.com/v1" },
@@ -34,6 +41,11 @@ export const VENDORS: Readonly<Record<Protocol, { readonly provider: string; rea
     baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com",
   },
 };
+
+/** A protocol of a worker's own is served by the vendor of that name, who is nowhere in particular. */
+export function vendorOf(api: Protocol | CustomProtocol): Vendor {
+  return api in VENDORS ? VENDORS[api as Protocol] : { provider: api.slice("custom_".length) };
+}
 
 export const DEFAULT_MODEL = "unknown";
 export const DEFAULT_CONTEXT_WINDOW = 200_000;
@@ -67,7 +79,7 @@ export const MODEL_FIELDS: readonly Field[] = [
   field(
     "api",
     "model.api",
-    said(z.enum(API_NAMES), "The wire protocol; never guessed from the model.", "anthropic_messages"),
+    said(Api, "The wire protocol; never guessed from the model.", "anthropic_messages"),
     {
       read: (value) => (typeof value === "string" ? protocolOf(value) : value),
     },
