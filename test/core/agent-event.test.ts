@@ -286,12 +286,22 @@ describe("what a model does to its own view", () => {
     expect(event).toEqual({ type: body.type, ...told, loopId: "s.test.1", timestamp });
     expect(AgentEvent.parse(event)).toEqual(event);
   });
+
+  test("a fallback names the model that answers, and why those before it did not [PROV-28]", () => {
+    const from = [{ provider: "anthropic", model: "a", fault: "rate-limited", said: "overloaded" }];
+    const told = { to: { provider: "openai", model: "b" }, from };
+    const body = { type: "ModelFellBack" as const, turn: 2, ...told };
+    const event = agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
+    const timestamp = "1970-01-01T00:00:00.000Z";
+    expect(event).toEqual({ type: body.type, turnIndex: 2, ...told, loopId: "s.test.1", timestamp });
+    expect(AgentEvent.parse(event)).toEqual(event);
+  });
 });
 
 describe("the schema of events", () => {
   const kinds = AgentEvent.options.map(({ shape }) => shape.type.value);
 
-  test("has the seventeen kinds, those of a revert and of a move, none for errors, and only those of parallel evaluation name no loop [EVT-01, EVT-11, X-24]", () => {
+  test("has its kinds, those of a revert, of a move and of a fallback among them, none for errors, and only those of parallel evaluation name no loop [EVT-01, EVT-11, X-24]", () => {
     expect([...kinds].sort()).toEqual([
       "AgentEnd",
       "AgentStart",
@@ -302,6 +312,7 @@ describe("the schema of events", () => {
       "MessageEnd",
       "MessageStart",
       "MessageUpdate",
+      "ModelFellBack",
       "ParallelLoopEnd",
       "ParallelLoopStart",
       "ProgressMessage",
