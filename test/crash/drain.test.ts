@@ -60,11 +60,13 @@ test("SIGTERM: a worker says what it waits for, and for how long; the time is an
   const first = await stage.worker({ env: { HOLDFAST_DRAIN_SECONDS: "1.5" } });
   await session.start("Go");
   await stage.started("told");
-  const ended = first.kill("SIGTERM");
   const begun = performance.now();
+  const ended = first.kill("SIGTERM").then((end) => ({ ...end, tookMs: performance.now() - begun }));
   await stage.worker();
-  expect(await ended).toEqual({ code: 0, signal: null });
-  expect(performance.now() - begun).toBeLessThan(8000);
+  const { tookMs, ...end } = await ended;
+  expect(end).toEqual({ code: 0, signal: null });
+  // Not of the start of the other worker, which takes its time beside others.
+  expect(tookMs).toBeLessThan(8000);
   const words = said(first);
   expect(words[0]).toMatch(new RegExp(`^Asked to end: no new work; 2 s are left for bash of ${session.id}`));
   expect(words.at(-1)).toBe("Ended: 0 steps finished, 1 handed back");
