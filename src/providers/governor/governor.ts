@@ -4,6 +4,7 @@ import type { AssistantMessage } from "../../schema/message.ts";
 import type { WorkerLimits } from "../../schema/vendor-limits.ts";
 import type { ModelRequest, Provider, StreamOptions } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
+import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { type Ending, Lane } from "./lane.ts";
 
 /** A vendor that is closed for longer is waited for by Temporal, which holds nothing meanwhile. */
@@ -44,7 +45,7 @@ export class Governor {
   #ids = 0;
 
   constructor(options: GovernorOptions = {}) {
-    const { limits = {}, now = Date.now, maxWaitMs = MAX_WAIT_MS, maxWaiting = MAX_WAITING } = options;
+    const { limits = {}, now = steadyNow, maxWaitMs = MAX_WAIT_MS, maxWaiting = MAX_WAITING } = options;
     this.#options = { limits, now, maxWaitMs, maxWaiting };
   }
 
@@ -74,7 +75,7 @@ export class Governor {
       const answer = await provider.stream(request, {
         ...options,
         onRateLimits: (limits) => {
-          kept.lane.seen(id, limits, now());
+          kept.lane.seen(id, now === steadyNow ? steady(limits) : limits, now());
           this.#look(kept);
           options.onRateLimits?.(limits);
         },
@@ -184,6 +185,19 @@ export class Governor {
 }
 
 /** As far as the vendor has said for how long. */
+/** Milliseconds since 1970 by a clock that nobody sets: a lane must not be closed for the hour that a clock steps back. */
+function steadyNow(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** Moments of the clock on the wall in those of the steady one. */
+function steady(limits: RateLimits): RateLimits {
+  const aheadMs = steadyNow() - Date.now();
+  return limits.map((one) =>
+    one.resetAtMs === undefined ? one : { ...one, resetAtMs: one.resetAtMs + aheadMs },
+  );
+}
+
 function closedFor(lane: Lane, model: string, nowMs: number): number {
   const ms = lane.openAtMs(model, nowMs) - nowMs;
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
