@@ -1,0 +1,65 @@
+import { parseArgs } from "node:util";
+import { Runtime } from "@temporalio/worker";
+import { secondsFrom, versioningOf } from "../config/worker-environment.ts";
+import { createLogger } from "../observability/log.ts";
+import { createWorker } from "./create.ts";
+import { endOnSignals } from "./end-on-signals.ts";
+import { loadTools } from "./tools.ts";
+
+/** How long a process of which nothing is asked any more may take to end by itself. */
+const LEAVE_MS = 500;
+
+/** A process that is a worker and nothing else. */
+export async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      home: { type: "string" },
+      address: { type: "string" },
+      namespace: { type: "string" },
+      "task-queue": { type: "string" },
+      tools: { type: "string", multiple: true },
+      "no-recognition": { type: "boolean" },
+      drain: { type: "string" },
+      "build-id": { type: "string" },
+      deployment: { type: "string" },
+      versioning: { type: "string" },
+    },
+  });
+  const log = createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
+  const versioning = versioningOf(
+    { buildId: values["build-id"], deployment: values.deployment, behavior: values.versioning },
+    { buildId: "--build-id", behavior: "--versioning" },
+  );
+  Runtime.install({
+    shutdownSignals: [],
+    logger: {
+      log: () => undefined,
+      trace: () => undefined,
+      debug: () => undefined,
+      info: (message, meta) => log.debug({ ...meta }, message),
+      warn: (message, meta) => log.warn({ ...meta }, message),
+      error: (message, meta) => log.error({ ...meta }, message),
+    },
+  });
+  const tools = (await Promise.all((values.tools ?? []).map(loadTools))).flat();
+  const worker = await createWorker({
+    ...(values.home === undefined ? {} : { home: values.home }),
+    ...(values.address === undefined ? {} : { address: values.address }),
+    ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
+    ...(values["task-queue"] === undefined ? {} : { taskQueue: values["task-queue"] }),
+    ...(values["no-recognition"] === true ? { recognition: false } : {}),
+    ...(values.drain === undefined ? {} : { drainMs: secondsFrom("--drain", values.drain) }),
+    ...(versioning === undefined ? {} : { versioning }),
+    tools,
+    log,
+  });
+  const running = worker.run();
+  endOnSignals(worker);
+  const { id, address, namespace, taskQueue } = worker;
+  process.stdout.write(
+    `${JSON.stringify({ type: "ready", id, address, namespace, taskQueue, pid: process.pid })}\n`,
+  );
+  await running;
+  // What was handed back in haste may still be at work in here.
+  setTimeout(() => process.exit(), LEAVE_MS).unref();
+}
