@@ -54,6 +54,8 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
     ...config.connectionOptions,
     ...options.connection,
     address,
+  }).catch((error: unknown) => {
+    throw unreachable(address, error);
   });
   const opened: (() => Promise<void>)[] = [() => connection.close()];
   const closeOwn = async () => {
@@ -83,6 +85,14 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
     await closeOwn();
     throw error;
   }
+}
+
+/** The engine's own words name its library, and nothing that could be done. */
+function unreachable(address: string, cause: unknown): Error {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const why = /message: "([^"]+)"/.exec(said)?.[1] ?? said;
+  const advice = "Start one with `holdfast dev`, or name another with --address or TEMPORAL_ADDRESS.";
+  return new Error(`No Temporal server could be reached at ${address}: ${why}. ${advice}`, { cause });
 }
 
 /** An empty `TEMPORAL_CONFIG_FILE` names no file; Temporal's own reader stumbles over it. */

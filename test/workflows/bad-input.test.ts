@@ -136,3 +136,8 @@ test("a worker for a namespace that does not exist says so and ends", async () =
   await expect(attempt).rejects.toThrow(/no-such-namespace/);
   expect(existsSync(join(stage.home, "other", "transcript.db-wal"))).toBe(false);
 });
+
+test("a worker without a server says where it looked and how to have one", () =>
+  expect(createWorker({ address: "127.0.0.1:1" })).rejects.toThrow(
+    /^No Temporal server could be reached at 127\.0\.0\.1:1: .*refused.* Start one with `holdfast dev`/,
+  ));
