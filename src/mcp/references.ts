@@ -1,5 +1,6 @@
 import { REDACTED } from "../core/redact.ts";
 import type { McpServer } from "../schema/mcp.ts";
+import { secretForms } from "../tools/outside/secret-forms.ts";
 import { McpError } from "./error.ts";
 
 /** Where the values of `${NAME}` come from, at the moment of use. */
@@ -10,9 +11,6 @@ export type Secrets = {
 };
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-/** Shorter ones would blank ordinary words. */
-const MIN_SECRET_LENGTH = 6;
 
 /** Puts the values in. */
 export function resolved(text: string, secrets: Secrets): string {
@@ -44,8 +42,7 @@ export function referencesIn({ transport }: Pick<McpServer, "transport">): reado
 /** Blanks the values that a definition refers to. */
 export function maskOf(server: Pick<McpServer, "transport">, secrets: Secrets): (text: string) => string {
   const values = referencesIn(server)
-    .map((name) => secrets(name)?.trim() ?? "")
-    .filter((value) => value.length >= MIN_SECRET_LENGTH)
+    .flatMap((name) => secretForms(secrets(name) ?? ""))
     .sort((a, b) => b.length - a.length);
   return (text) => values.reduce((masked, value) => masked.replaceAll(value, REDACTED), text);
 }

@@ -125,6 +125,19 @@ describe("what a server may do to a call", () => {
   });
 });
 
+test("[MCP-05] a picture is what its bytes are: vendors refuse others, and the conversation with them", () => {
+  const image = (bytes: string, mimeType: string) => ({
+    type: "image",
+    data: Buffer.from(bytes, "latin1").toString("base64"),
+    mimeType,
+  });
+  const content = [image("GIF89a and more", "image/png"), image("<html>no picture</html>", "image/png")];
+  expect(resultOf({ content }).content).toEqual([
+    { ...content[0], mimeType: "image/gif" },
+    { type: "text", text: "[image, image/png, 24 bytes: it cannot be shown to a model]" },
+  ]);
+});
+
 describe("what a server may say of its tools", () => {
   test("[MCP-05] names are made to fit and stay apart, words are bounded, what cannot be used is left out", async () => {
     const { kept, server } = nasty();
