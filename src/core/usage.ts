@@ -22,8 +22,10 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Dollars. Reasoning tokens are part of the output and not charged twice (TYP-09). */
-export function costOf(usage: Usage, rates: CostRates): number {
+/** Dollars, of one answer. Reasoning tokens are part of the output and not charged twice (TYP-09). */
+export function costOf(usage: Usage, { dearer, ...usual }: CostRates): number {
+  const asked = usage.longest ?? usage.input + usage.cacheRead + usage.cacheWrite;
+  const rates = dearer !== undefined && asked > dearer.above ? dearer : usual;
   return (
     (usage.input * rates.input +
       usage.output * rates.output +

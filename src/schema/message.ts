@@ -91,6 +91,8 @@ export const Usage = z.object({
   cacheWrite: z.number().int().nonnegative(),
   /** As the vendor says, or the sum of the parts where it says nothing. */
   totalTokens: z.number().int().nonnegative(),
+  /** Tokens of the longest question, where there were several: prices go by the length of one. */
+  longest: z.number().int().nonnegative().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
 
