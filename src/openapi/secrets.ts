@@ -1,4 +1,4 @@
-import { secretForms } from "../tools/outside/secret-forms.ts";
+import { secretForms } from "../core/secret-forms.ts";
 import { ToolError } from "../tools/tool.ts";
 
 export type Secrets = (name: string) => string | undefined;

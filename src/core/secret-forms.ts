@@ -1,5 +1,3 @@
-import { wellFormed } from "./plain-text.ts";
-
 /** Shorter ones would blank ordinary words. */
 const MIN_LENGTH = 6;
 
@@ -10,7 +8,7 @@ export function secretForms(secret: string): readonly string[] {
 }
 
 function inAddress(word: string): readonly string[] {
-  const plain = encodeURIComponent(wellFormed(word));
+  const plain = encodeURIComponent(word.replace(/\p{Surrogate}/gu, "\uFFFD"));
   const strict = plain.replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
   const form = new URLSearchParams({ "": word }).toString().slice(1);
   return [plain, strict, form].flatMap((text) => [inCase(text, "upper"), inCase(text, "lower")]);

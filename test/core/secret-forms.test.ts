@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maskOf } from "../../src/mcp/references.ts";
+import { secretForms } from "../../src/core/secret-forms.ts";
+import { Masking } from "../../src/mcp/references.ts";
 import { UsedSecrets } from "../../src/openapi/secrets.ts";
-import { secretForms } from "../../src/tools/outside/secret-forms.ts";
+import { maskFor } from "../../src/providers/mask.ts";
 
 const SECRET = "a!b'c(d)*e&f<g>/h+i j\"k\\é";
 
@@ -37,7 +38,11 @@ describe("secrets that an answer repeats [OAPI-04]", () => {
 
   test.each(REPEATED)("%s: an MCP server", (_, form) => {
     const transport = { type: "http", url: "http://h/", headers: { "x-key": "${KEY}" } } as const;
-    expect(maskOf({ transport }, () => SECRET)(`>${form}<`)).toBe(">***<");
+    expect(new Masking({ transport }, () => SECRET).mask(`>${form}<`)).toBe(">***<");
+  });
+
+  test.each(REPEATED)("%s: what a worker stores and shows", (_, form) => {
+    expect(maskFor([SECRET])(`>${form}<`)).toBe(">***<");
   });
 
   test("a line break behind it, which no header is sent with, hides nothing", () => {
