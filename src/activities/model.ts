@@ -2,6 +2,7 @@ import { Context } from "@temporalio/activity";
 import type { ModelDigest } from "../core/digest.ts";
 import { askedFor } from "../core/final-tool.ts";
 import { systemPromptOf } from "../core/system-prompt.ts";
+import { cacheKeyOf } from "../providers/cache-key.ts";
 import type { ModelDelta, ModelRequest, StreamOptions } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { invalidateSecrets, prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
@@ -82,7 +83,8 @@ async function ask(
   const answered = await withFallbacks(definition, messages, async (asked) => {
     const again = () => publish({ type: "attempt" });
     again();
-    return await askModel(asked, messages, input.repair === true, dependencies, { signal, onDelta }, again);
+    const isRepair = input.repair === true;
+    return await askModel(asked, messages, isRepair, step.session, dependencies, { signal, onDelta }, again);
   });
   const { answer, fellBack } = answered;
   if (fellBack !== undefined) log.warn({ session: step.session, ...fellBack }, "A fallback has answered");
@@ -94,6 +96,7 @@ async function askModel(
   definition: AgentDefinition,
   messages: readonly Message[],
   isRepair: boolean,
+  session: string,
   { providers, tools, secrets }: Dependencies,
   options: StreamOptions,
   again: () => void,
@@ -102,8 +105,10 @@ async function askModel(
   const provider = providers.get(model.api);
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
   const used = await prepareSecrets(model, secrets);
-  const send = () =>
-    provider.stream(modelRequest(definition, messages, { tools, secrets, providers }, isRepair), options);
+  const send = () => {
+    const request = modelRequest(definition, messages, { tools, secrets, providers }, isRepair);
+    return provider.stream({ ...request, cacheKey: cacheKeyOf(session) }, options);
+  };
   return await send().catch(async (error: unknown) => {
     const refused = error instanceof ProviderError && error.fault === "auth";
     if (!refused || !(await invalidateSecrets(used, secrets))) throw error;
