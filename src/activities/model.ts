@@ -4,6 +4,7 @@ import { estimateMessage, estimateText } from "../core/estimate.ts";
 import { askedFor } from "../core/final-tool.ts";
 import { shownBriefly } from "../core/redact.ts";
 import { systemPromptOf } from "../core/system-prompt.ts";
+import { cacheKeyOf } from "../providers/cache-key.ts";
 import type { ModelDelta, ModelRequest, StreamOptions } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
@@ -103,7 +104,10 @@ async function ask(
     outages,
     ask: async (asked) => {
       const messages = await contextFor(asked);
-      const request = () => modelRequest(asked, messages, dependencies, input.repair === true);
+      const request = () => ({
+        ...modelRequest(asked, messages, dependencies, input.repair === true),
+        cacheKey: cacheKeyOf(session),
+      });
       const again = () => publish({ type: "attempt" });
       again();
       return await askOnce(asked.model, request, dependencies, options, again);

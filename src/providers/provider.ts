@@ -23,6 +23,8 @@ export type ModelRequest = {
   /** Tokens of the answer; `model.maxTokens` when absent. */
   readonly maxTokens?: number | undefined;
   readonly cache: CacheConfig;
+  /** Groups the questions of one session, for vendors that keep prompts by such a key; says nothing of the session. */
+  readonly cacheKey?: string | undefined;
 };
 
 /** A piece of an answer as it arrives. `index` is the content block that it belongs to, in order of appearance. */

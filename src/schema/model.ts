@@ -91,6 +91,10 @@ export const ModelConfig = z.strictObject({
    * guided by an effort, or a level. By the model's name when absent.
    */
   thinkingStyle: z.enum(["budget", "adaptive", "level"]).optional(),
+  /** Of OpenAI's models: how much they reason, in its own words, in place of what the thinking level says. */
+  effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).optional(),
+  /** Of OpenAI's newer models: how much they say. */
+  verbosity: z.enum(["low", "medium", "high"]).optional(),
   /** Azure only: the dated form of the API (`2025-01-01-preview`); today's `/openai/v1` form when absent. */
   apiVersion: z.string().min(1).optional(),
 });

@@ -132,6 +132,22 @@ export const MODEL_FIELDS: readonly Field[] = [
     said(z.string().min(1), "Asked for by the vendor's own name for it; the vendor's default unless said."),
   ),
   field(
+    "effort",
+    "model.effort",
+    said(
+      ModelConfig.shape.effort.unwrap(),
+      "Of OpenAI's models: how much they reason, in place of what `thinking_level` says; the nearest that the model takes.",
+    ),
+  ),
+  field(
+    "verbosity",
+    "model.verbosity",
+    said(
+      ModelConfig.shape.verbosity.unwrap(),
+      "Of OpenAI's newer models: how much they say; the model's own way unless said.",
+    ),
+  ),
+  field(
     "api_version",
     "model.apiVersion",
     said(z.string().min(1), "Of Azure: the dated form of its API; today's form, without one, unless said."),
