@@ -49,7 +49,7 @@ export class TextModel {
         estimateText(question.instructions) + estimateText(textFor(model, question)) + question.maxTokens,
     });
     this.usage = addUsage(this.usage, answer.usage);
-    this.costUsd += costOf(answer.usage, definition.model.cost);
+    this.costUsd += costOf(answer.usage, definition.model.cost, answer.longestQuestion);
     if (fellBack !== undefined) this.#fellBack.set(`${fellBack.to.provider}/${fellBack.to.model}`, fellBack);
     return textOf(answer).trim();
   }

@@ -144,8 +144,8 @@ describe("a long question", () => {
   test("of several that one answer took counts by itself", () => {
     const { cost } = parseModel("anthropic/claude-sonnet-4-5", {}, catalogue);
     const sum = usage(300_000);
-    expect(costOf({ ...sum, longest: 150_001 }, cost)).toBeCloseTo(0.9 + 15, 9);
-    expect(costOf({ ...sum, longest: 200_001 }, cost)).toBeCloseTo(1.8 + 22.5, 9);
+    expect(costOf(sum, cost, 150_001)).toBeCloseTo(0.9 + 15, 9);
+    expect(costOf(sum, cost, 200_001)).toBeCloseTo(1.8 + 22.5, 9);
   });
 });
 
