@@ -37,6 +37,10 @@ await onStage(import.meta.url, async ({ holdfast, agents, model }) => {
   check("one refund was made, of what was due", refunds.join() === "A-1042 4200");
   check("the shop's token is in no message", !JSON.stringify(messages).includes(token));
   if (model !== undefined) {
+    check(
+      "no call has failed",
+      results.every(({ isError }) => !isError),
+    );
     check("what the article says is in the answer", text.includes("Keep it"));
     check("no answer was paid for twice", model.answersRepaid() === 0);
   }

@@ -166,7 +166,7 @@ function modelOptions({ baseUrl, prices }: AgentFlags): ModelOptions {
   };
 }
 
-function urlFrom(text: string): string {
+export function urlFrom(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new UsageError(`--base-url "${text}" is not a URL such as https://HOST/v1`);
   }

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { Catalogue } from "../../config/catalogue/catalogue.ts";
 import type { CatalogueEntry } from "../../config/catalogue/entry.ts";
 import { CatalogueError, catalogueOf, modelsFile } from "../../config/catalogue/user-file.ts";
+import { nearestName } from "../../core/nearest-name.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { table } from "../table.ts";
@@ -19,7 +20,7 @@ export function modelsCommand(program: Command, act: Act): void {
     .addHelpText(
       "after",
       `
-Prices are dollars per million tokens. A model that is not listed can be used all the same: docs/models.md says what is
+IN, OUT, READ and WRITE are dollars per million tokens; READ and WRITE are those of the vendor's cache. A model that is not listed can be used all the same: docs/models.md says what is
 assumed of it, and how to say what is known of it in ~/.holdfast/models.toml (or the file that HOLDFAST_MODELS names).
 
 Examples:
@@ -39,7 +40,9 @@ function list(context: Context, pattern: string | undefined, { provider }: Flags
   const entries = catalogue.entries();
   const providers = [...new Set(entries.map((entry) => entry.provider))];
   if (provider !== undefined && !providers.includes(provider)) {
-    throw new UsageError(`No model of "${provider}" is known. Known: ${providers.join(", ")}.`);
+    const meant = nearestName(provider, providers);
+    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+    throw new UsageError(`No model of "${provider}" is known.${hint} Known: ${providers.join(", ")}.`);
   }
   const fits = matcher(pattern);
   const shown = entries.filter(

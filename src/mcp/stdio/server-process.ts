@@ -198,8 +198,15 @@ export class ServerProcess {
     if (this.#fault !== undefined) return `was ended, since it ${this.#fault}`;
     const how = code === null ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${code}`;
     const words = this.#lastWords.trim();
-    return words === "" ? how : `${how}; its last words: ${words.split("\n").slice(-4).join(" / ")}`;
+    return words === "" ? how : `${how}; its last words: ${telling(words.split("\n")).join(" / ")}`;
   }
+}
+
+/** The last lines, and the error that a trace below it would push out of sight. */
+function telling(lines: readonly string[]): readonly string[] {
+  const last = lines.slice(-4);
+  const error = lines.slice(0, -4).findLast((line) => /^\s*(?:[A-Z]\w*)?error\b/i.test(line));
+  return error === undefined ? last : [error, ...last];
 }
 
 function ended(stream: Readable): Promise<void> {
