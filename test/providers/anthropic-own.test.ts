@@ -334,7 +334,7 @@ describe("refusals, tiers and counters", () => {
   });
 });
 
-test("a token of OAuth is sent only as the owner configures it, in the client's own name [PROV-12]", async () => {
+test("a token of OAuth is sent only as the owner configures it, in the client's own name [PROV-12, GAP-06]", async () => {
   const pool = http();
   cleanup.push(async () => await pool.close());
   const headers = { Authorization: "Bearer tok-123456", "anthropic-beta": "oauth-2025-04-20" };

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 type Reply = (response: ServerResponse, socket: Socket, path: string) => unknown;
 
-describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
+describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
   async function ask(url: string, options: HttpOptions = {}) {
     const pool = http(options);
     cleanup.push(async () => await pool.close());
@@ -81,7 +81,7 @@ describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
       }
     });
 
-    test("with thinking", async () => {
+    test("with thinking [THK-04]", async () => {
       const said = { thinking: "Let me see: ä🌍…", text: "So." };
       const { content } = await answered(frames(said));
       expect(content[0]).toMatchObject({ type: "thinking", thinking: said.thinking });
@@ -386,7 +386,7 @@ describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
   });
 });
 
-test("every adapter has an id of its own, which stays [PROV-04]", () => {
+test("every adapter has an id of its own, which stays [PROV-04, TEST-10]", () => {
   const ids = ProviderRegistry.default()
     .protocols()
     .map((protocol) => [protocol, ProviderRegistry.default().get(protocol)?.id]);

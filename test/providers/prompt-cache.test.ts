@@ -227,6 +227,9 @@ test.each(Protocol.options)(
           timestamp: turn,
         });
     }
+    // Who keeps all by himself is told nothing of it.
+    const said = JSON.stringify(vendor.requests.at(-1)?.body);
+    expect(/cache_control|cachePoint|prompt_cache|cachedContent/.test(said)).toBe(MARKED.has(protocol));
     for (const [turn, usage] of usages.entries()) {
       const whole = usage.input + usage.cacheRead + usage.cacheWrite;
       if (turn === 0) {

@@ -215,3 +215,24 @@ test.each(Protocol.options)(
     ]);
   },
 );
+
+test("the configured protocol alone chooses the adapter, whatever the model and its provider are called [PROV-01]", async () => {
+  // Vendors refuse what such a model would not take.
+  const server = await serverWith({ strict: false });
+  const registry = ProviderRegistry.default({ http: pool });
+  for (const api of Protocol.options) {
+    for (const [id, provider] of [
+      ["gpt-5-claude-opus-5-5", "anthropic"],
+      ["gemini-3-pro", "openai"],
+      ["anthropic.claude-opus-5-5", "google"],
+    ] as const) {
+      const model = { ...MODELS[api](server), id, provider };
+      const asked = question(model, { apiKey: "a-bearer-key-0123456789" });
+      const answer = await registry.get(model.api)!.stream(asked, { signal: new AbortController().signal });
+      expect(answer).toMatchObject({ model: id, provider, stopReason: "stop" });
+      const { protocol } = server.requests.at(-1)!;
+      expect(protocol).toBe(api === "azure_openai_responses" ? "openai_responses" : api);
+    }
+  }
+  expect(server.requests).toHaveLength(21);
+});
