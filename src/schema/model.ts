@@ -71,8 +71,11 @@ export const ModelConfig = z.strictObject({
   api: z.union([Protocol, CustomProtocol]),
   /** Who serves it, for people and for prices: `anthropic`, `openai`, `local`, … */
   provider: z.string().min(1),
-  /** Without a trailing slash. */
-  baseUrl: z.string().url(),
+  /** Without a trailing slash, and without user and password, which would be secrets in a record. */
+  baseUrl: z
+    .string()
+    .url()
+    .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), "leave user and password out: use a key or headers"),
   /** Absent where the server needs none. */
   apiKey: SecretReference.optional(),
   reasoning: z.boolean().default(false),
