@@ -298,6 +298,30 @@ test("the tier: in the body to Gemini, in a header to Vertex", async () => {
     ["dedicated", undefined, undefined],
     [undefined, undefined, "dedicated"],
   ]);
+  expect((await ask("shared"))[1]).toEqual([undefined, undefined, "shared"]);
   const { body } = await theirs("google", "m", [HI], { serviceTier: "flex" as never });
   expect(body).toMatchObject({ serviceTier: "flex" });
+});
+
+test("calls that come without a name of their own are named after the service that made them [PROV-21, PROV-22]", async () => {
+  const call = { functionCall: { name: "t", args: {} } };
+  const bytes = sse([{ candidates: [{ content: { parts: [call, call] }, finishReason: "STOP" }] }], false);
+  const server = await Loopback.start((response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(bytes),
+  );
+  servers.push(server);
+  const options = { signal: new AbortController().signal };
+  const cloud = vertex("m", { baseUrl: `${server.url}/v1/projects/p/locations/l` });
+  const answers = [
+    await new GoogleGenerativeAi({ http: pool }).stream(
+      question(google("m", { baseUrl: server.url })),
+      options,
+    ),
+    await new GoogleVertex({ http: pool }).stream(question(cloud), options),
+  ];
+  const ids = answers.map(({ content }) => content.map((part) => part.type === "toolCall" && part.id));
+  expect(ids).toEqual([
+    ["google-fc-0", "google-fc-1"],
+    ["vertex-fc-0", "vertex-fc-1"],
+  ]);
 });

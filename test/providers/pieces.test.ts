@@ -627,6 +627,7 @@ test.each([
     undefined,
     `${AZURE}/openai/deployments/prod/responses?api-version=2025-01-01-preview`,
   ],
+  [`${AZURE}/openai?api-version=v7`, "v8", `${AZURE}/openai/responses?api-version=v8`],
   [`${AZURE}/openai/deployments/prod`, "v8", `${AZURE}/openai/deployments/prod/responses?api-version=v8`],
 ])("Azure's responses of %s (%s) are at %s [PROV-19]", (baseUrl, apiVersion, url) =>
   expect(azureAddress({ baseUrl, apiVersion })).toBe(url),

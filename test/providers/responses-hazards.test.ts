@@ -267,6 +267,14 @@ describe("items", () => {
     expect(blocks.sort()).toEqual(["text:Hello", 'toolCall:{"n":1}', 'toolCall:{"n":2}'].sort());
   });
 
+  test("without ids are known by their places, also where they end in turns", () => {
+    const bare = (given: string) => ({ type: "function_call", name: "read", arguments: given });
+    const ends = [done(0, bare('{"a":1}')), done(1, bare('{"b":2}'))];
+    const begun = [added(0, bare("")), added(1, bare("")), args(0, '{"a"'), args(1, '{"b"')];
+    for (const order of [ends, ends.toReversed()])
+      expect(contentOf(...begun, ...order)).toMatchObject([{ arguments: { a: 1 } }, { arguments: { b: 2 } }]);
+  });
+
   test("that begin out of order are in the vendor's", () => {
     const events = [added(1, message("msg_2")), delta(1, "b"), added(0, message("msg_1")), delta(0, "a")];
     expect(contentOf(...events)).toEqual([text("a"), text("b", "msg_2")]);
@@ -452,6 +460,12 @@ describe("reasoning", () => {
     ]);
     const sent = inputItems(conversation([answer], "vendor", idRuleOf("vendor")));
     expect(JSON.stringify(sent)).not.toMatch(/rs_1|msg_1|fc_a/);
+    // A summary is for people; without the encrypted part the vendor takes nothing back.
+    const shown = reasoning({ summary: [{ type: "summary_text", text: "hm" }] });
+    expect(contentOf(done(0, shown), done(1, message("msg_1", "hi")))).toEqual([
+      { type: "thinking", thinking: "hm" },
+      { type: "text", text: "hi" },
+    ]);
   });
 });
 

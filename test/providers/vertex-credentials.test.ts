@@ -104,6 +104,8 @@ describe("credentials for Vertex [PROV-22]", () => {
   test("a header of the configuration's own is enough", async () => {
     const said = await asker(await vertexServer())({ headers: { Authorization: "Bearer mine" } });
     expect(said).toEqual({ authorization: "Bearer mine", key: undefined });
+    const keyed = await asker(await vertexServer())({ headers: { "X-Goog-Api-Key": "mine" } });
+    expect(keyed).toEqual({ authorization: undefined, key: "mine" });
   });
 
   test("a service account brings a token, which is kept until it is refused", async () => {
