@@ -22,6 +22,16 @@ export const CostRates = z.strictObject({
   output: z.number().nonnegative().default(0),
   cacheRead: z.number().nonnegative().default(0),
   cacheWrite: z.number().nonnegative().default(0),
+  /** Of a question of more tokens than `above`, those in a cache included: they hold for all of it and its answer. */
+  dearer: z
+    .strictObject({
+      above: z.number().int().positive(),
+      input: z.number().nonnegative(),
+      output: z.number().nonnegative(),
+      cacheRead: z.number().nonnegative(),
+      cacheWrite: z.number().nonnegative(),
+    })
+    .optional(),
 });
 export type CostRates = z.infer<typeof CostRates>;
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { problemLine } from "../../src/config/problem.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { Protocol } from "../../src/schema/model.ts";
 import { load } from "../config/files.ts";
 import { http } from "../providers/play.ts";
 
@@ -27,4 +28,12 @@ describe.each(pages)("docs/vendors/%s", (name) => {
       }
     }
   });
+});
+
+test("each protocol that is built in has a page of its own, whose first example speaks it [DOC-02]", () => {
+  const spoken = pages.map((name) => {
+    const [, text = ""] = /```toml\n([\s\S]*?)```/.exec(readFileSync(new URL(name, folder), "utf8")) ?? [];
+    return load(text).agents[0]?.definition.model.api;
+  });
+  expect([...spoken].sort()).toEqual([...Protocol.options].sort());
 });

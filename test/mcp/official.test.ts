@@ -61,7 +61,7 @@ describe.each([
     });
   });
 
-  test("[MCP-04] gives text, images, structured content and resources", async () => {
+  test("[MCP-04, TEST-05] gives text, images, structured content and resources", async () => {
     const { tool } = await toolsOf(server());
     expect(textOf(await run(tool("echo"), { message: "héllo 🙂" }))).toBe("Echo: héllo 🙂");
     expect(textOf(await run(tool("get-sum"), { a: 2, b: 40 }))).toContain("42");

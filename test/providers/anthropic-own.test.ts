@@ -247,7 +247,9 @@ describe("an answer that is paused", () => {
     ]);
     expect(message).toMatchObject({
       stopReason: "stop",
+      // The second question had the first part in it.
       usage: { input: 40, output: 25, cacheRead: 7, totalTokens: 72 },
+      longestQuestion: 30,
     });
     expect(deltas).toEqual([
       { type: "text", index: 0, delta: "I search." },
@@ -332,7 +334,7 @@ describe("refusals, tiers and counters", () => {
   });
 });
 
-test("a token of OAuth is sent only as the owner configures it, in the client's own name [PROV-12]", async () => {
+test("a token of OAuth is sent only as the owner configures it, in the client's own name [PROV-12, GAP-06]", async () => {
   const pool = http();
   cleanup.push(async () => await pool.close());
   const headers = { Authorization: "Bearer tok-123456", "anthropic-beta": "oauth-2025-04-20" };

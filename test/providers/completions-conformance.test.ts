@@ -6,7 +6,7 @@ import { CompletionsAssembler } from "../../src/providers/openai-completions/str
 import { ProviderError } from "../../src/providers/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
-import { type context, faultOf, http, joined, play, question } from "./play.ts";
+import { type context, faultOf, http, joined, play, question, sse } from "./play.ts";
 import { cutPoints, randomSlices, singleBytes } from "./slices.ts";
 import { completionStreams, VECTORS_PRESENT } from "./vectors.ts";
 
@@ -193,5 +193,74 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
       expect(error.vendorType).toBe((theirs as InstanceType<typeof OpenAI.APIError>).type);
       expect(error.message).toContain((theirs as Error).message);
     }
+  });
+});
+
+// What every machine has: built to the vendor's types.
+const chunk = (delta: object, finish_reason: string | null = null, index = 0) => ({
+  id: "chatcmpl-1",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "m",
+  choices: [{ index, delta, finish_reason, logprobs: null }],
+  usage: null,
+});
+const used = (prompt: number, completion: number, more: object = {}) => ({
+  ...chunk({}),
+  choices: [],
+  usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, ...more },
+});
+const callAt = (index: number, name: string | undefined, text: string) => ({
+  tool_calls: [
+    {
+      index,
+      ...(name !== undefined && { id: `call_${index}`, type: "function" }),
+      function: { ...(name !== undefined && { name }), arguments: text },
+    },
+  ],
+});
+const role = chunk({ role: "assistant", content: "", refusal: null });
+
+const BUILT: Record<string, readonly unknown[]> = {
+  "a text in pieces": [
+    role,
+    chunk({ content: "Grü" }),
+    chunk({ content: "ße 🌍" }),
+    chunk({}, "stop"),
+    used(7, 3),
+  ],
+  "a text that is said with its end": [role, chunk({ content: "Yes." }, "stop"), used(7, 3)],
+  "calls in pieces, in turns, behind a text": [
+    role,
+    chunk({ content: "I look." }),
+    chunk(callAt(0, "read", "")),
+    chunk(callAt(1, "list", "")),
+    chunk(callAt(0, undefined, '{"pa')),
+    chunk(callAt(1, undefined, '{"deep":[[')),
+    chunk(callAt(0, undefined, 'th":"ä🌍"}')),
+    chunk(callAt(1, undefined, "1.5,null]]}")),
+    chunk({}, "tool_calls"),
+    used(20, 9),
+  ],
+  "a limit, and usage with its details": [
+    role,
+    chunk({ content: "half" }),
+    chunk({}, "length"),
+    used(1200, 90, {
+      prompt_tokens_details: { cached_tokens: 1024, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 64, audio_tokens: 0 },
+    }),
+  ],
+  "a filter": [role, chunk({ content: "he" }), chunk({}, "content_filter"), used(7, 1)],
+  nothing: [role, chunk({}, "stop"), used(7, 0)],
+  "no usage": [role, chunk({ content: "So." }), chunk({}, "stop")],
+};
+
+describe("answers of chat completions built to the vendor's types [PROV-13]", () => {
+  test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
+    const bytes = sse([...events, "[DONE]"], false);
+    const expected = translated(await sdkCompletion(bytes));
+    for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 5, 40)])
+      expect(ours(play(assemble, slices).message)).toEqual(expected);
   });
 });

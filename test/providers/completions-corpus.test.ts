@@ -198,7 +198,7 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation to $name", (kind) => {
+describe.each(KINDS)("every conversation to $name [PROV-13]", (kind) => {
   test.each(CORPUS)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const provider = new OpenAiCompletions({ http: pool });
     const ask = (url: string) =>

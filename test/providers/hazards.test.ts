@@ -342,7 +342,7 @@ describe("errors with a status", () => {
     expect(error.message).toBe("anthropic answered 429: slow down (rate_limit_error, request id req_7)");
   });
 
-  test("overload is a rate limit, by status and by type; other server errors are not, unless asked", async () => {
+  test("overload is a rate limit, by status and by type; other server errors are not, unless asked [GAP-14]", async () => {
     const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     expect(await faultOf(askAnthropic((await answer(529, overloaded)).url))).toMatchObject({
       fault: "rate-limited",

@@ -482,7 +482,7 @@ describe("overflow (OVF-02, OVF-03)", () => {
 });
 
 describe("models by name", () => {
-  test("the factories [X-25]", () => {
+  test("the factories: protocol, address, key and window [PROV-03, PROV-26, PROV-27, X-25]", () => {
     expect(anthropic("claude-opus-5-5")).toMatchObject({
       api: "anthropic_messages",
       provider: "anthropic",
@@ -672,7 +672,7 @@ test("of Amazon's credentials in one key the secret parts are blanked alone too,
   expect(mask("postgres pass-word")).toBe("postgres pass-word");
 });
 
-test("the registry: built-ins, replacing, asking", () => {
+test("the registry: built-ins, replacing, asking [PROV-05]", () => {
   const registry = ProviderRegistry.default();
   expect(registry.protocols()).toEqual([
     ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],

@@ -1,44 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Http } from "../../src/providers/http.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
-import type { Message } from "../../src/schema/message.ts";
 import { Protocol } from "../../src/schema/model.ts";
-import { readQuestion } from "../../src/testing/model-server/question.ts";
-import { question } from "./play.ts";
+import { asked, ways } from "./translation/asked.ts";
 import { type Spoken, spoken } from "./translation/conversations.ts";
+import { problemsWith } from "./translation/sdk-types.ts";
 import { VENDORS } from "./translation/vendors.ts";
 
 // One record, asked of any vendor after any other.
-
-/** The request that a vendor would get. */
-async function asked(protocol: Protocol, messages: readonly Message[]) {
-  const vendor = VENDORS[protocol];
-  let sent: { url: string; headers: Record<string, string>; body: string } | undefined;
-  const http = {
-    open: async (call: NonNullable<typeof sent>) => {
-      sent = call;
-      throw new ProviderError("api", "seen");
-    },
-  } as unknown as Http;
-  const request = question(vendor.model, { apiKey: "bearer-0123456789", messages });
-  const outcome = await vendor
-    .make(http)
-    .stream(request, { signal: new AbortController().signal })
-    .catch((error: unknown) => error);
-  if (sent === undefined) throw new Error(`${protocol} was not asked`, { cause: outcome });
-  const body = JSON.parse(sent.body) as Record<string, unknown>;
-  const named = vendor.inPath ? { model: vendor.model.id, stream: true } : undefined;
-  const path = new URL(sent.url).pathname;
-  return {
-    text: sent.body,
-    // What the vendor's cache would find again, piece by piece.
-    pieces: vendor.pieces(body).map((piece) => JSON.stringify(piece)),
-    objection: vendor.objection(
-      readQuestion(vendor.speaks, body, sent.headers, sent.body.length, named, path),
-    ),
-  };
-}
 
 function frozen<Value>(value: Value): Value {
   if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
@@ -50,14 +18,18 @@ const RUNS = { numRuns: 200 };
 
 test("property: through any chain of vendors the record stays, nobody refuses it, and each gets again what it got [XLAT-01, XLAT-04]", async () => {
   await fc.assert(
-    fc.asyncProperty(spoken, chains, async ({ messages, points }, chain) => {
+    fc.asyncProperty(spoken, chains, ways, async ({ messages, points }, chain, way) => {
       const before = JSON.stringify(messages);
       frozen(messages);
       const got = new Map<Protocol, readonly string[]>();
       for (const [at, protocol] of chain.entries()) {
         // The conversation goes on from vendor to vendor; the last is asked with all of it.
         const place = Math.floor(((at + 1) * points.length) / chain.length) - 1;
-        const { pieces, objection } = await asked(protocol, messages.slice(0, points[Math.max(0, place)]));
+        const { pieces, objection } = await asked(
+          protocol,
+          messages.slice(0, points[Math.max(0, place)]),
+          way,
+        );
         expect([protocol, objection]).toEqual([protocol, undefined]);
         const earlier = got.get(protocol) ?? [];
         expect(pieces.slice(0, earlier.length)).toEqual(earlier);
@@ -109,3 +81,62 @@ test("property: what another vendor thought is text to OpenAI's protocols and no
     RUNS,
   );
 });
+
+test("whoever is asked, with whatever was said before, gets a request of its SDK's types [XLAT-01, PROV-11, PROV-13, PROV-17, PROV-20, PROV-24]", async () => {
+  const stories = fc.sample(fc.tuple(spoken, ways), { numRuns: 40, seed: 7 });
+  const kinds = new Set(
+    stories.flatMap(([{ messages }]) =>
+      messages.flatMap((message) => message.content.map(({ type }) => type)),
+    ),
+  );
+  expect([...kinds].sort()).toEqual(["image", "text", "thinking", "toolCall", "vendor"]);
+  const bodies = Object.fromEntries(
+    await Promise.all(
+      Protocol.options.map(async (protocol) => [
+        protocol,
+        await Promise.all(
+          stories.map(async ([{ messages }, way]) => {
+            const cache = { enabled: true, strategy: "auto" } as const;
+            return (await asked(protocol, messages, { ...way, cache })).body;
+          }),
+        ),
+      ]),
+    ),
+  ) as Record<Protocol, object[]>;
+  // What the types must see: a block too much, a field too much, a value of another kind.
+  const spoilt = {
+    type: "txt",
+    text: "a",
+    role: "user",
+    toolReslt: {},
+    parts: [{ txt: "a" }],
+    content: [{ txt: "a" }],
+  };
+  const spoil = (body: Record<string, unknown>) => {
+    const list = ["messages", "input", "contents"].find((name) => Array.isArray(body[name])) as string;
+    const said = body[list] as object[];
+    return [
+      { ...body, [list]: [...said, spoilt] },
+      { ...body, brand_new: 1 },
+      { ...body, [list]: "hi\u0000".length },
+    ];
+  };
+  const problems = problemsWith(
+    Object.fromEntries(
+      Protocol.options.map((protocol) => [
+        protocol,
+        [...bodies[protocol], ...spoil(bodies[protocol][0] as Record<string, unknown>)],
+      ]),
+    ) as Record<Protocol, object[]>,
+  );
+  const good = problems.filter(({ nth }) => nth < stories.length);
+  expect(good).toEqual([]);
+  const seen = new Map(
+    Protocol.options.map((protocol) => [
+      protocol,
+      problems.filter((one) => one.protocol === protocol).map(({ nth }) => nth - stories.length),
+    ]),
+  );
+  for (const [protocol, bad] of seen)
+    expect([protocol, [...new Set(bad)].sort()]).toEqual([protocol, [0, 1, 2]]);
+}, 90_000);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { AssistantMessage, Content, Message } from "../../../src/schema/message.ts";
 import { Protocol } from "../../../src/schema/model.ts";
-import { type Mark, marks, PARTS_OF } from "./parts.ts";
+import { type MadePart, type Mark, marks, PARTS_OF } from "./parts.ts";
 import { VENDORS } from "./vendors.ts";
 
 /** What one answer of the record holds, to be looked for in a request. */
@@ -21,6 +21,9 @@ export type Conversation = {
   readonly said: readonly Spoken[];
 };
 
+/** Vendors end answers with them, and refuse them in requests. */
+const BLANK: MadePart = { content: [{ type: "text", text: "" }], tokens: [] };
+
 const IMAGE: Content = { type: "image", data: "aGk=", mimeType: "image/png" };
 const usage = { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 2 };
 
@@ -39,10 +42,16 @@ const id = fc.constantFrom(
 const step = fc.record({
   by: fc.constantFrom(...Protocol.options),
   prompt: fc.option(fc.record({ image: fc.boolean(), blank: fc.boolean() })),
-  kinds: fc.array(fc.constantFrom("thinking" as const, "text" as const, "vendor" as const), { maxLength: 4 }),
-  calls: fc.array(fc.record({ id, image: fc.boolean(), isError: fc.boolean(), lost: fc.boolean() }), {
-    maxLength: 3,
-  }),
+  kinds: fc.array(
+    fc.constantFrom("thinking" as const, "text" as const, "vendor" as const, "blank" as const),
+    { maxLength: 4 },
+  ),
+  calls: fc.array(
+    fc.record({ id, image: fc.boolean(), isError: fc.boolean(), lost: fc.boolean(), blank: fc.boolean() }),
+    {
+      maxLength: 3,
+    },
+  ),
   broken: fc.integer({ min: 0, max: 5 }).map((one) => one === 0),
   backwards: fc.boolean(),
 });
@@ -82,7 +91,7 @@ function told(steps: readonly Step[]): Conversation {
 function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: Mark) {
   const make = PARTS_OF[by];
   const parts = [
-    ...kinds.map((kind) => make[kind](mark)),
+    ...kinds.map((kind) => (kind === "blank" ? BLANK : make[kind](mark))),
     make.text(mark),
     ...unlike(calls).map((call) => make.call(call.id, mark)),
   ];
@@ -104,7 +113,7 @@ function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: Mar
     sent: !broken,
     tokens: parts.flatMap((part) => part.tokens),
     thoughts: content.flatMap((part) => (part.type === "thinking" && part.thinking ? [part.thinking] : [])),
-    texts: content.flatMap((part) => (part.type === "text" ? [part.text] : [])),
+    texts: content.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : [])),
   };
 }
 
@@ -117,7 +126,8 @@ function resultsOf(message: AssistantMessage, { calls }: Step, mark: Mark): Mess
   return message.content.flatMap((part): Message[] => {
     if (part.type !== "toolCall") return [];
     const call = calls.find((one) => one.id === part.id);
-    const content: Content[] = [{ type: "text", text: mark("RESULT") }, ...(call?.image ? [IMAGE] : [])];
+    const words = { type: "text" as const, text: call?.blank ? "" : mark("RESULT") };
+    const content: Content[] = [words, ...(call?.image ? [IMAGE] : [])];
     const { id: toolCallId, name: toolName } = part;
     const isError = call?.isError ?? false;
     const result = { toolCallId, toolName, content: call?.lost ? [] : content, isError };

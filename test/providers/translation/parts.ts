@@ -47,7 +47,13 @@ const anthropic: PartsOf = {
   },
   text: (mark) => {
     const token = mark("TOKEN");
-    const citation = { type: "web_search_result_location", url: "https://x", encrypted_index: token };
+    const citation = {
+      type: "web_search_result_location",
+      url: "https://x",
+      title: "X",
+      cited_text: "x",
+      encrypted_index: token,
+    };
     return part(
       { type: "text", text: mark("TEXT"), signature: JSON.stringify({ citations: [citation] }) },
       token,
@@ -89,7 +95,11 @@ const responses: PartsOf = {
   },
   vendor: (mark) => {
     const id = mark("ws_TOKEN");
-    return vendorBlock("web_search_call", { type: "web_search_call", id, status: "completed" }, id);
+    return vendorBlock(
+      "web_search_call",
+      { type: "web_search_call", id, status: "completed", action: { type: "search", query: "x" } },
+      id,
+    );
   },
   call: (callId, mark) => {
     const id = mark("fc_TOKEN");
