@@ -50,7 +50,7 @@ test("a busy model's retries are used up, a fallback answers, and the record say
 });
 
 test("what was found down is left alone by the turns that follow and by summaries, which a fallback writes [PROV-28]", async () => {
-  const text = "All work and no play makes a long day. ".repeat(60);
+  const text = "All work and no play makes a long day. ".repeat(200);
   const look = { text, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
   const usage = { input: 0, output: 20 };
   const session = stage.session({
