@@ -1,6 +1,7 @@
 import type { Permission } from "../schema/record.ts";
 import type { CallFacts, CommandFact } from "./call-facts.ts";
 import type { Call } from "./calling.ts";
+import type { ToolQuestion } from "./digest.ts";
 import { decide } from "./permission.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
 import type { State } from "./state.ts";
@@ -24,7 +25,10 @@ export type ApprovalAnswer =
       /** The same kind of call is not asked for again. */
       readonly always?: boolean;
     }
-  | { readonly type: "refuse"; readonly reason?: string };
+  | { readonly type: "refuse"; readonly reason?: string }
+  /** To a question of its tool. `values`: hash of the text that holds them. */
+  | { readonly type: "accept"; readonly values?: string }
+  | { readonly type: "decline" | "cancel" };
 
 /** A call that waits for a person, as status shows it. */
 export type PendingApproval = {
@@ -34,6 +38,8 @@ export type PendingApproval = {
   readonly reason: string;
   readonly sinceMs: number;
   readonly untilMs: number | undefined;
+  /** Its tool asks for more than a yes. */
+  readonly question?: ToolQuestion;
 };
 
 export type Permit = Permission & { readonly reason: string };
@@ -124,6 +130,7 @@ export function pendingApprovals({ phase }: State): readonly PendingApproval[] {
             reason: status.reason,
             sinceMs: status.sinceMs,
             untilMs: status.untilMs,
+            ...(status.question === undefined ? {} : { question: status.question }),
           },
         ]
       : [],

@@ -1,7 +1,8 @@
-import type { Permission } from "../schema/record.ts";
+import type { Permission, PersonAsked } from "../schema/record.ts";
 import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, withCall } from "./calls.ts";
+import { questionOver, withQuestion } from "./finished-calls.ts";
 import { issue, settle } from "./issue.ts";
 import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
@@ -30,11 +31,15 @@ export function approvalAnswered(
 ): State {
   const index = phase.calls.findIndex(({ id, status }) => id === toolCallId && status.type === "asking");
   const call = phase.calls[index];
-  if (call === undefined) return state;
+  if (call?.status.type !== "asking") return state;
+  const { question } = call.status;
+  if (question !== undefined)
+    return goOnAsked(state, phase, index, { question: question.ref, ...saidTo(answer), by });
   if (answer.type === "refuse") {
     const why = answer.reason === undefined || answer.reason === "" ? "" : `: ${answer.reason}`;
     return refuseAsked(state, phase, index, { answer: "refused", by }, `${REFUSED_TEXT}${why}`);
   }
+  if (answer.type !== "approve") return state;
   const { arguments: changed, always } = answer;
   const grants = withGrant(state.grants ?? [], always === true ? grantFor(call) : undefined);
   const allowed: Call = {
@@ -42,6 +47,41 @@ export function approvalAnswered(
     ...(changed === undefined ? {} : { arguments: changed }),
   };
   return runAsked({ ...state, grants }, phase, index, allowed);
+}
+
+const SAID = {
+  accept: "accepted",
+  approve: "accepted",
+  decline: "declined",
+  refuse: "declined",
+  cancel: "cancelled",
+} as const;
+
+function saidTo(answer: ApprovalAnswer): Pick<PersonAsked, "answer" | "values"> {
+  const values = answer.type === "accept" ? answer.values : undefined;
+  return { answer: SAID[answer.type], ...(values === undefined ? {} : { values }) };
+}
+
+/** The call is made again, with the answer: a command of its own, which takes nothing along. */
+function goOnAsked(
+  state: State,
+  phase: Calling,
+  index: number,
+  { by, ...said }: Omit<PersonAsked, "by"> & { readonly by: string | undefined },
+): State {
+  const status: CallStatus = {
+    type: "running",
+    generation: 0,
+    lost: 0,
+    local: false,
+    startedAtMs: state.nowMs,
+    number: state.commands,
+  };
+  const call = withQuestion(phase.calls[index] as Call, { ...said, ...(by === undefined ? {} : { by }) });
+  const { flush, ...rest } = phase;
+  const calls = withCall(phase.calls, index, { ...call, status });
+  const next = { ...rest, calls, ...(flush === undefined || flush === "tried" ? {} : { flush }) };
+  return { ...state, commands: state.commands + 1, phase: next };
 }
 
 /** An approved call that nothing else of its unit runs beside takes the outbox along, under a number of its own. */
@@ -107,5 +147,9 @@ function refuseNow(state: State, id: string, how: Pick<Permission, "answer">, te
   if (state.phase.type !== "calling-tools") return state;
   const { phase } = state;
   const index = phase.calls.findIndex((call) => call.id === id && call.status.type === "asking");
-  return index < 0 ? state : refuseAsked(state, phase, index, how, text);
+  const status = phase.calls[index]?.status;
+  if (status?.type !== "asking") return state;
+  return status.question === undefined
+    ? refuseAsked(state, phase, index, how, text)
+    : questionOver(state, phase, index, text, how.answer === "timed-out" ? how.answer : undefined);
 }

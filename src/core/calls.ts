@@ -127,13 +127,16 @@ function begin(
       return run(state, answer, { ...call, permission }, index, share);
     case "deny":
       return refuse(state, answer, { ...call, permission }, index, `Refused: ${reason}`);
-    case "ask": {
-      const timeoutMs = pinnedOf(state).approvals?.timeoutMs ?? null;
-      const untilMs = timeoutMs === null ? undefined : state.nowMs + timeoutMs;
-      const status = { type: "asking" as const, sinceMs: state.nowMs, untilMs, reason };
-      return { state, call: { ...call, permission, status } };
-    }
+    case "ask":
+      return { state, call: { ...call, permission, status: asking(state, reason) } };
   }
+}
+
+/** From now on, for as long as the definition says. */
+export function asking(state: State, reason: string): Extract<CallStatus, { type: "asking" }> {
+  const timeoutMs = pinnedOf(state).approvals?.timeoutMs ?? null;
+  const untilMs = timeoutMs === null ? undefined : state.nowMs + timeoutMs;
+  return { type: "asking", sinceMs: state.nowMs, untilMs, reason };
 }
 
 /** @param share - Of a sub-agent: what was set aside for it, or why nothing was. */

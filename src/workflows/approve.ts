@@ -12,6 +12,10 @@ import type { ApprovalWords } from "./messages.ts";
  */
 export function approvalFor(state: State, words: ApprovalWords): PendingApproval {
   mustMakeSense(words);
+  return fitting(which(state, words), words);
+}
+
+function which(state: State, words: ApprovalWords): PendingApproval {
   const waiting = pendingApprovals(state);
   const { toolCallId } = words;
   const [first, ...others] = waiting;
@@ -30,7 +34,34 @@ export function approvalFor(state: State, words: ApprovalWords): PendingApproval
   return found;
 }
 
-export function answerIn({ answer, arguments: changed, always, reason }: ApprovalWords): ApprovalAnswer {
+/** Some answers are for a call that asks whether it may run, some for one whose tool asks more. */
+function fitting(waiting: PendingApproval, { answer, question, values }: ApprovalWords): PendingApproval {
+  const { toolCallId, question: asked } = waiting;
+  if (asked === undefined) {
+    if (answer === "approve" || answer === "refuse") return waiting;
+    throw refused("invalid-approval", `${toolCallId} asks for no more than a yes: approve or refuse it`);
+  }
+  if (question !== undefined && question !== asked.ref) {
+    throw refused("no-approval", `${toolCallId} asks something else by now`);
+  }
+  if (asked.type === "form" && values === undefined && (answer === "approve" || answer === "accept")) {
+    throw refused(
+      "invalid-approval",
+      `The tool of ${toolCallId} asks for values: \`holdfast answer\` takes them`,
+    );
+  }
+  return waiting;
+}
+
+export function answerIn({
+  answer,
+  arguments: changed,
+  always,
+  reason,
+  values,
+}: ApprovalWords): ApprovalAnswer {
+  if (answer === "accept") return { type: answer, ...(values === undefined ? {} : { values }) };
+  if (answer === "decline" || answer === "cancel") return { type: answer };
   if (answer === "refuse") return { type: "refuse", ...(reason === undefined ? {} : { reason }) };
   return {
     type: "approve",
@@ -39,15 +70,23 @@ export function answerIn({ answer, arguments: changed, always, reason }: Approva
   };
 }
 
+const ANSWERS = ["approve", "refuse", "accept", "decline", "cancel"];
+
 function mustMakeSense(words: unknown): void {
-  const { answer, arguments: changed, reason, by } = (words ?? {}) as Record<string, unknown>;
-  if (answer !== "approve" && answer !== "refuse") {
-    throw refused("invalid-approval", '`answer` is "approve" or "refuse"');
+  const { answer, arguments: changed, reason, by, values } = (words ?? {}) as Record<string, unknown>;
+  if (!ANSWERS.includes(answer as string)) {
+    throw refused(
+      "invalid-approval",
+      '`answer` is "approve" or "refuse", or to a question "accept", "decline" or "cancel"',
+    );
+  }
+  if (values !== undefined && typeof values !== "string") {
+    throw refused("invalid-approval", "`values` is the hash of a stored text");
   }
   if (changed !== undefined && (typeof changed !== "object" || changed === null || Array.isArray(changed))) {
     throw refused("invalid-approval", "`arguments` is an object: the tool's arguments as they are to be run");
   }
-  if (!isShort(changed) || !isShort(reason) || !isShort(by)) {
+  if (![changed, reason, by, values].every(isShort)) {
     throw refused("invalid-approval", "An answer has at most 32 KiB");
   }
 }

@@ -108,16 +108,16 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
 
   /** Until no call is under way; one that a person has approved meanwhile starts beside the others. */
   async function callBesideQuestions(): Promise<void> {
-    const flying = new Map<string, Promise<void>>();
+    const flying = new Map<number, Promise<void>>();
     const waiting = (): readonly CallToolCommand[] => {
       const command = next(state);
-      return command.type === "call-tools" ? command.calls.filter((call) => !flying.has(keyOf(call))) : [];
+      return command.type === "call-tools" ? command.calls.filter(({ call }) => !flying.has(call)) : [];
     };
     do {
       for (const call of waiting()) {
         flying.set(
-          keyOf(call),
-          carryThrough(call).then(() => void flying.delete(keyOf(call))),
+          call.call,
+          carryThrough(call).then(() => void flying.delete(call.call)),
         );
       }
       const landed = oneOrAll([...flying.values()]);
@@ -132,7 +132,25 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
     return startCall(call).then((happening) => {
       tell(happening);
       const again = stillRunning(next(state), call.number, call.call);
-      return again === undefined ? undefined : carryThrough(again);
+      if (again !== undefined) return carryThrough(again);
+      return isAsking(call.call) ? whenAnswered(call.call) : undefined;
+    });
+  }
+
+  function isAsking(call: number): boolean {
+    return state.phase.type === "calling-tools" && state.phase.calls[call]?.status.type === "asking";
+  }
+
+  /** Its tool asks a person: it is called again beside its siblings, or waits when they are over. */
+  function whenAnswered(call: number): Promise<void> {
+    const again = () => {
+      const command = next(state);
+      return command.type === "call-tools" ? command.calls.find((one) => one.call === call) : undefined;
+    };
+    const due = () => next(state).type !== "call-tools" || !isAsking(call);
+    return CancellationScope.nonCancellable(() => condition(due)).then(() => {
+      const command = again();
+      return command === undefined ? undefined : carryThrough(command);
     });
   }
 
@@ -186,10 +204,6 @@ function isWork(command: Command): command is Extract<Command, { type: (typeof W
 }
 
 const WORK = ["call-model", "compact", "run-hook", "filter-input", "call-tools"] as const;
-
-function keyOf({ number, call }: CallToolCommand): string {
-  return `${number}/${call}`;
-}
 
 function oneOrAll(promises: readonly Promise<void>[]): Promise<unknown> {
   const [first, ...others] = promises;

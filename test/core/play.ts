@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { apply } from "../../src/core/apply.ts";
+import { pendingApprovals } from "../../src/core/approvals.ts";
 import { allowance, setAside, used } from "../../src/core/budget/account.ts";
 import { type Allowance, type Amounts, addAmounts, NOTHING } from "../../src/core/budget/amounts.ts";
 import type { Calling } from "../../src/core/calling.ts";
@@ -32,6 +33,7 @@ import type {
   PinnedDigest,
   ToolDigest,
   ToolFacts,
+  ToolQuestion,
 } from "../../src/core/digest.ts";
 import { estimateMessage } from "../../src/core/estimate.ts";
 import { spentBy } from "../../src/core/limits.ts";
@@ -295,6 +297,11 @@ export class Play {
     return this.tell({ type: "queues-cleared", queue });
   }
   answer(toolCallId: string, yes = true, always = false): this {
+    const asked = pendingApprovals(this.state).find((one) => one.toolCallId === toolCallId);
+    if (asked?.question !== undefined) {
+      const said = yes ? { type: "accept" as const, values: "values-1" } : { type: "decline" as const };
+      return this.tell({ type: "approval-answered", toolCallId, answer: said, by: "ada" });
+    }
     const answer = yes ? { type: "approve" as const, always } : { type: "refuse" as const, reason: "no" };
     return this.tell({ type: "approval-answered", toolCallId, answer });
   }
@@ -357,6 +364,11 @@ export class Play {
   tool(call: number, isError = false): this {
     if (this.call(call).child !== undefined) return this.child(call);
     return this.tell(this.performTool(this.call(call), isError));
+  }
+
+  /** The tool of this call asks a person, in place of a result. */
+  asks(call: number, question: ToolQuestion = { type: "form", ref: "question-1" }): this {
+    return this.tell(this.performTool(this.call(call), false, "stored", question));
   }
 
   /** The sub-agent of this call begins, in a session of its own. */
@@ -511,7 +523,12 @@ export class Play {
     }
   }
 
-  performTool(command: CallToolCommand, isError: boolean, reached: Reached = "stored"): Happening {
+  performTool(
+    command: CallToolCommand,
+    isError: boolean,
+    reached: Reached = "stored",
+    asks?: ToolQuestion,
+  ): Happening {
     const finished = (digest: ToolDigest): Happening => ({
       type: "tool-finished",
       call: command.call,
@@ -544,7 +561,9 @@ export class Play {
     const { fork: _, ...rest } = command;
     const place = { ...rest, branch: claimed.branch };
     const entry = { position: command.position, origin: "tool" as const, message };
-    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
+    const made = asks === undefined ? digest : { ...digest, tokens: 0, preview: "", asks };
+    const entries = asks === undefined ? [entry] : [];
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, entries, made);
     return finished({ ...(stored.result as ToolDigest), branch: stored.branch });
   }
 
