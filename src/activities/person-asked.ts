@@ -1,4 +1,4 @@
-import type { ToolQuestion } from "../core/digest.ts";
+import type { QuestionRef } from "../core/digest.ts";
 import type { Mask } from "../providers/mask.ts";
 import type { PersonAsked } from "../schema/record.ts";
 import type { AskPerson, PersonAnswer, PersonQuestion, PersonValues } from "../tools/person.ts";
@@ -73,8 +73,7 @@ export async function answersTo(
 }
 
 function answerOf(answer: PersonAsked["answer"], values: string | undefined): PersonAnswer {
-  if (answer === "declined") return { type: "decline" };
-  if (answer !== "accepted") return { type: "cancel" };
+  if (answer !== "accept") return { type: answer === "decline" ? answer : "cancel" };
   return { type: "accept", ...(values === undefined ? {} : { values: JSON.parse(values) as PersonValues }) };
 }
 
@@ -84,10 +83,10 @@ export async function keepQuestion(
   question: PersonQuestion,
   transcript: Store,
   atMs: number,
-): Promise<ToolQuestion> {
+): Promise<QuestionRef> {
   const ref = await transcript.putText(JSON.stringify(question), atMs);
   await transcript.archive.nameText(session, ref);
-  return { type: question.type, ref };
+  return ref;
 }
 
 function sameAs(one: PersonQuestion, other: PersonQuestion): boolean {

@@ -1,7 +1,7 @@
 import type { Permission } from "../schema/record.ts";
 import type { CallFacts, CommandFact } from "./call-facts.ts";
 import type { Call } from "./calling.ts";
-import type { ToolQuestion } from "./digest.ts";
+import type { QuestionRef } from "./digest.ts";
 import { decide } from "./permission.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
 import type { State } from "./state.ts";
@@ -27,8 +27,9 @@ export type ApprovalAnswer =
     }
   | { readonly type: "refuse"; readonly reason?: string }
   /** To a question of its tool. `values`: hash of the text that holds them. */
-  | { readonly type: "accept"; readonly values?: string }
-  | { readonly type: "decline" | "cancel" };
+  | { readonly type: "answer"; readonly answer: QuestionAnswer; readonly values?: string };
+
+export type QuestionAnswer = "accept" | "decline" | "cancel";
 
 /** A call that waits for a person, as status shows it. */
 export type PendingApproval = {
@@ -39,7 +40,7 @@ export type PendingApproval = {
   readonly sinceMs: number;
   readonly untilMs: number | undefined;
   /** Its tool asks for more than a yes. */
-  readonly question?: ToolQuestion;
+  readonly question?: QuestionRef;
 };
 
 export type Permit = Permission & { readonly reason: string };

@@ -33,8 +33,10 @@ export function approvalAnswered(
   const call = phase.calls[index];
   if (call?.status.type !== "asking") return state;
   const { question } = call.status;
-  if (question !== undefined)
-    return goOnAsked(state, phase, index, { question: question.ref, ...saidTo(answer), by });
+  if (question !== undefined && answer.type === "answer") {
+    const { type: _, ...said } = answer;
+    return callAgain(state, phase, index, { question, ...said, ...(by === undefined ? {} : { by }) });
+  }
   if (answer.type === "refuse") {
     const why = answer.reason === undefined || answer.reason === "" ? "" : `: ${answer.reason}`;
     return refuseAsked(state, phase, index, { answer: "refused", by }, `${REFUSED_TEXT}${why}`);
@@ -49,26 +51,8 @@ export function approvalAnswered(
   return runAsked({ ...state, grants }, phase, index, allowed);
 }
 
-const SAID = {
-  accept: "accepted",
-  approve: "accepted",
-  decline: "declined",
-  refuse: "declined",
-  cancel: "cancelled",
-} as const;
-
-function saidTo(answer: ApprovalAnswer): Pick<PersonAsked, "answer" | "values"> {
-  const values = answer.type === "accept" ? answer.values : undefined;
-  return { answer: SAID[answer.type], ...(values === undefined ? {} : { values }) };
-}
-
-/** The call is made again, with the answer: a command of its own, which takes nothing along. */
-function goOnAsked(
-  state: State,
-  phase: Calling,
-  index: number,
-  { by, ...said }: Omit<PersonAsked, "by"> & { readonly by: string | undefined },
-): State {
+/** The call is made again with the answer, by a command of its own, which takes nothing along. */
+function callAgain(state: State, phase: Calling, index: number, said: PersonAsked): State {
   const status: CallStatus = {
     type: "running",
     generation: 0,
@@ -77,11 +61,9 @@ function goOnAsked(
     startedAtMs: state.nowMs,
     number: state.commands,
   };
-  const call = withQuestion(phase.calls[index] as Call, { ...said, ...(by === undefined ? {} : { by }) });
-  const { flush, ...rest } = phase;
-  const calls = withCall(phase.calls, index, { ...call, status });
-  const next = { ...rest, calls, ...(flush === undefined || flush === "tried" ? {} : { flush }) };
-  return { ...state, commands: state.commands + 1, phase: next };
+  const call = { ...withQuestion(phase.calls[index] as Call, said), status };
+  const calls = withCall(phase.calls, index, call);
+  return { ...state, commands: state.commands + 1, phase: { ...phase, calls } };
 }
 
 /** An approved call that nothing else of its unit runs beside takes the outbox along, under a number of its own. */
@@ -143,7 +125,7 @@ function asked(
   return phase.calls.flatMap(({ id, status }) => (status.type === "asking" && which(status) ? [id] : []));
 }
 
-function refuseNow(state: State, id: string, how: Pick<Permission, "answer">, text: string): State {
+function refuseNow(state: State, id: string, how: { readonly answer?: "timed-out" }, text: string): State {
   if (state.phase.type !== "calling-tools") return state;
   const { phase } = state;
   const index = phase.calls.findIndex((call) => call.id === id && call.status.type === "asking");
@@ -151,5 +133,5 @@ function refuseNow(state: State, id: string, how: Pick<Permission, "answer">, te
   if (status?.type !== "asking") return state;
   return status.question === undefined
     ? refuseAsked(state, phase, index, how, text)
-    : questionOver(state, phase, index, text, how.answer === "timed-out" ? how.answer : undefined);
+    : questionOver(state, phase, index, text, how);
 }

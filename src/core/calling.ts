@@ -1,6 +1,6 @@
 import type { Permission, PersonAsked } from "../schema/record.ts";
 import type { Allowance } from "./budget/amounts.ts";
-import type { CallDigest, ToolQuestion } from "./digest.ts";
+import type { CallDigest, QuestionRef } from "./digest.ts";
 import type { QueuedRequest } from "./pruning.ts";
 import type { Issue } from "./state.ts";
 
@@ -26,7 +26,7 @@ export type CallStatus =
       readonly untilMs: number | undefined;
       readonly reason: string;
       /** The call has run, and its tool asks for more than a yes. */
-      readonly question?: ToolQuestion;
+      readonly question?: QuestionRef;
     }
   /** `untold`: hooks are told of its end, and then the events of its result come. */
   | {

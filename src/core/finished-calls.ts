@@ -2,7 +2,7 @@ import type { PersonAsked } from "../schema/record.ts";
 import { answerCall, doneWith, endEvents, isUntold } from "./call-results.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import { asking, CANCELLED_TEXT, goOnWith, withCall } from "./calls.ts";
-import type { ToolDigest, ToolQuestion } from "./digest.ts";
+import type { QuestionRef, ToolDigest } from "./digest.ts";
 import { lostBy, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import type { Setback } from "./run-event.ts";
 import type { State } from "./state.ts";
@@ -26,7 +26,7 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
 }
 
 /** The call waits for a person, as one that needs approval does; what it had taken along is written. */
-function toolAsks(state: State, phase: Calling, index: number, question: ToolQuestion): State {
+function toolAsks(state: State, phase: Calling, index: number, question: QuestionRef): State {
   const { unit } = phase;
   const calls = withStatus(phase.calls, index, { ...asking(state, "its tool asks a person"), question });
   const parked = { ...phase, calls, unit: index === unit.carrier ? { ...unit, carrier: -1 } : unit };
@@ -41,14 +41,11 @@ export function questionOver(
   phase: Calling,
   index: number,
   text: string,
-  answer?: "timed-out",
+  how: Pick<PersonAsked, "answer"> = {},
 ): State {
   const call = phase.calls[index] as Call;
-  const { question } = call.status as Extract<CallStatus, { type: "asking" }>;
-  const over = withQuestion(call, {
-    question: question?.ref ?? "",
-    ...(answer === undefined ? {} : { answer }),
-  });
+  const { question = "" } = call.status as Extract<CallStatus, { type: "asking" }>;
+  const over = withQuestion(call, { question, ...how });
   return giveUp(state, { ...phase, calls: withCall(phase.calls, index, over) }, over, index, text);
 }
 

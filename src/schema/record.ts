@@ -94,7 +94,7 @@ export type Permission = z.infer<typeof Permission>;
 export const PersonAsked = z.object({
   question: z.string(),
   /** Absent: the run was stopped before anybody had answered. */
-  answer: z.enum(["accepted", "declined", "cancelled", "timed-out"]).optional(),
+  answer: z.enum(["accept", "decline", "cancel", "timed-out"]).optional(),
   /** The values that were given: JSON. */
   values: z.string().optional(),
   /** Who answered, in their own words. */

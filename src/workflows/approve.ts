@@ -12,7 +12,7 @@ import type { ApprovalWords } from "./messages.ts";
  */
 export function approvalFor(state: State, words: ApprovalWords): PendingApproval {
   mustMakeSense(words);
-  return fitting(which(state, words), words);
+  return understood(which(state, words), words);
 }
 
 function which(state: State, words: ApprovalWords): PendingApproval {
@@ -34,35 +34,22 @@ function which(state: State, words: ApprovalWords): PendingApproval {
   return found;
 }
 
-/** Some answers are for a call that asks whether it may run, some for one whose tool asks more. */
-function fitting(waiting: PendingApproval, { answer, question, values }: ApprovalWords): PendingApproval {
-  const { toolCallId, question: asked } = waiting;
-  if (asked === undefined) {
-    if (answer === "approve" || answer === "refuse") return waiting;
-    throw refused("invalid-approval", `${toolCallId} asks for no more than a yes: approve or refuse it`);
-  }
-  if (question !== undefined && question !== asked.ref) {
-    throw refused("no-approval", `${toolCallId} asks something else by now`);
-  }
-  if (asked.type === "form" && values === undefined && (answer === "approve" || answer === "accept")) {
-    throw refused(
-      "invalid-approval",
-      `The tool of ${toolCallId} asks for values: \`holdfast answer\` takes them`,
-    );
-  }
-  return waiting;
+/** Who says yes to what a tool asks must have read it. */
+function understood(waiting: PendingApproval, { answer, question }: ApprovalWords): PendingApproval {
+  if (waiting.question === undefined || !isYes(answer) || question === waiting.question) return waiting;
+  throw refused(
+    "invalid-approval",
+    `\`holdfast answer\` shows what ${waiting.toolCallId} asks, and answers it`,
+  );
 }
 
-export function answerIn({
-  answer,
-  arguments: changed,
-  always,
-  reason,
-  values,
-}: ApprovalWords): ApprovalAnswer {
-  if (answer === "accept") return { type: answer, ...(values === undefined ? {} : { values }) };
-  if (answer === "decline" || answer === "cancel") return { type: answer };
-  if (answer === "refuse") return { type: "refuse", ...(reason === undefined ? {} : { reason }) };
+export function answerIn(words: ApprovalWords, { question }: PendingApproval): ApprovalAnswer {
+  const { answer, arguments: changed, always, reason, values } = words;
+  if (question !== undefined) {
+    const said = isYes(answer) ? "accept" : answer === "cancel" ? answer : "decline";
+    return { type: "answer", answer: said, ...(values === undefined ? {} : { values }) };
+  }
+  if (!isYes(answer)) return { type: "refuse", ...(reason === undefined ? {} : { reason }) };
   return {
     type: "approve",
     ...(changed === undefined ? {} : { arguments: changed }),
@@ -70,23 +57,24 @@ export function answerIn({
   };
 }
 
-const ANSWERS = ["approve", "refuse", "accept", "decline", "cancel"];
+function isYes(answer: string): boolean {
+  return answer === "approve" || answer === "accept";
+}
+
+const HASH = /^[0-9a-f]{64}$/;
 
 function mustMakeSense(words: unknown): void {
   const { answer, arguments: changed, reason, by, values } = (words ?? {}) as Record<string, unknown>;
-  if (!ANSWERS.includes(answer as string)) {
-    throw refused(
-      "invalid-approval",
-      '`answer` is "approve" or "refuse", or to a question "accept", "decline" or "cancel"',
-    );
+  if (!["approve", "refuse", "accept", "decline", "cancel"].includes(answer as string)) {
+    throw refused("invalid-approval", '`answer` is "approve" or "refuse"');
   }
-  if (values !== undefined && typeof values !== "string") {
+  if (values !== undefined && !HASH.test(String(values))) {
     throw refused("invalid-approval", "`values` is the hash of a stored text");
   }
   if (changed !== undefined && (typeof changed !== "object" || changed === null || Array.isArray(changed))) {
     throw refused("invalid-approval", "`arguments` is an object: the tool's arguments as they are to be run");
   }
-  if (![changed, reason, by, values].every(isShort)) {
+  if (![changed, reason, by].every(isShort)) {
     throw refused("invalid-approval", "An answer has at most 32 KiB");
   }
 }

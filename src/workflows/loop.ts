@@ -131,26 +131,15 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   function carryThrough(call: CallToolCommand): Promise<void> {
     return startCall(call).then((happening) => {
       tell(happening);
-      const again = stillRunning(next(state), call.number, call.call);
-      if (again !== undefined) return carryThrough(again);
-      return isAsking(call.call) ? whenAnswered(call.call) : undefined;
-    });
-  }
-
-  function isAsking(call: number): boolean {
-    return state.phase.type === "calling-tools" && state.phase.calls[call]?.status.type === "asking";
-  }
-
-  /** Its tool asks a person: it is called again beside its siblings, or waits when they are over. */
-  function whenAnswered(call: number): Promise<void> {
-    const again = () => {
-      const command = next(state);
-      return command.type === "call-tools" ? command.calls.find((one) => one.call === call) : undefined;
-    };
-    const due = () => next(state).type !== "call-tools" || !isAsking(call);
-    return CancellationScope.nonCancellable(() => condition(due)).then(() => {
-      const command = again();
-      return command === undefined ? undefined : carryThrough(command);
+      const again = () => stillRunning(next(state), call.call);
+      const goOn = () => {
+        const command = again();
+        return command === undefined ? undefined : carryThrough(command);
+      };
+      if (!pendingApprovals(state).some(({ toolCallId }) => toolCallId === call.toolCallId)) return goOn();
+      // Its tool asks a person: it is called again beside its siblings, or waits when they are over.
+      const due = () => again() !== undefined || next(state).type !== "call-tools";
+      return CancellationScope.nonCancellable(() => condition(due)).then(goOn);
     });
   }
 
@@ -210,7 +199,7 @@ function oneOrAll(promises: readonly Promise<void>[]): Promise<unknown> {
   return first !== undefined && others.length === 0 ? first : Promise.all(promises);
 }
 
-function stillRunning(command: Command, number: number, call: number): CallToolCommand | undefined {
+function stillRunning(command: Command, call: number): CallToolCommand | undefined {
   const tools: CallToolsCommand | undefined = command.type === "call-tools" ? command : undefined;
-  return tools?.calls.find((one) => one.number === number && one.call === call);
+  return tools?.calls.find((one) => one.call === call);
 }

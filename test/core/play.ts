@@ -31,9 +31,9 @@ import type {
   MoveDigest,
   OutputVerdict,
   PinnedDigest,
+  QuestionRef,
   ToolDigest,
   ToolFacts,
-  ToolQuestion,
 } from "../../src/core/digest.ts";
 import { estimateMessage } from "../../src/core/estimate.ts";
 import { spentBy } from "../../src/core/limits.ts";
@@ -299,8 +299,13 @@ export class Play {
   answer(toolCallId: string, yes = true, always = false): this {
     const asked = pendingApprovals(this.state).find((one) => one.toolCallId === toolCallId);
     if (asked?.question !== undefined) {
-      const said = yes ? { type: "accept" as const, values: "values-1" } : { type: "decline" as const };
-      return this.tell({ type: "approval-answered", toolCallId, answer: said, by: "ada" });
+      const said = yes ? { answer: "accept" as const, values: "values-1" } : { answer: "decline" as const };
+      return this.tell({
+        type: "approval-answered",
+        toolCallId,
+        answer: { type: "answer", ...said },
+        by: "ada",
+      });
     }
     const answer = yes ? { type: "approve" as const, always } : { type: "refuse" as const, reason: "no" };
     return this.tell({ type: "approval-answered", toolCallId, answer });
@@ -367,7 +372,7 @@ export class Play {
   }
 
   /** The tool of this call asks a person, in place of a result. */
-  asks(call: number, question: ToolQuestion = { type: "form", ref: "question-1" }): this {
+  asks(call: number, question = "question-1"): this {
     return this.tell(this.performTool(this.call(call), false, "stored", question));
   }
 
@@ -527,7 +532,7 @@ export class Play {
     command: CallToolCommand,
     isError: boolean,
     reached: Reached = "stored",
-    asks?: ToolQuestion,
+    asks?: QuestionRef,
   ): Happening {
     const finished = (digest: ToolDigest): Happening => ({
       type: "tool-finished",

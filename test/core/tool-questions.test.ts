@@ -20,7 +20,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
       status: "needs-approval",
       doing: "waiting for a person's word on edit",
       approvals: [
-        { toolCallId: "c0.0", tool: "edit", reason: "its tool asks a person", question: { type: "form" } },
+        { toolCallId: "c0.0", tool: "edit", reason: "its tool asks a person", question: "question-1" },
       ],
     });
     expect(run.eventLines().filter((line) => line.startsWith("ToolExecutionStart"))).toHaveLength(1);
@@ -33,10 +33,10 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     run.asks(0).answer("c0.0");
     const again = run.call(0);
     expect(again.number).not.toBe(number);
-    const first = { question: "question-1", answer: "accepted", values: "values-1", by: "ada" };
+    const first = { question: "question-1", answer: "accept", values: "values-1", by: "ada" };
     expect(again).toMatchObject({ generation: 0, questions: [first], outbox: { entries: [], events: [] } });
-    run.asks(0, { type: "url", ref: "question-2" }).answer("c0.0", false);
-    const second = { question: "question-2", answer: "declined", by: "ada" };
+    run.asks(0, "question-2").answer("c0.0", false);
+    const second = { question: "question-2", answer: "decline", by: "ada" };
     expect(run.call(0).questions).toEqual([first, second]);
     run.settle();
     expect(run.lines).toContain("edit: edit ok");
@@ -51,7 +51,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     run.until("call-tools").asks(0).answer("c0.0");
     const { number } = run.call(0);
     run.lose("claimed", 0);
-    expect(run.call(0)).toMatchObject({ number, generation: 1, questions: [{ answer: "accepted" }] });
+    expect(run.call(0)).toMatchObject({ number, generation: 1, questions: [{ answer: "accept" }] });
     run.settle();
     expect(run.lines).toContain("edit: edit ok");
   });
