@@ -121,21 +121,11 @@ function kindOf({ words }: CommandFact): readonly string[] | undefined {
 
 export function pendingApprovals({ phase }: State): readonly PendingApproval[] {
   if (phase.type !== "calling-tools") return [];
-  return phase.calls.flatMap(({ id, name, summary, status }) =>
-    status.type === "asking"
-      ? [
-          {
-            toolCallId: id,
-            tool: name,
-            summary,
-            reason: status.reason,
-            sinceMs: status.sinceMs,
-            untilMs: status.untilMs,
-            ...(status.question === undefined ? {} : { question: status.question }),
-          },
-        ]
-      : [],
-  );
+  return phase.calls.flatMap(({ id, name, summary, status }) => {
+    if (status.type !== "asking") return [];
+    const { type: _, ...asked } = status;
+    return [{ toolCallId: id, tool: name, summary, ...asked }];
+  });
 }
 
 /** When the first question of the phase runs out. */

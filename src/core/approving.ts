@@ -1,7 +1,7 @@
 import type { Permission, PersonAsked } from "../schema/record.ts";
 import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
-import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, withCall } from "./calls.ts";
+import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, runFromNow, withCall } from "./calls.ts";
 import { questionOver, withQuestion } from "./finished-calls.ts";
 import { issue, settle } from "./issue.ts";
 import { reserveShares } from "./shares.ts";
@@ -53,14 +53,7 @@ export function approvalAnswered(
 
 /** The call is made again with the answer, by a command of its own, which takes nothing along. */
 function callAgain(state: State, phase: Calling, index: number, said: PersonAsked): State {
-  const status: CallStatus = {
-    type: "running",
-    generation: 0,
-    lost: 0,
-    local: false,
-    startedAtMs: state.nowMs,
-    number: state.commands,
-  };
+  const status = { ...runFromNow(state), number: state.commands };
   const call = { ...withQuestion(phase.calls[index] as Call, said), status };
   const calls = withCall(phase.calls, index, call);
   return { ...state, commands: state.commands + 1, phase: { ...phase, calls } };
@@ -70,13 +63,13 @@ function callAgain(state: State, phase: Calling, index: number, said: PersonAske
 function runAsked(state: State, phase: Calling, index: number, call: Call): State {
   const alone = !phase.calls.some(({ status }) => status.type === "running") && !isFlushing(phase);
   const shares = reserveShares(state, phase.calls, [index]);
-  const begun = run(shares.state, phase.position, call, index, shares.of.get(index));
+  const ran = run(shares.state, phase.position, call, index, shares.of.get(index));
   const { flush, ...rest } = phase;
-  const calls = withCall(phase.calls, index, begun.call);
-  if (begun.call.status.type === "done") return goOnWith(begun.state, { ...phase, calls });
-  if (!alone) return { ...begun.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
-  const given = issue(begun.state);
-  const unit = { ...phase.unit, carrier: carries(begun.call.status) ? index : -1 };
+  const calls = withCall(phase.calls, index, ran.call);
+  if (ran.call.status.type === "done") return goOnWith(ran.state, { ...phase, calls });
+  if (!alone) return { ...ran.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
+  const given = issue(ran.state);
+  const unit = { ...phase.unit, carrier: carries(ran.call.status) ? index : -1 };
   return { ...given.state, phase: { ...rest, issue: given.issue, calls, unit } };
 }
 

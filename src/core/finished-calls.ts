@@ -27,8 +27,8 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
 
 /** The call waits for a person, as one that needs approval does; what it had taken along is written. */
 function toolAsks(state: State, phase: Calling, index: number, question: QuestionRef): State {
-  const { unit } = phase;
   const calls = withStatus(phase.calls, index, { ...asking(state, "its tool asks a person"), question });
+  const { unit } = phase;
   const parked = { ...phase, calls, unit: index === unit.carrier ? { ...unit, carrier: -1 } : unit };
   return state.stop === undefined
     ? goOnWith(state, parked)
@@ -56,29 +56,23 @@ export function withQuestion(call: Call, asked: PersonAsked): Call {
 export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {
   const call = runningCall(phase, index);
   if (call === undefined) return state;
-  if (state.stop !== undefined) return giveUp(state, phase, call, index, CANCELLED_TEXT);
+  const end = (text: string) => giveUp(state, phase, call, index, text);
+  if (state.stop !== undefined) return end(CANCELLED_TEXT);
   const status = call.status as Extract<CallStatus, { type: "running" }>;
+  const generation = status.generation + 1;
   switch (setback.type) {
-    case "lost":
-      return lostBy(status.lost, setback) >= MAX_LOST_IN_A_ROW
-        ? giveUp(
-            state,
-            phase,
-            call,
-            index,
-            `Failed: ${MAX_LOST_IN_A_ROW} workers died while this call ran; it is not tried again.`,
-          )
-        : again(state, phase, index, {
-            ...status,
-            generation: status.generation + 1,
-            lost: lostBy(status.lost, setback),
-          });
+    case "lost": {
+      const lost = lostBy(status.lost, setback);
+      return lost >= MAX_LOST_IN_A_ROW
+        ? end(`Failed: ${MAX_LOST_IN_A_ROW} workers died while this call ran; it is not tried again.`)
+        : again(state, phase, index, { ...status, generation, lost });
+    }
     case "elsewhere":
-      return again(state, phase, index, { ...status, generation: status.generation + 1, local: false });
+      return again(state, phase, index, { ...status, generation, local: false });
     case "cancelled":
-      return giveUp(state, phase, call, index, CANCELLED_TEXT);
+      return end(CANCELLED_TEXT);
     case "failed":
-      return giveUp(state, phase, call, index, `Failed: ${setback.failure.message}`);
+      return end(`Failed: ${setback.failure.message}`);
   }
 }
 

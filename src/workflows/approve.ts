@@ -12,35 +12,27 @@ import type { ApprovalWords } from "./messages.ts";
  */
 export function approvalFor(state: State, words: ApprovalWords): PendingApproval {
   mustMakeSense(words);
-  return understood(which(state, words), words);
-}
-
-function which(state: State, words: ApprovalWords): PendingApproval {
   const waiting = pendingApprovals(state);
-  const { toolCallId } = words;
-  const [first, ...others] = waiting;
-  if (first === undefined) throw refused("no-approval", "No call of this run waits for a person");
-  if (toolCallId === undefined || toolCallId === "") {
-    if (others.length === 0) return first;
+  const { toolCallId = "", answer, question } = words;
+  if (waiting.length === 0) throw refused("no-approval", "No call of this run waits for a person");
+  const [found, other] = waiting.filter((one) => toolCallId === "" || one.toolCallId === toolCallId);
+  if (toolCallId === "" && other !== undefined) {
     throw refused(
       "which-approval",
       `${waiting.length} calls wait; say which with toolCallId: ${list(waiting)}`,
     );
   }
-  const found = waiting.find((one) => one.toolCallId === toolCallId);
   if (found === undefined) {
     throw refused("no-approval", `No call ${toolCallId} waits for a person; these do: ${list(waiting)}`);
   }
+  // Who says yes to what a tool asks must have read it.
+  if (found.question !== undefined && isYes(answer) && question !== found.question) {
+    throw refused(
+      "invalid-approval",
+      `\`holdfast answer\` shows what ${found.toolCallId} asks, and answers it`,
+    );
+  }
   return found;
-}
-
-/** Who says yes to what a tool asks must have read it. */
-function understood(waiting: PendingApproval, { answer, question }: ApprovalWords): PendingApproval {
-  if (waiting.question === undefined || !isYes(answer) || question === waiting.question) return waiting;
-  throw refused(
-    "invalid-approval",
-    `\`holdfast answer\` shows what ${waiting.toolCallId} asks, and answers it`,
-  );
 }
 
 export function answerIn(words: ApprovalWords, { question }: PendingApproval): ApprovalAnswer {
