@@ -1,5 +1,5 @@
 import type { ToolCallContent } from "../schema/message.ts";
-import type { PersonQuestion } from "../tools/person.ts";
+import type { PersonQuestion } from "../schema/person.ts";
 import { nameNotes, recoverArguments } from "../tools/recover-call.ts";
 import { type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
 import { withNotes } from "./recovered.ts";

@@ -1,7 +1,7 @@
 import type { QuestionRef } from "../core/digest.ts";
 import type { Mask } from "../providers/mask.ts";
+import type { AskPerson, PersonAnswer, PersonQuestion, PersonValues } from "../schema/person.ts";
 import type { PersonAsked } from "../schema/record.ts";
-import type { AskPerson, PersonAnswer, PersonQuestion, PersonValues } from "../tools/person.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
 // A tool asks a person. The execution ends with the question, and the call is made again with the answer: no process

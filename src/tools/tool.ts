@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImageContent, TextContent } from "../schema/message.ts";
+import type { AskPerson } from "../schema/person.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
-import type { AskPerson } from "./person.ts";
 import type { TeamAct } from "./team/team-tools.ts";
 
 /** A process group that a tool has started, known well enough to be found again after the worker is gone. */
