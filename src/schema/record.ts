@@ -90,6 +90,18 @@ export const Permission = z.object({
 });
 export type Permission = z.infer<typeof Permission>;
 
+/** What a tool has asked a person while a call ran. The texts are stored under their hashes. */
+export const PersonAsked = z.object({
+  question: z.string(),
+  /** Absent: the run was stopped before anybody had answered. */
+  answer: z.enum(["accept", "decline", "cancel", "timed-out"]).optional(),
+  /** The values that were given: JSON. */
+  values: z.string().optional(),
+  /** Who answered, in their own words. */
+  by: z.string().optional(),
+});
+export type PersonAsked = z.infer<typeof PersonAsked>;
+
 /** Why a model goes back to an earlier entry; says what it leaves behind there. */
 export const RevertCategory = z.enum(["failure", "tangent", "completion", "step-summary"]);
 export type RevertCategory = z.infer<typeof RevertCategory>;
@@ -181,6 +193,8 @@ export const EventBody = z.discriminatedUnion("type", [
     childLoopId: z.string().optional(),
     /** Of a call that was refused: it has no ToolExecutionStart. */
     permission: Permission.optional(),
+    /** In the order in which a person was asked. */
+    questions: z.array(PersonAsked).optional(),
   }),
   z.object({
     type: z.literal("ProgressMessage"),
