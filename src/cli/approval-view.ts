@@ -1,4 +1,5 @@
-import { formFields, type WaitingCall } from "../client/index.ts";
+import { formFields } from "../client/form-values.ts";
+import type { WaitingCall } from "../client/index.ts";
 import { assertNever } from "../core/assert-never.ts";
 import { commandLine } from "./command-line.ts";
 import type { GlobalOptions } from "./context.ts";

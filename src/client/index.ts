@@ -93,7 +93,6 @@ export type {
   SessionsPage,
 } from "./find.ts";
 export type { ForkedBranch, ForkOptions } from "./fork.ts";
-export { type FormField, formFields, typedValue } from "./form-values.ts";
 export type { Health, HealthOptions } from "./health.ts";
 export { Holdfast } from "./holdfast.ts";
 export { Job, type JobStanding } from "./job.ts";

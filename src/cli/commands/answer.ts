@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type Answered, type Holdfast, typedValue, type WaitingCall } from "../../client/index.ts";
+import { typedValue } from "../../client/form-values.ts";
+import type { Answered, Holdfast, WaitingCall } from "../../client/index.ts";
 import { waitingLines } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
