@@ -221,4 +221,19 @@ test("who waits is told why, until when, and how many are before it", () => {
   expect(closed.held).toEqual([{ id: 2, for: "vendor", untilMs: 9_000, ahead: 0 }]);
   closed.next(9_000);
   expect(closed.held).toEqual([]);
+  const both = laneOf({ concurrent: 1 }, [1]);
+  both.next(0);
+  both.ended(1, { type: "refused", retryAfterMs: 9_000 }, 0);
+  for (const [id, model] of [
+    [2, "other"],
+    [3, "other"],
+    [4, "m"],
+  ] as const) {
+    both.join(id, model, 0);
+  }
+  both.next(1);
+  expect(both.held).toEqual([
+    { id: 3, for: "places", ahead: 0 },
+    { id: 4, for: "vendor", untilMs: 9_000, ahead: 1 },
+  ]);
 });
