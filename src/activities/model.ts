@@ -24,6 +24,7 @@ import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { storedStep } from "./stored-step.ts";
 import { outputPlan } from "./structured-output.ts";
+import { watchOffers } from "./watch-offers.ts";
 
 /**
  * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is
@@ -36,6 +37,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
   const definition = await definitions.byHash(input.definitionHash).catch((error) => {
     throw asFailure(error);
   });
+  watchOffers(definition, input, dependencies);
   let executions = 0;
   return await beating(
     () => ({ attempts: executions }),
