@@ -181,6 +181,8 @@ export type CompactDigest = WrittenDigest & {
   /** Of a model that was asked for a text. */
   readonly usage?: Usage;
   readonly costUsd?: number;
+  /** Fallbacks that were asked for it. */
+  readonly fellBack?: readonly FellBack[];
 };
 
 /** What hooks have said. Names have at most 128 bytes, reasons 512, words for the model 2 KiB; free of secrets. */

@@ -3,7 +3,7 @@ import type { McpServer } from "../schema/mcp.ts";
 import type { SpawnedGroup } from "../tools/tool.ts";
 import { type KeptOptions, KeptServer, type Listing } from "./kept-server.ts";
 import { openServer } from "./open.ts";
-import { maskOf, referencesIn, type Secrets } from "./references.ts";
+import { Masking, referencesIn, type Secrets } from "./references.ts";
 
 export type PoolOptions = {
   readonly secrets: Secrets;
@@ -56,7 +56,8 @@ export class McpPool {
 
   #kept(server: McpServer, idle: () => void): KeptOptions {
     const { secrets, version, log, listed, spawned } = this.#options;
-    const mask = maskOf(server, secrets);
+    const masking = new Masking(server, secrets);
+    const { mask } = masking;
     let spoken = 0;
     const words = (line: string) => {
       spoken += 1;
@@ -70,7 +71,12 @@ export class McpPool {
       listed,
       idle,
       open: async (events, request) =>
-        await openServer(server, { secrets, version, words, spawned }, events, request),
+        await openServer(
+          server,
+          { secrets, version, words, spawned, obtained: (secret) => masking.learn(secret) },
+          events,
+          request,
+        ),
     };
   }
 }

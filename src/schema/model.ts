@@ -22,6 +22,16 @@ export const CostRates = z.strictObject({
   output: z.number().nonnegative().default(0),
   cacheRead: z.number().nonnegative().default(0),
   cacheWrite: z.number().nonnegative().default(0),
+  /** Of a question of more tokens than `above`, those in a cache included: they hold for all of it and its answer. */
+  dearer: z
+    .strictObject({
+      above: z.number().int().positive(),
+      input: z.number().nonnegative(),
+      output: z.number().nonnegative(),
+      cacheRead: z.number().nonnegative(),
+      cacheWrite: z.number().nonnegative(),
+    })
+    .optional(),
 });
 export type CostRates = z.infer<typeof CostRates>;
 
@@ -81,6 +91,10 @@ export const ModelConfig = z.strictObject({
    * guided by an effort, or a level. By the model's name when absent.
    */
   thinkingStyle: z.enum(["budget", "adaptive", "level"]).optional(),
+  /** Of OpenAI's models: how much they reason, in its own words, in place of what the thinking level says. */
+  effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).optional(),
+  /** Of OpenAI's newer models: how much they say. */
+  verbosity: z.enum(["low", "medium", "high"]).optional(),
   /** Azure only: the dated form of the API (`2025-01-01-preview`); today's `/openai/v1` form when absent. */
   apiVersion: z.string().min(1).optional(),
 });

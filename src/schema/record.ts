@@ -132,6 +132,9 @@ export const FellBack = z.object({
 });
 export type FellBack = z.infer<typeof FellBack>;
 
+/** It has written texts that stand for older entries, not the answer. */
+export const fellBackFor = { for: z.literal("compaction").optional() };
+
 /**
  * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
  *
@@ -232,7 +235,12 @@ export const EventBody = z.discriminatedUnion("type", [
     reason: z.string().optional(),
   }),
   /** A fallback gives the answer that comes next; why the models before it did not, each in at most 160 bytes. */
-  z.object({ type: z.literal("ModelFellBack"), turn: z.number().int().nonnegative(), ...FellBack.shape }),
+  z.object({
+    type: z.literal("ModelFellBack"),
+    turn: z.number().int().nonnegative(),
+    ...FellBack.shape,
+    ...fellBackFor,
+  }),
   /** The agent was moved to another definition, or was to be. From here on it is asked and judged by that one. */
   z.object({
     type: z.literal("DefinitionChanged"),

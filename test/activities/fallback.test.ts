@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { withFallbacks } from "../../src/activities/fallback.ts";
 import { anthropic, local } from "../../src/config/model-names.ts";
+import { Outages } from "../../src/providers/outages.ts";
 import {
   ProviderError,
   type ProviderErrorFacts,
@@ -15,14 +16,10 @@ const definition = AgentDefinition.parse({
   fallbacks: [small, large],
   retry: { maxDelayMs: 30_000 },
 });
-const text = (length: number) => [
-  { role: "user" as const, content: [{ type: "text" as const, text: "x".repeat(length) }], timestamp: 1 },
-];
-
 /** @param faults - By model, what it fails with. */
 async function asked(
   faults: Readonly<Record<string, [ProviderFault, ProviderErrorFacts?]>>,
-  { isLast = false, length = 4, agent = definition } = {},
+  { isLast = false, length = 4, agent = definition, outages = new Outages() } = {},
 ) {
   const order: string[] = [];
   const ask = async ({ model: { id } }: AgentDefinition) => {
@@ -31,7 +28,9 @@ async function asked(
     if (fault !== undefined) throw new ProviderError(fault, `${id} failed`, facts);
     return `by ${id}`;
   };
-  const ended = await withFallbacks(agent, text(length), ask, isLast).catch((error: unknown) => error);
+  const sizeFor = ({ model: { maxTokens } }: AgentDefinition) => length / 4 + maxTokens;
+  const asking = { outages, ask, sizeFor, isLastAttempt: () => isLast };
+  const ended = await withFallbacks(agent, asking).catch((error: unknown) => error);
   return { order, ended };
 }
 

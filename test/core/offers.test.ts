@@ -23,7 +23,7 @@ const WORDS =
 
 describe("a loop whose servers offer something else by now", () => {
   test("[MCP-05] is told with its next question, behind the results, once", () => {
-    const run = asked().until("call-model");
+    const run = asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
     tell(run);
     expect(run.command.type).toBe("call-model");
     tell(run).step().step();
@@ -31,7 +31,7 @@ describe("a loop whose servers offer something else by now", () => {
     tell(run).settle();
     expect(told(run)).toEqual([WORDS]);
     expect(run.lines.indexOf(WORDS)).toBe(run.lines.indexOf("bash: bash ok") + 1);
-    expect(run.asked).toHaveLength(2);
+    expect(run.asked).toHaveLength(3);
   });
 
   test("is told of the newest alone when several come before its next question, and of each server", () => {

@@ -230,7 +230,7 @@ const BUILT: Record<string, readonly unknown[]> = {
   ],
 };
 
-describe("answers built to the vendor's types", () => {
+describe("answers built to the vendor's types [PROV-09]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
     const bytes = sse(events);
     const expected = translated(await sdkMessage(bytes));

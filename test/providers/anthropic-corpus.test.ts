@@ -194,7 +194,7 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation to $id", (kind) => {
+describe.each(KINDS)("every conversation to $id [PROV-08, PROV-11]", (kind) => {
   test.each(CORPUS)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const provider = new AnthropicMessages({ http: pool });
     const ask = (baseUrl: string) =>

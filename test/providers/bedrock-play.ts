@@ -27,6 +27,13 @@ export function eventFrame(type: string, body: unknown): Buffer {
   return frame({ ":event-type": type, ":content-type": "application/json", ":message-type": "event" }, body);
 }
 
+/** A frame with another body. */
+export function rewrittenFrame(bytes: Uint8Array, rewrite: (body: unknown) => unknown): Buffer {
+  const { headers, body } = codec.decode(bytes);
+  const rewritten = JSON.stringify(rewrite(JSON.parse(Buffer.from(body).toString("utf8"))));
+  return Buffer.from(codec.encode({ headers, body: Buffer.from(rewritten, "utf8") }));
+}
+
 export function exceptionFrame(type: string, body: unknown): Buffer {
   return frame(
     { ":exception-type": type, ":content-type": "application/json", ":message-type": "exception" },

@@ -6,7 +6,7 @@ import { CompletionsAssembler } from "../../src/providers/openai-completions/str
 import { ProviderError } from "../../src/providers/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
-import { type context, faultOf, http, joined, play, question } from "./play.ts";
+import { type context, faultOf, http, joined, play, question, sse } from "./play.ts";
 import { cutPoints, randomSlices, singleBytes } from "./slices.ts";
 import { completionStreams, VECTORS_PRESENT } from "./vectors.ts";
 
@@ -14,8 +14,20 @@ const assemble = (given: typeof context) => new CompletionsAssembler(given);
 const pool = http();
 afterAll(async () => await pool.close());
 
+/** Groq has its usage in a place of its own. */
+type Chunk = OpenAI.ChatCompletionChunk & { x_groq?: { usage?: OpenAI.CompletionUsage } };
+
+/** Groq's compound systems name no role, without which the SDK reads nothing. */
+function withRole(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString("utf8");
+  return text.includes('"role":')
+    ? bytes
+    : Buffer.from(text.replace('"delta":{', '"delta":{"role":"assistant",'));
+}
+
 /** The vendor's own reading of the same bytes. Its final message forgets a usage that an empty one follows. */
-async function sdkCompletion(bytes: Uint8Array): Promise<OpenAI.ChatCompletion> {
+async function sdkCompletion(recorded: Uint8Array): Promise<OpenAI.ChatCompletion> {
+  const bytes = withRole(recorded);
   const client = new OpenAI({
     apiKey: "k",
     maxRetries: 0,
@@ -25,11 +37,14 @@ async function sdkCompletion(bytes: Uint8Array): Promise<OpenAI.ChatCompletion> 
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "x" }];
   let usage: OpenAI.CompletionUsage | undefined;
   const stream = client.chat.completions.stream({ model: "m", messages });
-  stream.on("chunk", (chunk) => {
-    usage = chunk.usage ?? usage;
+  let id: string | undefined;
+  stream.on("chunk", (chunk: Chunk) => {
+    id ??= chunk.id;
+    usage = chunk.usage ?? chunk.x_groq?.usage ?? usage;
   });
   const completion = await stream.finalChatCompletion();
-  return usage === undefined ? completion : { ...completion, usage };
+  // Where pieces have several ids, the SDK takes the last; to us the first names the answer.
+  return { ...completion, ...(usage && { usage }), ...(id && { id }) };
 }
 
 const REASONS: Record<string, string> = {
@@ -103,13 +118,14 @@ async function outcomeOf(bytes: Uint8Array): Promise<AssistantMessage | Provider
   });
 }
 
-const broken = (file: string) => file.includes("failed_error_streaming_with_text");
-const whole = completionStreams.filter(({ file }) => !broken(file));
+/** Groq breaks some answers off with an error. */
+const isBroken = ({ bytes }: { readonly bytes: Buffer }) => bytes.includes("\nevent: error");
+const whole = completionStreams.filter((one) => !isBroken(one));
 
 describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => {
   test("there are some, of several vendors", () => {
     expect(whole.length).toBeGreaterThanOrEqual(30);
-    expect(new Set(whole.map(({ host }) => host)).size).toBeGreaterThanOrEqual(7);
+    expect(new Set(whole.map(({ host }) => host)).size).toBeGreaterThanOrEqual(5);
   });
 
   test.each(whole)("$file ($host): same as the SDK, in slices of every size", async ({ bytes }) => {
@@ -166,19 +182,85 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
     }
   });
 
-  test.each(completionStreams.filter(({ file }) => broken(file)))(
-    "$file: the error in mid-stream",
-    async ({ bytes }) => {
-      const theirs = await sdkCompletion(bytes).catch((error: unknown) => error);
-      expect(theirs).toBeInstanceOf(OpenAI.APIError);
-      for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 9)]) {
-        const error = await faultOf((async () => play(assemble, slices))());
-        expect(error).toBeInstanceOf(ProviderError);
-        expect(error.fault).toBe("api");
-        expect(error.status).toBe(400);
-        expect(error.vendorType).toBe((theirs as InstanceType<typeof OpenAI.APIError>).type);
-        expect(error.message).toContain((theirs as Error).message);
-      }
+  test.each(completionStreams.filter(isBroken))("$file: the error in mid-stream", async ({ bytes }) => {
+    const theirs = await sdkCompletion(bytes).catch((error: unknown) => error);
+    expect(theirs).toBeInstanceOf(OpenAI.APIError);
+    for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 9)]) {
+      const error = await faultOf((async () => play(assemble, slices))());
+      expect(error).toBeInstanceOf(ProviderError);
+      expect(error.fault).toBe("api");
+      expect(error.status).toBe(400);
+      expect(error.vendorType).toBe((theirs as InstanceType<typeof OpenAI.APIError>).type);
+      expect(error.message).toContain((theirs as Error).message);
+    }
+  });
+});
+
+// What every machine has: built to the vendor's types.
+const chunk = (delta: object, finish_reason: string | null = null, index = 0) => ({
+  id: "chatcmpl-1",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "m",
+  choices: [{ index, delta, finish_reason, logprobs: null }],
+  usage: null,
+});
+const used = (prompt: number, completion: number, more: object = {}) => ({
+  ...chunk({}),
+  choices: [],
+  usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, ...more },
+});
+const callAt = (index: number, name: string | undefined, text: string) => ({
+  tool_calls: [
+    {
+      index,
+      ...(name !== undefined && { id: `call_${index}`, type: "function" }),
+      function: { ...(name !== undefined && { name }), arguments: text },
     },
-  );
+  ],
+});
+const role = chunk({ role: "assistant", content: "", refusal: null });
+
+const BUILT: Record<string, readonly unknown[]> = {
+  "a text in pieces": [
+    role,
+    chunk({ content: "Grü" }),
+    chunk({ content: "ße 🌍" }),
+    chunk({}, "stop"),
+    used(7, 3),
+  ],
+  "a text that is said with its end": [role, chunk({ content: "Yes." }, "stop"), used(7, 3)],
+  "calls in pieces, in turns, behind a text": [
+    role,
+    chunk({ content: "I look." }),
+    chunk(callAt(0, "read", "")),
+    chunk(callAt(1, "list", "")),
+    chunk(callAt(0, undefined, '{"pa')),
+    chunk(callAt(1, undefined, '{"deep":[[')),
+    chunk(callAt(0, undefined, 'th":"ä🌍"}')),
+    chunk(callAt(1, undefined, "1.5,null]]}")),
+    chunk({}, "tool_calls"),
+    used(20, 9),
+  ],
+  "a limit, and usage with its details": [
+    role,
+    chunk({ content: "half" }),
+    chunk({}, "length"),
+    used(1200, 90, {
+      prompt_tokens_details: { cached_tokens: 1024, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 64, audio_tokens: 0 },
+    }),
+  ],
+  "a filter": [role, chunk({ content: "he" }), chunk({}, "content_filter"), used(7, 1)],
+  nothing: [role, chunk({}, "stop"), used(7, 0)],
+  "no usage": [role, chunk({ content: "So." }), chunk({}, "stop")],
+};
+
+describe("answers of chat completions built to the vendor's types [PROV-13]", () => {
+  test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
+    const bytes = sse([...events, "[DONE]"], false);
+    const expected = translated(await sdkCompletion(bytes));
+    for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 5, 40)])
+      expect(ours(play(assemble, slices).message)).toEqual(expected);
+  });
 });

@@ -4,8 +4,10 @@ import { createServer, type Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HttpOptions } from "../../src/providers/http.ts";
+import type { ModelDelta } from "../../src/providers/provider.ts";
+import { ProviderRegistry } from "../../src/providers/registry.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
-import { bytes, HAZARD_WIRES, type HazardWire, SAID, type Said } from "./hazards/index.ts";
+import { bytes, HAZARD_WIRES, type HazardWire, SAID, type Said, widened } from "./hazards/index.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
 import { faultOf, http, question } from "./play.ts";
 import { randomSlices, singleBytes } from "./slices.ts";
@@ -17,7 +19,7 @@ afterEach(async () => {
   for (const step of cleanup.splice(0).reverse()) await step();
 });
 
-type Reply = (response: ServerResponse, socket: Socket) => unknown;
+type Reply = (response: ServerResponse, socket: Socket, path: string) => unknown;
 
 describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
   async function ask(url: string, options: HttpOptions = {}) {
@@ -31,7 +33,7 @@ describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
   }
 
   async function served(reply: Reply): Promise<string> {
-    const server = await Loopback.start((response, _, request) => reply(response, request.socket));
+    const server = await Loopback.start((response, { url }, request) => reply(response, request.socket, url));
     cleanup.push(async () => await server.stop());
     return server.url;
   }
@@ -90,6 +92,16 @@ describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
       for (const between of [wire.unknown, wire.ping ?? wire.unknown]) {
         expectWhole(await answered(frames().flatMap((frame, at) => (at === 0 ? [frame] : [between, frame]))));
       }
+    });
+
+    test("with fields of tomorrow in all that the vendor says", async () => {
+      const wide = frames().map((frame) => wire.rewritten(frame, widened));
+      expect(
+        Buffer.concat(wide)
+          .toString("utf8")
+          .match(/brand_new/g)?.length,
+      ).toBeGreaterThan(wide.length);
+      expectWhole(await answered([Buffer.concat(wide)]));
     });
 
     test("in words that nobody knows yet, and in those that every object in JavaScript has", async () => {
@@ -252,15 +264,108 @@ describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
       }
     });
 
-    test("when it is a redirect: the key goes nowhere", async () => {
-      const asked: string[] = [];
-      const target = await served((response) => {
-        asked.push("target");
-        response.writeHead(200, type).end(joined());
+    test.each([301, 302, 303, 307, 308])(
+      "when it is a redirect, %d: the key goes nowhere",
+      async (status) => {
+        const asked: string[] = [];
+        const target = await served((response) => {
+          asked.push("target");
+          response.writeHead(200, type).end(joined());
+        });
+        for (const location of [target, "/elsewhere", undefined]) {
+          const url = await served((response, _, path) => {
+            asked.push(path.includes("elsewhere") ? "elsewhere" : "first");
+            // The whole answer, which must not be taken for one.
+            response
+              .writeHead(status, { ...type, ...(location !== undefined && { location }) })
+              .end(joined());
+          });
+          expect(await faultOf(ask(url))).toMatchObject({ fault: "api", status });
+        }
+        expect(asked).toEqual(["first", "first", "first"]);
+      },
+    );
+
+    test("when a proxy puts its page where the stream was to be, or into the middle of it", async () => {
+      const page = bytes("<!DOCTYPE html>\r\n<html><body><h1>504 Gateway Time-out</h1></body></html>\r\n");
+      const begun = frames().slice(0, 4);
+      for (const slices of [[page], [...begun, page], [...begun, bytes("\n\n"), page]])
+        expect((await faulted(slices)).fault).toBe("network");
+      const url = await served((response) =>
+        response.writeHead(403, { "content-type": "text/html" }).end(page),
+      );
+      expect(await faultOf(ask(url))).toMatchObject({ fault: "auth", status: 403 });
+    });
+
+    test("when it is compressed in a way that nobody reads, or says so and is not", async () => {
+      const error = await faultOf(answered([joined()], { "content-encoding": "zstd" }));
+      expect(error).toMatchObject({ fault: "api" });
+      expect((await faultOf(answered([joined()], { "content-encoding": "gzip" }))).fault).toBe("network");
+    });
+
+    test("when a connection without a length ends too early", async () => {
+      const server = createServer((socket) => {
+        socket.once("data", () => {
+          socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${wire.contentType}\r\nconnection: close\r\n\r\n`);
+          socket.end(joined(frames().slice(0, 4)));
+        });
       });
-      const url = await served((response) => response.writeHead(307, { location: target }).end());
-      expect(await faultOf(ask(url))).toMatchObject({ fault: "api", status: 307 });
-      expect(asked).toEqual([]);
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      cleanup.push(async () => await new Promise<void>((resolve) => server.close(() => resolve())));
+      const { port } = server.address() as AddressInfo;
+      expect((await faultOf(ask(`http://127.0.0.1:${port}`))).fault).toBe("network");
+    });
+  });
+
+  test("its pieces add up to the message and end before it; what ends it is its message or a ProviderError; a signal ends it at once [PROV-04]", async () => {
+    const watched = async (url: string, abortAt = Number.POSITIVE_INFINITY) => {
+      const pool = http();
+      cleanup.push(async () => await pool.close());
+      const provider = wire.make(pool);
+      expect(provider.protocol).toBe(wire.protocol);
+      const stopped = new AbortController();
+      const blocks: string[] = [];
+      let pieces = 0;
+      let over = false;
+      const onDelta = ({ type, index, delta }: ModelDelta) => {
+        expect(over).toBe(false);
+        blocks[index] = (blocks[index] ?? `${type}:`) + delta;
+        pieces += 1;
+        if (pieces === abortAt) stopped.abort();
+      };
+      const asked = question(wire.model(url), { apiKey: "AKIAREPLAYED:secret-0123456789" });
+      const outcome = await provider
+        .stream(asked, { signal: stopped.signal, onDelta, now: () => 4_000 })
+        .catch((error: unknown) => error);
+      over = true;
+      return { outcome, blocks };
+    };
+    const said = { ...SAID, thinking: "Let me see." };
+    const whole = await watched(
+      await served((response) => response.writeHead(200, type).end(joined(frames(said)))),
+    );
+    const message = AssistantMessage.parse(whole.outcome);
+    expect(message).toMatchObject({
+      role: "assistant",
+      timestamp: 4_000,
+      provider: wire.model("http://h").provider,
+    });
+    expect(whole.blocks).toHaveLength(message.content.length);
+    for (const [at, part] of message.content.entries()) {
+      const [kind, ...rest] = (whole.blocks[at] ?? "").split(":");
+      const text = rest.join(":");
+      expect(kind).toBe(part.type);
+      if (part.type === "text") expect(text).toBe(part.text);
+      if (part.type === "thinking") expect(text).toBe(part.thinking);
+      if (part.type === "toolCall") expect(JSON.parse(text || "{}")).toEqual(part.arguments);
+    }
+    const hangs = await served((response) =>
+      response.writeHead(200, type).write(joined(frames(said).slice(0, 6))),
+    );
+    expect((await watched(hangs, 2)).outcome).toMatchObject({ name: "ProviderError", fault: "cancelled" });
+    expect((await watched("http://127.0.0.1:9")).outcome).toMatchObject({
+      name: "ProviderError",
+      fault: "network",
     });
   });
 
@@ -279,4 +384,22 @@ describe.each(HAZARD_WIRES)("$protocol", (wire: HazardWire) => {
     const said = { text: "🌍 and more. ".repeat(80_000) };
     expectWhole(await answered(randomSlices(joined(frames(said)), 7, 200_000)), said);
   });
+});
+
+test("every adapter has an id of its own, which stays [PROV-04]", () => {
+  const ids = ProviderRegistry.default()
+    .protocols()
+    .map((protocol) => [protocol, ProviderRegistry.default().get(protocol)?.id]);
+  expect(Object.fromEntries(ids)).toEqual({
+    anthropic_messages: "anthropic",
+    openai_completions: "openai",
+    openai_responses: "openai_responses",
+    azure_openai_responses: "azure_openai",
+    google_generative_ai: "google",
+    google_vertex: "google_vertex",
+    bedrock_converse_stream: "bedrock",
+  });
+  expect(HAZARD_WIRES.map(({ protocol }) => protocol).sort()).toEqual(
+    ids.map(([protocol]) => protocol).sort(),
+  );
 });

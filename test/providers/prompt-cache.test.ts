@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as models from "../../src/config/model-names.ts";
 import { anthropic, openai } from "../../src/config/model-names.ts";
 import { cacheHitRate, costOf } from "../../src/core/usage.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
-import type { Message } from "../../src/schema/message.ts";
-import type { CacheConfig } from "../../src/schema/model.ts";
+import type { Provider } from "../../src/providers/provider.ts";
+import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { Message } from "../../src/schema/message.ts";
+import { type CacheConfig, Protocol } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { http, question } from "./play.ts";
 
@@ -22,7 +25,7 @@ afterAll(async () => {
   await pool.close();
 });
 
-const TOOLS = [{ name: "read", description: "Reads a file. ".repeat(40), parameters: { type: "object" } }];
+const TOOLS = [{ name: "read", description: "Reads a file. ".repeat(320), parameters: { type: "object" } }];
 const SYSTEM = "You are careful. ".repeat(200);
 const zero = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 
@@ -101,7 +104,7 @@ describe("an agent's turns at a vendor that keeps what is marked", () => {
     const tools = await second({ cacheTools: true });
     const system = await second({ cacheSystem: true });
     expect(await second({})).toMatchObject({ cacheRead: 0, cacheWrite: 0 });
-    expect(tools.cacheRead).toBeGreaterThan(100);
+    expect(tools.cacheRead).toBeGreaterThan(1024);
     // The system prompt stands behind the tools: keeping it keeps them.
     expect(system.cacheRead).toBeGreaterThan(tools.cacheRead + 500);
     expect(await second({ cacheMessages: true })).toMatchObject({ cacheRead: 0 });
@@ -109,7 +112,7 @@ describe("an agent's turns at a vendor that keeps what is marked", () => {
 
   test("turns of more blocks than the vendor looks back find at least tools and system prompt", async () => {
     const wide = await usages({ enabled: true, strategy: "auto" }, 4, "anthropic", 30);
-    expect(wide[3]!.cacheRead).toBeGreaterThan(800);
+    expect(wide[3]!.cacheRead).toBeGreaterThan(1900);
   });
 });
 
@@ -121,3 +124,123 @@ test("at a vendor that keeps all of itself, every turn reads the whole turn befo
     else expect(usage.cacheRead).toBe(turns[turn - 1]!.cacheRead + turns[turn - 1]!.input);
   }
 });
+
+describe("what the vendor keeps", () => {
+  const auto = { enabled: true, strategy: "auto" } as const;
+  const asked = async (id: string, apiKey: string, messages = history(2, "anthropic")) => {
+    const more = { systemPrompt: SYSTEM, tools: TOOLS, cache: auto, apiKey, messages };
+    const provider = new AnthropicMessages({ http: pool });
+    return (await provider.stream(question(anthropic(id, { baseUrl: vendor.url }), more), { signal })).usage;
+  };
+
+  test("is another key's or another model's business, and is no small thing", async () => {
+    expect((await asked("claude-sonnet-4-5", "key-of-one")).cacheWrite).toBeGreaterThan(2000);
+    expect(await asked("claude-sonnet-4-5", "key-of-two")).toMatchObject({ cacheRead: 0 });
+    expect(await asked("claude-sonnet-4", "key-of-one")).toMatchObject({ cacheRead: 0 });
+    expect((await asked("claude-sonnet-4-5", "key-of-one")).cacheRead).toBeGreaterThan(2000);
+    for (const _ of [1, 2])
+      expect(await asked("claude-haiku-4-5", "key-of-one")).toMatchObject({ cacheRead: 0, cacheWrite: 0 });
+  });
+
+  test("ends where a single byte has changed", async () => {
+    const before = await asked("claude-sonnet-4-5", "key-of-one", history(8, "anthropic"));
+    const changed = history(8, "anthropic");
+    changed[6] = { ...changed[6]!, content: [{ type: "text", text: "content of call_2_0!" }] } as Message;
+    const after = await asked("claude-sonnet-4-5", "key-of-one", changed);
+    expect(before.cacheRead).toBe(0);
+    expect(after.cacheRead).toBeLessThan(before.cacheWrite / 2 + 2000);
+    expect(after.cacheWrite).toBeGreaterThan(0);
+  });
+});
+
+// A loop as it goes on: what the model says is recorded, read again and sent back.
+
+const TURNS = 10;
+const at = (baseUrl: string) => ({ baseUrl, reasoning: true });
+const LOOPS: Readonly<Record<Protocol, () => ReturnType<typeof anthropic>>> = {
+  anthropic_messages: () => anthropic("claude-sonnet-4-5", at(vendor.url)),
+  openai_completions: () => openai("gpt-5-mini", at(vendor.openaiBaseUrl)),
+  openai_responses: () => models.openaiResponses("gpt-5-mini", at(vendor.openaiBaseUrl)),
+  azure_openai_responses: () => models.azure("gpt-5-mini", at(vendor.url)),
+  google_generative_ai: () => models.google("gemini-3-flash-preview", at(vendor.googleBaseUrl)),
+  google_vertex: () => models.vertex("gemini-3-flash-preview", at(vendor.vertexBaseUrl)),
+  bedrock_converse_stream: () =>
+    models.bedrock("anthropic.claude-sonnet-4-5-v1:0", at(vendor.bedrockBaseUrl)),
+};
+const MARKED: ReadonlySet<Protocol> = new Set(["anthropic_messages", "bedrock_converse_stream"]);
+
+/** Two calls a turn, with a thought before them in every other one. */
+const REPLIES = Array.from({ length: TURNS }, (_, turn) => ({
+  ...(turn % 2 === 0 && { thinking: `Turn ${turn}: ä🌍 "so" \\ and\non. ` }),
+  ...(turn % 3 !== 1 && { text: `I look, ${turn}: <a> & \u2028 b.` }),
+  toolCalls: [0, 1].map((one) => ({
+    name: "read",
+    arguments: { z: one, path: `f${turn}/${one}.ts`, a: { "10": 1, "2": [null, 1.5e-7, "é"] }, empty: {} },
+  })),
+}));
+
+const result = (toolCallId: string, nth: number, timestamp: number): Message => ({
+  role: "toolResult",
+  toolCallId,
+  toolName: "read",
+  content: [
+    ...(nth === 2 ? [] : [{ type: "text" as const, text: `line ${nth} of ${toolCallId}\t`.repeat(20) }]),
+    ...(nth % 5 === 4 ? [{ type: "image" as const, data: "aGk=", mimeType: "image/png" }] : []),
+  ],
+  isError: nth % 4 === 3,
+  timestamp,
+});
+
+/** As a message comes back from where it was kept. */
+const recorded = (message: Message): Message => Message.parse(JSON.parse(JSON.stringify(message)));
+
+test.each(Protocol.options)(
+  "a loop of ten turns over %s: from the second on all that was kept of the turn before is read, as nothing of it has changed [CACHE-04, CACHE-05, CACHE-06]",
+  async (protocol) => {
+    vendor.script({ promptCache: true, replies: REPLIES });
+    const provider = ProviderRegistry.default({ http: pool }).get(protocol) as Provider;
+    const messages: Message[] = [
+      { role: "user", content: [{ type: "text", text: "Read all. ".repeat(30) }], timestamp: 1 },
+    ];
+    const usages = [];
+    /** How many messages went before each question. */
+    const asked: number[] = [];
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      const more = {
+        systemPrompt: SYSTEM,
+        tools: TOOLS,
+        thinking: "medium",
+        apiKey: "a-bearer-key-0123456789",
+      } as const;
+      const cache = { enabled: true, strategy: "auto" } as const;
+      asked.push(messages.length);
+      const request = question(LOOPS[protocol](), { ...more, cache, messages });
+      const message = await provider.stream(request, { signal });
+      usages.push(message.usage);
+      const calls = message.content.flatMap((part) => (part.type === "toolCall" ? [part.id] : []));
+      expect([turn, calls.length, message.stopReason]).toEqual([turn, 2, "toolUse"]);
+      messages.push(recorded(message), ...calls.map((id, nth) => recorded(result(id, 2 * turn + nth, turn))));
+      if (turn % 4 === 3)
+        messages.push({
+          role: "user",
+          content: [{ type: "text", text: `Mind this, ${turn}.` }],
+          timestamp: turn,
+        });
+    }
+    for (const [turn, usage] of usages.entries()) {
+      const whole = usage.input + usage.cacheRead + usage.cacheWrite;
+      if (turn === 0) {
+        expect(usage.cacheRead).toBe(0);
+        expect(whole).toBeGreaterThan(2048);
+        continue;
+      }
+      const before = usages[turn - 1]!;
+      const kept = before.cacheRead + before.cacheWrite + (MARKED.has(protocol) ? 0 : before.input);
+      expect([turn, usage.cacheRead]).toEqual([turn, kept]);
+      // What is not yet kept is what has come since.
+      const come = Math.ceil(JSON.stringify(messages.slice(asked[turn - 1], asked[turn])).length / 4);
+      expect(usage.input).toBeLessThan(come + 50);
+    }
+    expect(usages.at(-1)!.cacheRead).toBeGreaterThan(usages[1]!.cacheRead + 1000);
+  },
+);

@@ -407,7 +407,7 @@ async function exchange(ask: (url: string) => Promise<unknown>) {
   return { sent: { url, type: headers["content-type"], body: JSON.parse(body) as unknown }, headers };
 }
 
-describe("requests to Anthropic are what its SDK sends", () => {
+describe("requests to Anthropic are what its SDK sends [PROV-08, PROV-11]", () => {
   test.each(Object.entries(ANTHROPIC))("%s", async (_name, [request, params]) => {
     const ours = await exchange((url) =>
       new AnthropicMessages({ http: pool }).stream(
@@ -425,7 +425,7 @@ describe("requests to Anthropic are what its SDK sends", () => {
   });
 });
 
-describe("requests to chat completions are what OpenAI's SDK sends", () => {
+describe("requests to chat completions are what OpenAI's SDK sends [PROV-13]", () => {
   test.each(Object.entries(COMPLETIONS))("%s", async (_name, [request, params]) => {
     const ours = await exchange((url) => {
       const model = { ...(request.model ?? local(url, "m")), baseUrl: `${url}/v1` };

@@ -24,7 +24,7 @@ import {
   StopReason,
   Usage,
 } from "../../src/schema/message.ts";
-import { CacheConfig, OpenAiCompat, ThinkingLevel } from "../../src/schema/model.ts";
+import { CacheConfig, ModelConfig, OpenAiCompat, Protocol, ThinkingLevel } from "../../src/schema/model.ts";
 import { ContinuationKind, TurnTrigger } from "../../src/schema/record.ts";
 import { ToolDefinition, ToolStrategy } from "../../src/schema/tool.ts";
 
@@ -298,6 +298,51 @@ describe("what a model is asked with", () => {
     }
     expect(CacheConfig.safeParse({ strategy: "often" }).success).toBe(false);
     expect(CacheConfig.safeParse({ strategy: { cacheSystem: true } }).success).toBe(false);
+  });
+
+  test("a model's configuration has its fields, and those that nobody says are these [PROV-02]", () => {
+    const said = {
+      id: "m-1",
+      api: "openai_completions",
+      provider: "somebody",
+      baseUrl: "https://api.example/v1",
+      contextWindow: 1000,
+    };
+    expect(ModelConfig.parse(said)).toEqual({
+      ...said,
+      reasoning: false,
+      maxTokens: 8192,
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      headers: {},
+    });
+    const whole = {
+      ...said,
+      name: "A model",
+      apiKey: "${SOME_KEY}",
+      reasoning: true,
+      maxTokens: 5,
+      cost: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25 },
+      headers: { "x-a": "b" },
+      compat: OpenAiCompat.parse({}),
+      serviceTier: "flex",
+      thinkingStyle: "level",
+      effort: "low",
+      verbosity: "high",
+      apiVersion: "2025-01-01-preview",
+    };
+    expect(ModelConfig.parse(whole)).toEqual(whole);
+    expect(ModelConfig.parse(JSON.parse(JSON.stringify(whole)))).toEqual(whole);
+    expect(Object.keys(ModelConfig.shape).sort()).toEqual(Object.keys(whole).sort());
+    for (const api of [...Protocol.options, "custom_mine"])
+      expect(ModelConfig.safeParse({ ...said, api }).success).toBe(true);
+    const refused: object[] = [
+      ...Object.keys(said).map((name) => ({ [name]: undefined })),
+      ...[{ id: "" }, { provider: "" }, { baseUrl: "nowhere" }, { api: "anthropic" }, { api: "custom_" }],
+      ...[{ contextWindow: 0 }, { maxTokens: 0 }, { maxTokens: 1.5 }, { cost: { input: -1 } }],
+      ...[{ apiKey: "sk-a-key-itself" }, { thinkingStyle: "hard" }, { temperature: 1 }],
+    ];
+    for (const one of refused)
+      expect([one, ModelConfig.safeParse({ ...said, ...one }).success]).toEqual([one, false]);
   });
 
   test("the flags of servers that speak chat completions, and what they are unless said [PROV-14]", () => {

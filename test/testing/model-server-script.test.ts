@@ -1,8 +1,17 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import * as models from "../../src/config/model-names.ts";
+import { ProviderRegistry } from "../../src/providers/registry.ts";
+import type { Message } from "../../src/schema/message.ts";
+import { type ModelConfig, Protocol } from "../../src/schema/model.ts";
+import type { ModelServer } from "../../src/testing/index.ts";
 import type { ModelScript } from "../../src/testing/model-server/script.ts";
 import { startModelServer } from "../../src/testing/model-server/server.ts";
+import { http, question } from "../providers/play.ts";
 import { anthropic, anthropicAsk, failure, openai, openaiAsk, serverWith } from "./clients.ts";
+
+const pool = http();
+afterAll(async () => await pool.close());
 
 /** A request with `turn` answers behind it. */
 function atTurn(turn: number, text = "hello"): Anthropic.MessageCreateParamsNonStreaming {
@@ -17,7 +26,7 @@ function textOf(message: Anthropic.Message): string {
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-test("the reply is the turn's, whatever was asked before and how often", async () => {
+test("the reply is the turn's, whatever was asked before and how often [PROV-06]", async () => {
   const server = await serverWith({ replies: [{ text: "zero" }, { text: "one" }, { text: "two" }] });
   const client = anthropic(server);
   const ask = async (turn: number) => textOf(await client.messages.create(atTurn(turn)));
@@ -132,3 +141,77 @@ test("bodies that are long past are let go", async () => {
   for (let turn = 0; turn < 3; turn++) await anthropic(server).messages.create(anthropicAsk());
   expect(server.requests.map((request) => request.body !== undefined)).toEqual([false, true, true]);
 });
+
+const MODELS: Readonly<Record<Protocol, (server: ModelServer) => ModelConfig>> = {
+  anthropic_messages: ({ url }) => models.anthropic("claude-opus-4-6", { baseUrl: url }),
+  openai_completions: ({ openaiBaseUrl: baseUrl }) => models.openai("gpt-5-mini", { baseUrl }),
+  openai_responses: ({ openaiBaseUrl: baseUrl }) => models.openaiResponses("gpt-5-mini", { baseUrl }),
+  azure_openai_responses: ({ url }) => models.azure("gpt-5-mini", { baseUrl: url }),
+  google_generative_ai: ({ googleBaseUrl: baseUrl }) => models.google("gemini-3-flash", { baseUrl }),
+  google_vertex: ({ vertexBaseUrl: baseUrl }) => models.vertex("gemini-3-flash", { baseUrl }),
+  bedrock_converse_stream: ({ bedrockBaseUrl: baseUrl }) =>
+    models.bedrock("anthropic.claude-opus-4-6-v1", { baseUrl }),
+};
+
+test.each(Protocol.options)(
+  "one script, over %s: texts, thoughts, calls, faults, what is beyond it, and no network beyond this machine [PROV-06]",
+  async (api) => {
+    const server = await serverWith({
+      replies: [
+        {
+          thinking: "Hm.",
+          text: "I look.",
+          toolCalls: [
+            { name: "read", arguments: { path: "ä" } },
+            { name: "list", arguments: {} },
+          ],
+          usage: { input: 11, output: 7, reasoning: 2 },
+        },
+        { text: "It is cut", stop: "length" },
+      ],
+      faults: [{ fault: "rate-limited", onTurn: 0 }],
+      defaultReply: { text: "beyond" },
+    });
+    const provider = ProviderRegistry.default({ http: pool }).get(api);
+    const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "go" }], timestamp: 1 }];
+    const ask = async () => {
+      const asked = question(MODELS[api](server), { apiKey: "a-bearer-key-0123456789", messages });
+      const answer = await provider!.stream(asked, { signal: new AbortController().signal });
+      messages.push(answer);
+      for (const part of answer.content)
+        if (part.type === "toolCall")
+          messages.push({
+            role: "toolResult",
+            toolCallId: part.id,
+            toolName: part.name,
+            content: [],
+            isError: false,
+            timestamp: 1,
+          });
+      if (answer.stopReason !== "toolUse")
+        messages.push({ role: "user", content: [{ type: "text", text: "on" }], timestamp: 1 });
+      return answer;
+    };
+    expect(await failure(ask())).toMatchObject({ name: "ProviderError", fault: "rate-limited", status: 429 });
+    const first = await ask();
+    expect(first).toMatchObject({ stopReason: "toolUse", usage: { input: 11, output: 7, totalTokens: 18 } });
+    expect(first.content.flatMap((part) => (part.type === "vendor" ? [] : [part]))).toMatchObject([
+      { type: "thinking", thinking: "Hm." },
+      { type: "text", text: "I look." },
+      { type: "toolCall", name: "read", arguments: { path: "ä" } },
+      { type: "toolCall", name: "list", arguments: {} },
+    ]);
+    const said = async () => {
+      const { stopReason, content } = await ask();
+      return [stopReason, content.map((part) => (part.type === "text" ? part.text : part.type)).join("")];
+    };
+    expect(await said()).toEqual(["length", "It is cut"]);
+    expect(await said()).toEqual(["stop", "beyond"]);
+    expect(server.requests.map(({ turn, outcome }) => [turn, outcome])).toEqual([
+      [0, "faulted"],
+      [0, "answered"],
+      [1, "answered"],
+      [2, "answered"],
+    ]);
+  },
+);

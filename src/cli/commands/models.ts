@@ -73,15 +73,17 @@ function matcher(pattern: string | undefined): (name: string) => boolean {
 const HEAD = ["MODEL", "CONTEXT", "ANSWER", "IN", "OUT", "READ", "WRITE", "THINKING", "TAKES", "AS OF"];
 
 function lines(entries: readonly CatalogueEntry[]): readonly string[] {
-  const dearer = entries.some(({ dearerAbove }) => dearerAbove !== undefined);
+  const dearer = entries.some(({ cost }) => cost?.dearer !== undefined);
   return [
     ...table([HEAD, ...entries.map(row)]),
-    ...(dearer ? ["", "* of a question up to the size in JSON's dearerAbove; a longer one costs more."] : []),
+    ...(dearer
+      ? ["", "* of a question up to the size in JSON's cost.dearer; a longer one costs what stands there."]
+      : []),
   ];
 }
 
 function row(entry: CatalogueEntry): readonly string[] {
-  const { name, contextWindow, maxTokens, cost, dearerAbove, thinking, date } = entry;
+  const { name, contextWindow, maxTokens, cost, thinking, date } = entry;
   const price = (rate: number | undefined) => (rate === undefined ? "?" : String(rate));
   const takes = [
     ...(entry.tools === true ? ["tools"] : []),
@@ -92,7 +94,7 @@ function row(entry: CatalogueEntry): readonly string[] {
     name,
     tokens(contextWindow),
     tokens(maxTokens),
-    `${price(cost?.input)}${dearerAbove === undefined ? "" : "*"}`,
+    `${price(cost?.input)}${cost?.dearer === undefined ? "" : "*"}`,
     price(cost?.output),
     price(cost?.cacheRead),
     price(cost?.cacheWrite),

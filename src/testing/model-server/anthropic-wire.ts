@@ -1,5 +1,5 @@
 import { anthropicObjection } from "./anthropic-objection.ts";
-import { anthropicPrompt } from "./anthropic-prompt.ts";
+import { anthropicPrompt } from "./claude-prompt.ts";
 import {
   argumentText,
   argumentValue,

@@ -1,6 +1,7 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { bedrockObjection } from "./bedrock-objection.ts";
 import { provesKey } from "./bedrock-proof.ts";
+import { bedrockPrompt } from "./claude-prompt.ts";
 import type { NamedInPath } from "./gemini-contents.ts";
 import {
   argumentText,
@@ -94,6 +95,8 @@ export const bedrockWire: Wire<Buffer> = {
       { ":message-type": "event", ":event-type": "contentBlockDelta" },
       '{"contentBlockIndex":0,"delta":{"te',
     ),
+
+  prompt: bedrockPrompt,
 
   objection: (question) => {
     const message = bedrockObjection(question);

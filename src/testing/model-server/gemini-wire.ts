@@ -1,4 +1,5 @@
 import { geminiObjection, signatureOf } from "./gemini-objection.ts";
+import { geminiPrompt } from "./kept-prompt.ts";
 import { argumentValue, DEFAULT_CHUNK_SIZE, opaque, pieces, stopOf, thinkingOf, usageOf } from "./pieces.ts";
 import type { Question } from "./question.ts";
 import type { Reply } from "./reply.ts";
@@ -79,6 +80,8 @@ export const geminiWire: Wire = {
   },
 
   malformedFrame: () => 'data: {"candidates": [{"content": {"parts": [{"te\r\n\r\n',
+
+  prompt: geminiPrompt,
 
   objection: (question) => {
     const message = geminiObjection(question);

@@ -1,6 +1,7 @@
+import { completionsPrompt } from "./kept-prompt.ts";
 import { openaiObjection } from "./openai-objection.ts";
 import { argumentText, DEFAULT_CHUNK_SIZE, opaque, pieces, stopOf, thinkingOf, usageOf } from "./pieces.ts";
-import { messagesOf, type Question } from "./question.ts";
+import type { Question } from "./question.ts";
 import type { Reply } from "./reply.ts";
 import type { AnswerIds, VendorError, Wire, WireError } from "./wire.ts";
 
@@ -94,11 +95,7 @@ export const openaiWire: Wire<string> = {
 
   malformedFrame: () => 'data: {"id":"chatcmpl-broken","object":"chat.completion.chunk","choices":[{"ind\n\n',
 
-  // Kept without being asked, wherever a message ends.
-  prompt: ({ body }) => [
-    { json: JSON.stringify(body["tools"] ?? null), mark: false },
-    ...messagesOf(body).map((message) => ({ json: JSON.stringify(message), mark: true })),
-  ],
+  prompt: completionsPrompt,
 
   objection: (question) => {
     const objection = openaiObjection(question);
@@ -186,11 +183,14 @@ function deltas(reply: Reply, ids: AnswerIds): Delta[] {
   return made;
 }
 
+/** What is kept without being asked costs nothing more, so that it is not told apart. */
+export function toldWrite(reply: Reply): number {
+  return reply.usage?.cacheWrite ?? 0;
+}
+
 function usage(reply: Reply, question: Question) {
   const counts = usageOf(reply, question);
-  // What is kept without being asked costs nothing more, so that it is not told apart.
-  const automatic = reply.usage?.cacheWrite === undefined;
-  const cacheWrite = automatic ? 0 : counts.cacheWrite;
+  const cacheWrite = toldWrite(reply);
   const prompt = counts.input + counts.cacheRead + counts.cacheWrite;
   return {
     prompt_tokens: prompt,

@@ -7,6 +7,12 @@ export type PromptPiece = {
   readonly mark: boolean;
 };
 
+export type Prompt = {
+  readonly pieces: readonly PromptPiece[];
+  /** In tokens: the vendor keeps no beginning that is shorter. */
+  readonly least: number;
+};
+
 /** Tokens of a prompt, at 4 bytes each. */
 export type CachedPrompt = { readonly read: number; readonly write: number; readonly rest: number };
 
@@ -14,15 +20,15 @@ export type CachedPrompt = { readonly read: number; readonly write: number; read
 const LOOK_BACK = 20;
 
 /**
- * Keeps the beginnings of prompts as vendors do: up to a mark, found again when every byte before it is the same and
- * it ends at a mark of the later prompt or a few pieces before one.
+ * Keeps the beginnings of prompts as vendors do: for each key and model by itself, up to a mark, found again when every
+ * byte before it is the same and it ends at a mark of the later prompt or a few pieces before one.
  */
 export class PromptCache {
   readonly #known = new Set<string>();
 
-  /** What of this prompt was known; what it marks is known from now on. */
-  take(pieces: readonly PromptPiece[]): CachedPrompt {
-    const hash = createHash("sha256");
+  /** What of this prompt was known to its owner; what it marks is known from now on. */
+  take({ pieces, least }: Prompt, owner: string): CachedPrompt {
+    const hash = createHash("sha256").update(owner).update("\0");
     const names: string[] = [];
     const ends: number[] = [];
     let bytes = 0;
@@ -32,10 +38,10 @@ export class PromptCache {
       names.push(hash.copy().digest("hex"));
       ends.push(bytes);
     }
-    const marks = [...pieces.keys()].filter((at) => pieces[at]?.mark);
+    const tokens = (at: number) => Math.ceil((at < 0 ? 0 : (ends[at] ?? 0)) / 4);
+    const marks = [...pieces.keys()].filter((at) => pieces[at]?.mark && tokens(at) >= least);
     const found = Math.max(-1, ...marks.map((mark) => this.#before(names, mark)));
     for (const mark of marks) this.#known.add(names[mark] as string);
-    const tokens = (at: number) => Math.ceil((at < 0 ? 0 : (ends[at] ?? 0)) / 4);
     const read = tokens(found);
     const write = Math.max(0, tokens(marks.at(-1) ?? -1) - read);
     return { read, write, rest: Math.ceil(bytes / 4) - read - write };

@@ -1,4 +1,5 @@
-import { OPENAI_ERRORS, openaiError, openaiHeaders } from "./openai-wire.ts";
+import { responsesPrompt } from "./kept-prompt.ts";
+import { OPENAI_ERRORS, openaiError, openaiHeaders, toldWrite } from "./openai-wire.ts";
 import { argumentText, DEFAULT_CHUNK_SIZE, opaque, pieces, stopOf, thinkingOf, usageOf } from "./pieces.ts";
 import type { Question } from "./question.ts";
 import type { Reply } from "./reply.ts";
@@ -45,6 +46,8 @@ export const responsesWire: Wire = {
   malformedFrame: () =>
     'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","del\n\n',
 
+  prompt: responsesPrompt,
+
   objection: (question) => {
     const objection = responsesObjection(question);
     return objection === undefined ? undefined : { ...ERRORS.invalid, ...objection };
@@ -72,7 +75,7 @@ function responseOf(
   const input = counts.input + counts.cacheRead + counts.cacheWrite;
   const usage = {
     input_tokens: input,
-    input_tokens_details: { cache_write_tokens: counts.cacheWrite, cached_tokens: counts.cacheRead },
+    input_tokens_details: { cache_write_tokens: toldWrite(reply), cached_tokens: counts.cacheRead },
     output_tokens: counts.output,
     output_tokens_details: { reasoning_tokens: counts.reasoning },
     total_tokens: input + counts.output,

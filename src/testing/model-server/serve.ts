@@ -81,7 +81,8 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
 
 function withCache(question: Question, wire: Wire, { desk, promptCache }: Room): Question {
   if (desk.script.promptCache !== true || wire.prompt === undefined) return question;
-  return { ...question, cached: promptCache.take(wire.prompt(question)) };
+  const owner = [question.protocol, question.model, ownerOf(question)].join(" ");
+  return { ...question, cached: promptCache.take(wire.prompt(question), owner) };
 }
 
 /** Makes the ids of one server's answers differ from those of another's. */
@@ -169,6 +170,12 @@ function keyOf(question: Question): string | undefined {
   const { headers } = question;
   const named = ["x-api-key", "api-key", "x-goog-api-key"].map((name) => headers[name]);
   return named.find((key) => key !== undefined) ?? headers["authorization"]?.replace(/^Bearer /, "");
+}
+
+/** Whose prompts are kept together: a signature is another for each request, and names the key in plain. */
+function ownerOf(question: Question): string {
+  const key = keyOf(question) ?? "";
+  return /Credential=([^/]+)/.exec(key)?.[1] ?? key;
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -1,4 +1,4 @@
-import type { PromptPiece } from "./prompt-cache.ts";
+import type { Prompt } from "./prompt-cache.ts";
 import type { Question } from "./question.ts";
 import type { Reply } from "./reply.ts";
 
@@ -47,7 +47,7 @@ export interface Wire<Written extends Frame = Frame> {
   /** An event that breaks off in the middle of its JSON. */
   malformedFrame(): Written;
   /** The prompt in pieces, for a vendor that keeps its beginning; absent where it keeps none. */
-  prompt?(question: Question): readonly PromptPiece[];
+  prompt?(question: Question): Prompt;
   /** What the vendor would say against this request, if anything. */
   objection(question: Question): WireError | undefined;
 }

@@ -1,6 +1,6 @@
 import { anthropic } from "../../../src/config/model-names.ts";
 import { AnthropicMessages } from "../../../src/providers/anthropic-messages/provider.ts";
-import { bytes, cutUp, type HazardWire, SAID, type Said } from "./wire.ts";
+import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 
 const frame = (event: { readonly type: string }) =>
   bytes(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
@@ -84,6 +84,7 @@ export const anthropicHazards: HazardWire = {
   ],
   ping: frame({ type: "ping" }),
   isText: true,
+  rewritten: rewrittenText,
   rawArguments: true,
   same: {
     "blocks interleaved": [

@@ -1,6 +1,6 @@
 import { bedrock } from "../../../src/config/model-names.ts";
 import { BedrockConverse } from "../../../src/providers/bedrock-converse/provider.ts";
-import { eventFrame, exceptionFrame } from "../bedrock-play.ts";
+import { eventFrame, exceptionFrame, rewrittenFrame } from "../bedrock-play.ts";
 import { cutUp, type HazardWire, SAID, type Said } from "./wire.ts";
 
 const delta = (contentBlockIndex: number, given: object) =>
@@ -57,10 +57,18 @@ export const bedrockHazards: HazardWire = {
     metadata,
   ],
   isText: false,
+  rewritten: rewrittenFrame,
   rawArguments: true,
   same: {
     "blocks interleaved": [start, ...interleaved(blocks(SAID)), end(SAID), metadata],
     "usage before the end": [start, ...blocks(SAID).flat(), metadata, end(SAID)],
+    "usage at both ends": [
+      start,
+      eventFrame("metadata", { usage: { inputTokens: 5, outputTokens: 1, totalTokens: 6 } }),
+      ...blocks(SAID).flat(),
+      end(SAID),
+      metadata,
+    ],
     "without a beginning": [...blocks(SAID).flat(), end(SAID), metadata],
   },
 };

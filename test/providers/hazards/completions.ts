@@ -1,6 +1,6 @@
 import { local } from "../../../src/config/model-names.ts";
 import { OpenAiCompletions } from "../../../src/providers/openai-completions/provider.ts";
-import { bytes, cutUp, type HazardWire, SAID, type Said } from "./wire.ts";
+import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 
 const frame = (chunk: object | string) =>
   bytes(`data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`);
@@ -56,6 +56,7 @@ export const completionsHazards: HazardWire = {
   ],
   ping: bytes(": OPENROUTER PROCESSING\n\n"),
   isText: true,
+  rewritten: rewrittenText,
   rawArguments: true,
   same: {
     "calls interleaved": [...pieces(SAID, true), finish(SAID), usage, done],

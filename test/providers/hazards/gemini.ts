@@ -1,7 +1,7 @@
 import { google, vertex } from "../../../src/config/model-names.ts";
 import { GoogleGenerativeAi } from "../../../src/providers/google-generative-ai/provider.ts";
 import { GoogleVertex } from "../../../src/providers/google-vertex/provider.ts";
-import { bytes, cutUp, type HazardWire, SAID, type Said } from "./wire.ts";
+import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 
 const frame = (chunk: object) => bytes(`data: ${JSON.stringify(chunk)}\n\n`);
 const USAGE = { promptTokenCount: 5, candidatesTokenCount: 3, totalTokenCount: 8 };
@@ -69,6 +69,7 @@ const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
   ],
   ping: bytes(": ping\n\n"),
   isText: true,
+  rewritten: rewrittenText,
   rawArguments: false,
   same: {
     "all in one event": [chunk([TEXT, ...(SAID.calls ?? []).map(callPart)], STOP, { usageMetadata: USAGE })],

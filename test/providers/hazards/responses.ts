@@ -1,7 +1,7 @@
 import { azure, openaiResponses } from "../../../src/config/model-names.ts";
 import { AzureOpenAiResponses } from "../../../src/providers/azure-openai-responses/provider.ts";
 import { OpenAiResponses } from "../../../src/providers/openai-responses/provider.ts";
-import { bytes, cutUp, type HazardWire, SAID, type Said } from "./wire.ts";
+import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 
 type Item = { readonly id: string; readonly type: string };
 
@@ -92,6 +92,7 @@ const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
   },
   ping: bytes(": keep-alive\n\n"),
   isText: true,
+  rewritten: rewrittenText,
   rawArguments: true,
   same: {
     "items interleaved": [
@@ -100,6 +101,19 @@ const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
       end({ output: WHOLES, usage: USAGE }),
     ],
     "all at the end": [end({ output: WHOLES, usage: USAGE })],
+    "usage beside the response": [
+      ...frames(SAID).slice(0, -1),
+      event("response.completed", {
+        response: response({ status: "completed", output: WHOLES }),
+        usage: USAGE,
+      }),
+    ],
+    "usage on the way": [
+      start,
+      event("response.in_progress", { response: response({ status: "in_progress", usage: USAGE }) }),
+      ...frames(SAID).slice(1, -1),
+      end({ output: WHOLES, usage: null }),
+    ],
     "an end that lists nothing": [...frames(SAID).slice(0, -1), end({ output: [], usage: USAGE })],
   },
 };

@@ -47,7 +47,32 @@ export type HazardWire = {
   readonly rawArguments: boolean;
   /** Other orders and places that say the same as `frames(SAID)`: usage early or late, blocks interleaved. */
   readonly same?: Readonly<Record<string, readonly Uint8Array[]>>;
+  /** A frame with another body in place of its own, where it has one in JSON. */
+  readonly rewritten: (frame: Uint8Array, rewrite: (body: unknown) => unknown) => Uint8Array;
 };
+
+/** Of a frame of Server-Sent Events. */
+export const rewrittenText: HazardWire["rewritten"] = (frame, rewrite) => {
+  const lines = Buffer.from(frame).toString("utf8").split("\n");
+  const rewritten = lines.map((line) =>
+    line.startsWith("data: {") ? `data: ${JSON.stringify(rewrite(JSON.parse(line.slice(6))))}` : line,
+  );
+  return bytes(rewritten.join("\n"));
+};
+
+/** A tool's own words: what is added there is an argument. */
+const ARGUMENTS = new Set(["args", "input", "arguments"]);
+
+/** The same with fields of tomorrow in every object of the vendor's. */
+export function widened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(widened);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).map(([name, field]) => [
+    name,
+    ARGUMENTS.has(name) ? field : widened(field),
+  ]);
+  return { brand_new: { text: "no", list: [1, null] }, ...Object.fromEntries(fields), novelty: null };
+}
 
 /** What most hazards are tried on. */
 export const SAID: Said = {
