@@ -17,6 +17,7 @@ import type { Show } from "./tool-updates.ts";
 export type ExecutionContext = {
   readonly step: Step;
   readonly workspace: string;
+  readonly loopId?: string;
   /** Absent: the tool may take as long as it takes. */
   readonly timeoutMs: number | undefined;
   readonly publish: (body: DeltaBody) => void;
@@ -67,6 +68,7 @@ async function started(
       toolName: tool.name,
       workspace: context.workspace,
       idempotencyKey: idempotencyKey(context.step),
+      loopId: context.loopId,
       signal: limit.signal,
       update: context.updates(show("tool-output")),
       progress: show("progress"),

@@ -30,6 +30,7 @@ import { currentStep } from "./step.ts";
 import { storedStep } from "./stored-step.ts";
 import { outputPlan } from "./structured-output.ts";
 import { Waits } from "./waits.ts";
+import { watchOffers } from "./watch-offers.ts";
 
 /** Of a failure that is shown live; with the "..." of a cut, 300. */
 const FAILURE_BYTES = 297;
@@ -49,6 +50,7 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
   const definition = await definitions.byHash(input.definitionHash).catch((error) => {
     throw asFailure(error);
   });
+  watchOffers(definition, input, dependencies);
   let executions = 0;
   return await beating(
     () => ({ attempts: executions, ...waits.details }),

@@ -18,6 +18,7 @@ import { pinnedBefore, pinOutside } from "./pin-outside.ts";
 import { limitsOf, pinned } from "./pinned.ts";
 import { currentStep } from "./step.ts";
 import { viewAtStart } from "./view-at-start.ts";
+import { watchOffers } from "./watch-offers.ts";
 
 /**
  * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
@@ -68,6 +69,8 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     at("open:after");
     const kept = opened.definitionHash ?? definitionHash;
     const runs = kept === definitionHash ? { definition, tools } : await pinnedAs(kept, dependencies);
+    const work = { loopId: opened.loopId, definitionHash: kept, isOpening: true as const };
+    watchOffers(runs.definition, work, dependencies);
     const view =
       input.number === 0 ? await viewAtStart(opened, runs.tools, step.session, dependencies) : opened.view;
     return {

@@ -23,6 +23,7 @@ import { callTeam } from "./team-call.ts";
 import { callIn, toolResult } from "./tool-result.ts";
 import { hookedUpdates } from "./tool-updates.ts";
 import { answerViewCall, type ViewAnswer } from "./view-call.ts";
+import { watchOffers } from "./watch-offers.ts";
 
 /**
  * Runs one tool call by the table of design 3.5: the claim is written before the start, what a lost execution has
@@ -112,6 +113,7 @@ async function run(
       words: input.words,
     });
   }
+  watchOffers(definition, input, dependencies);
   await fetchSecrets(definition, dependencies.secrets, dependencies.log);
   const secrets = secretsOf(definition, dependencies.secrets);
   const hidesKeys = definition.redact?.toolOutput === true;
@@ -119,6 +121,7 @@ async function run(
   const execution = execute(tool, call, {
     step,
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
+    loopId: input.loopId,
     timeoutMs: timeLimitOf(tool, definition),
     publish: live.publish,
     updates: (show) =>

@@ -52,6 +52,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
     const isReported = input.isTask === true && end?.type === "AgentEnd";
     const words = isReported ? await lastWords(step.session, input.branch, end, transcript) : undefined;
     const digest = words === undefined ? said : { ...said, words };
+    dependencies.tools.outside.unwatch(input.loopId);
     at("close:before");
     const stored = await transcript.closeLoop({
       step,

@@ -11,6 +11,7 @@ import { hookAnswered, hookSetBack } from "./hooked.ts";
 import { settle } from "./issue.ts";
 import { definitionMoved, moveSetBack, resume } from "./moved.ts";
 import { updateAsked } from "./moving.ts";
+import { offersChanged } from "./offers.ts";
 import { loopOpened, openLoop } from "./open.ts";
 import { inPhase, LOOP_OVER, type PhaseOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
@@ -159,6 +160,8 @@ function fold(state: State, event: RunEvent): State {
     case "approval-answered":
       if (state.phase.type !== "calling-tools") return state;
       return approvalAnswered(state, state.phase, event.toolCallId, event.answer, event.by);
+    case "offers-changed":
+      return offersChanged(state, event);
     case "stop-requested":
       return stopRequested(state, event.reason);
     case "rotation-due":

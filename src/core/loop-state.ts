@@ -47,10 +47,12 @@ export type OpenLoop = {
   readonly nudges?: number;
   /** The turn that hooks have let begin; absent before they were asked. */
   readonly admitted?: number;
-  /** Words of hooks for the turn that begins next; absent for none. */
+  /** Words of hooks and of the machine for the turn that begins next; absent for none. */
   readonly notices?: readonly string[];
   /** Tools that were taken from it since it began; absent for none. */
   readonly removedTools?: readonly string[];
+  /** What was told of servers that offer something else by now, by name: a hash. Absent for none. */
+  readonly offers?: Readonly<Record<string, string>>;
   /** What its sub-agents have and have had; absent while it has started none. */
   readonly account?: Account;
   /** By a hook that failed behind something: the loop ends with its turn. */

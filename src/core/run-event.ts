@@ -12,6 +12,7 @@ import type {
   ToolDigest,
   WrittenDigest,
 } from "./digest.ts";
+import type { OfferChange } from "./offers.ts";
 import type { PersonMessage } from "./state.ts";
 import type { TaskReport } from "./task.ts";
 
@@ -76,6 +77,8 @@ export type RunEvent = { readonly atMs: number } & (
     }
   /** An operator lets the run have more. */
   | { readonly type: "limits-raised"; readonly limits: Partial<Limits> }
+  /** A server outside offers something else than when the loop was opened. */
+  | ({ readonly type: "offers-changed" } & OfferChange)
   | { readonly type: "stop-requested"; readonly reason: string }
   /** The history grows long: continue as new when a turn ends. */
   | { readonly type: "rotation-due" }

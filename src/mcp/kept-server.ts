@@ -1,15 +1,9 @@
 import type { McpServer } from "../schema/mcp.ts";
 import { BackOff } from "./back-off.ts";
 import type { Called, CallOptions } from "./call.ts";
-import type {
-  ConnectionEvents,
-  McpConnection,
-  Progress,
-  RemoteTool,
-  RequestOptions,
-  ServerFacts,
-} from "./connection.ts";
+import type { ConnectionEvents, McpConnection, Progress, RequestOptions } from "./connection.ts";
 import { McpError, reasonOf } from "./error.ts";
+import type { KeptOptions, Listing } from "./kept-options.ts";
 import { Patience } from "./patience.ts";
 import { type Question as Asked, Questions } from "./questions.ts";
 import { Turns } from "./turns.ts";
@@ -23,25 +17,15 @@ import { unlessAborted, within } from "./within.ts";
 /** Of several changes in a row only the last is looked at. */
 const SETTLE_MS = 200;
 
+/** A result waits no longer for what its server offers by now. */
+const LOOK_MS = 2000;
+
 const MAX_BREATH_MS = 600_000;
 
 export type { Called, CallOptions } from "./call.ts";
-
-export type Listing = { readonly facts: ServerFacts; readonly tools: readonly RemoteTool[] };
+export type { KeptOptions, Listing } from "./kept-options.ts";
 
 type Live = { readonly connection: McpConnection; listing: Listing; stale: boolean };
-
-export type KeptOptions = {
-  readonly open: (events: ConnectionEvents, request: RequestOptions) => Promise<McpConnection>;
-  readonly mask: (text: string) => string;
-  readonly log: {
-    debug(facts: object, message: string): void;
-    info(facts: object, message: string): void;
-    warn(facts: object, message: string): void;
-  };
-  /** It was idle, and nobody needs it. */
-  readonly idle?: () => void;
-};
 
 /** One server, as its definition says, kept for all who use it. */
 export class KeptServer {
@@ -80,6 +64,14 @@ export class KeptServer {
       if (live.stale) await this.#refresh(live, signal);
       return live.listing;
     });
+  }
+
+  /** Looks at what has changed, where the server has said that something has. Never rejects. */
+  async lookAgain(signal: AbortSignal): Promise<void> {
+    const live = await this.#live?.catch(() => undefined);
+    if (live?.stale !== true) return;
+    const ending = AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]);
+    await this.#turns.take(ending, async () => await this.#refresh(live, ending)).catch(() => {});
   }
 
   async call(
@@ -194,8 +186,7 @@ export class KeptServer {
         );
         try {
           const tools = await connection.listTools(request);
-          this.#known = { facts: connection.facts, tools };
-          return { connection, listing: this.#known, stale: false };
+          return { connection, listing: this.#listed(connection, tools), stale: false };
         } catch (error) {
           await connection.close();
           throw error;
@@ -253,12 +244,17 @@ export class KeptServer {
         async (request) => await live.connection.listTools(request),
         () => this.#late(`did not say what it offers in ${timeoutMs} ms`),
       );
-      live.listing = { facts: live.connection.facts, tools };
-      this.#known = live.listing;
+      live.listing = this.#listed(live.connection, tools);
     } catch (error) {
       live.stale = true;
       throw error;
     }
+  }
+
+  #listed({ facts }: McpConnection, tools: Listing["tools"]): Listing {
+    this.#known = { facts, tools };
+    this.#options.listed?.();
+    return this.#known;
   }
 
   #failed(live: Promise<Live>, why: string): void {

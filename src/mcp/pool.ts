@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "../schema/mcp.ts";
 import type { SpawnedGroup } from "../tools/tool.ts";
-import { type KeptOptions, KeptServer } from "./kept-server.ts";
+import { type KeptOptions, KeptServer, type Listing } from "./kept-server.ts";
 import { openServer } from "./open.ts";
 import { Masking, referencesIn, type Secrets } from "./references.ts";
 
@@ -10,6 +10,8 @@ export type PoolOptions = {
   /** Of this program, as servers are told. */
   readonly version: string;
   readonly log: KeptOptions["log"];
+  /** One of them has said what it offers. */
+  readonly listed?: () => void;
   /** Awaited before a process of a server starts. */
   readonly spawned?: (group: SpawnedGroup) => Promise<void>;
 };
@@ -41,6 +43,11 @@ export class McpPool {
     return kept;
   }
 
+  /** What it offered when it was last asked. Nothing for one that is not kept: it is not started. */
+  known(server: McpServer): Listing | undefined {
+    return this.#servers.get(keyOf(server, this.#options.secrets))?.known;
+  }
+
   /** Ends them all. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -48,7 +55,7 @@ export class McpPool {
   }
 
   #kept(server: McpServer, idle: () => void): KeptOptions {
-    const { secrets, version, log, spawned } = this.#options;
+    const { secrets, version, log, listed, spawned } = this.#options;
     const masking = new Masking(server, secrets);
     const { mask } = masking;
     let spoken = 0;
@@ -61,6 +68,7 @@ export class McpPool {
     return {
       log,
       mask,
+      listed,
       idle,
       open: async (events, request) =>
         await openServer(

@@ -1,11 +1,18 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 import { McpServer } from "../schema/mcp.ts";
 import type { PinnedTool } from "../schema/outside.ts";
-import { OutsideError, type PinContext, type PinnedPart, type ToolSource } from "../tools/outside/source.ts";
+import {
+  type LoopAtWork,
+  OutsideError,
+  type PinContext,
+  type PinnedPart,
+  type ToolSource,
+} from "../tools/outside/source.ts";
 import type { Tool } from "../tools/tool.ts";
 import { McpError } from "./error.ts";
 import { objectOf } from "./json.ts";
 import { offered } from "./offered.ts";
+import { Offers } from "./offers.ts";
 import { McpPool, type PoolOptions } from "./pool.ts";
 import { resourceTool, resourceTools } from "./resources.ts";
 import { type Handlers, mcpTool } from "./tools.ts";
@@ -15,10 +22,15 @@ export class McpSource implements ToolSource {
   readonly kind = "mcp";
   readonly #pool: McpPool;
   readonly #handlers: Handlers;
+  readonly #offers = new Offers((server) => this.#pool.known(server));
 
   constructor(options: PoolOptions & Handlers) {
-    this.#pool = new McpPool(options);
-    this.#handlers = options;
+    this.#pool = new McpPool({ ...options, listed: () => this.#offers.listed() });
+    this.#handlers = {
+      ...options,
+      isTold: async ({ loopId }, server) =>
+        loopId !== undefined && (await this.#offers.isTold(loopId, server)),
+    };
   }
 
   isAsked({ mcp = [] }: AgentDefinition): boolean {
@@ -41,6 +53,14 @@ export class McpSource implements ToolSource {
     if (ours === "resources/list") return resourceTool(pinned, "list", server, keep);
     if (ours === "resources/read") return resourceTool(pinned, "read", server, keep);
     return mcpTool(pinned, server, keep, this.#handlers);
+  }
+
+  watch(definition: AgentDefinition, loop: LoopAtWork): void {
+    this.#offers.watch(loop, definition);
+  }
+
+  unwatch(loopId: string): void {
+    this.#offers.unwatch(loopId);
   }
 
   async close(): Promise<void> {

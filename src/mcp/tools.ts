@@ -18,6 +18,8 @@ const MAX_SUMMARY_CHARS = 200;
 export type Handlers = {
   readonly ask?: ((context: ToolContext) => Ask | undefined) | undefined;
   readonly sample?: ((context: ToolContext) => Sample | undefined) | undefined;
+  /** Whether the model is told elsewhere of what the server offers by now. */
+  readonly isTold?: ((context: ToolContext, server: McpServer) => Promise<boolean>) | undefined;
 };
 
 /** A tool of a server as a worker executes it (MCP-05). Connects when it is called. */
@@ -32,15 +34,19 @@ export function mcpTool(
     parse: argumentCheck(pinned.parameters),
     execute: async (parameters, context) => {
       const kept = keep();
-      const { result, notes } = await toldAsTool(() =>
-        kept.call(pinned.remote, parameters as Record<string, unknown>, {
-          signal: context.signal,
-          onProgress: (progress) => context.progress(kept.hide(shownProgress(progress))),
-          ask: handlers.ask?.(context),
-          sample: handlers.sample?.(context),
-        }),
+      const { result, notes } = await toldAsTool(
+        () =>
+          kept.call(pinned.remote, parameters as Record<string, unknown>, {
+            signal: context.signal,
+            onProgress: (progress) => context.progress(kept.hide(shownProgress(progress))),
+            ask: handlers.ask?.(context),
+            sample: handlers.sample?.(context),
+          }),
+        () => drift(pinned, kept),
       );
-      return outputOf(pinned, kept, result, notes);
+      await kept.lookAgain(context.signal);
+      const isTold = (await handlers.isTold?.(context, server)) ?? false;
+      return outputOf(pinned, kept, result, notes, isTold);
     },
   };
 }
@@ -64,27 +70,35 @@ export function shell(
   };
 }
 
-/** Every trouble with a server is a result that the model reads (MCP-06). */
-export async function toldAsTool<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Every trouble with a server is a result that the model reads (MCP-06). @param notes - Said behind it. */
+export async function toldAsTool<Result>(
+  work: () => Promise<Result>,
+  notes: () => readonly string[] = () => [],
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof McpError)) throw error;
-    throw new ToolError(error.fault === "cancelled" ? "cancelled" : "failed", error.message, {
-      cause: error,
-    });
+    if (error.fault === "cancelled") throw new ToolError("cancelled", error.message, { cause: error });
+    throw new ToolError("failed", [error.message, ...inBrackets(notes())].join("\n"), { cause: error });
   }
 }
 
+function inBrackets(notes: readonly string[]): readonly string[] {
+  return notes.map((note) => `(${note})`);
+}
+
+/** What fails is explained, told elsewhere or not. */
 function outputOf(
   pinned: PinnedTool,
   kept: KeptServer,
   answer: unknown,
   notes: readonly string[],
+  isTold: boolean,
 ): ToolOutput {
   const { content: said, isError, details } = resultOf(answer);
   const content = hidden(kept, said);
-  const told = [...notes, ...drift(pinned, kept)].map((note) => `(${note})`);
+  const told = inBrackets([...notes, ...(isTold && !isError ? [] : drift(pinned, kept))]);
   if (isError) throw new ToolError("failed", [wordsOf(content), ...told].join("\n"));
   return {
     content: [...content, ...told.map((text) => ({ type: "text" as const, text }))],

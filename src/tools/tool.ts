@@ -27,6 +27,8 @@ export type ToolContext = {
   readonly workspace: string;
   /** The same for every execution of this call; give it to the outside when the tool is `idempotent`. */
   readonly idempotencyKey: string;
+  /** The loop that the call belongs to. */
+  readonly loopId?: string | undefined;
   readonly signal: AbortSignal;
   /** Partial output for whoever watches: text that adds to what was given before. Never seen by the model. */
   readonly update: (text: string) => void;

@@ -2,6 +2,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
 import { pendingApprovals } from "../core/approvals.ts";
 import { utf8Length } from "../core/estimate.ts";
+import { isOfferChange } from "../core/offers.ts";
 import { pinnedOf } from "../core/phase.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import { statusOf } from "../core/status.ts";
@@ -14,6 +15,7 @@ import {
   compactSignal,
   followUpSignal,
   followUpUpdate,
+  offersChangedSignal,
   promptUpdate,
   queueModeSignal,
   raiseLimitsUpdate,
@@ -76,6 +78,13 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
       tell({ type: "compaction-asked", ...(isShort ? { focus } : {}) });
     },
     { description: "Makes the context smaller before the next answer" },
+  );
+  setHandler(
+    offersChangedSignal,
+    (change) => {
+      if (isOfferChange(change)) tell({ type: "offers-changed", ...change });
+    },
+    { description: "A server has other tools than before" },
   );
   setHandler(
     stopSignal,

@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
 import type { EvaluationStatus } from "../core/evaluation/progress.ts";
+import type { OfferChange } from "../core/offers.ts";
 import type { Status } from "../core/status.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 
@@ -24,6 +25,9 @@ export const clearQueuesSignal = defineSignal<["steering" | "follow-up" | "all"]
 /** Makes the context smaller before the next answer; the words say what matters most. */
 export const compactSignal = defineSignal<[{ readonly focus?: string }?]>("compact");
 export const stopSignal = defineSignal<[string?]>("stop");
+
+/** From a worker: a server outside offers something else than when the loop was opened. */
+export const offersChangedSignal = defineSignal<[OfferChange]>("offersChanged");
 
 /** To an autonomous agent that sleeps: it goes on now, with these words as its next prompt. */
 export const wakeSignal = defineSignal<[Words?]>("wake");

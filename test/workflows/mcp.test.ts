@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { temporal } from "@temporalio/proto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
 import { NASTY, official, stdio, temporaryFolder } from "../mcp/support/servers.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 import { keepWarnings } from "./support/warnings.ts";
@@ -32,6 +34,9 @@ async function results(session: ReturnType<Stage["session"]>): Promise<{ text: s
       : [],
   );
 }
+
+const signalsIn = (events: readonly temporal.api.history.v1.IHistoryEvent[]) =>
+  events.flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? []);
 
 describe("an agent with MCP servers", () => {
   test("[MCP-08] works with the tools of a real server beside its own", async () => {
@@ -75,6 +80,51 @@ describe("an agent with MCP servers", () => {
       { text: "changed", isError: false },
     ]);
     expect(said[3]?.text).toMatch(/^fine/);
+  });
+
+  test("[MCP-05] is told with its next question, once, that a server offers other tools; the next loop has them", async () => {
+    const file = join(folder.path, "change");
+    const include = ["ok", "goes", "changes", "fresh"];
+    const server = nasty([`change-when=${file}`], { include });
+    const begins = [
+      { ...call("list_files"), holdUntil: "server-changed" },
+      call("nasty__goes"),
+      call("nasty__changes"),
+      { text: "Done." },
+    ];
+    const session = stage.session({
+      replies: [...begins, { text: "Again." }],
+      agent: { tools: ["list_files"], mcp: [server] },
+    });
+    await session.start("Go");
+    await stage.model.waitForHold("server-changed");
+    writeFileSync(file, "");
+    const told = () => session.handle.fetchHistory().then(({ events }) => signalsIn(events ?? []));
+    await eventually(async () => (await told()).length > 0);
+    stage.model.release("server-changed");
+    expect(await session.result()).toMatchObject({ outcome: { type: "answered" } });
+    expect(await told()).toEqual(["offersChanged"]);
+
+    const notice =
+      "user: The MCP server nasty offers other tools than when you began. New: nasty__fresh. No longer offered: " +
+      "nasty__goes. Described anew: nasty__changes.";
+    const heard = (nth: number) => session.seen(nth).filter((line) => line.startsWith(notice)).length;
+    expect([0, 1, 2, 3].map(heard)).toEqual([0, 1, 1, 1]);
+    const [, gone, changed] = await results(session);
+    expect(gone?.isError).toBe(true);
+    expect(gone?.text).toContain("Unknown tool: goes");
+    expect(gone?.text).toContain("the server no longer offers this tool");
+    expect(changed).toEqual({ text: "fine", isError: false });
+
+    await session.run("And now?");
+    const names = session.requests().map(({ body }) => {
+      const { tools } = body as { tools: { name: string }[] };
+      return tools.map(({ name }) => name);
+    });
+    const before = ["list_files", "nasty__ok", "nasty__goes", "nasty__changes"];
+    expect(names.slice(0, 4)).toEqual([before, before, before, before]);
+    expect(names[4]).toEqual(["list_files", "nasty__ok", "nasty__changes", "nasty__fresh"]);
+    expect(await told()).toEqual([]);
   });
 
   test("does not begin without a server that it needs, and begins without one that it does not", async () => {

@@ -1,3 +1,4 @@
+import type { OfferChange } from "../../core/offers.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { OutsideKind, PinnedOutside, PinnedTool } from "../../schema/outside.ts";
 import type { Tool } from "../tool.ts";
@@ -28,6 +29,18 @@ export class OutsideError extends Error {
   override readonly name = "OutsideError";
 }
 
+/** A loop that works with tools of a source. */
+export type LoopAtWork = {
+  readonly workflow: string;
+  readonly loopId: string;
+  /** What it is pinned to. */
+  readonly definitionHash: string;
+  /** Its run does not know of it yet. */
+  readonly isOpening?: true;
+  /** Has its model told, with its next question. Resolves soon, and never rejects. */
+  readonly tell: (change: OfferChange) => Promise<"told" | "over" | "failed">;
+};
+
 /**
  * Where tools come from that a worker does not have itself. One object serves all runs of a worker.
  */
@@ -45,6 +58,9 @@ export interface ToolSource {
    * secrets instead of secrets. Connects to nothing before it is called.
    */
   tool(pinned: PinnedTool): Tool;
+  /** From now on the loop is told when its source offers something else than what it is pinned to. */
+  watch?(definition: AgentDefinition, loop: LoopAtWork): void;
+  unwatch?(loopId: string): void;
   /** Ends what the source holds open; called when the worker ends. */
   close?(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { PinnedOutside, PinnedTool } from "../../schema/outside.ts";
 import type { Tool } from "../tool.ts";
 import { outsideChanges } from "./changes.ts";
 import { named } from "./names.ts";
-import type { PinContext, PinnedPart, ToolSource } from "./source.ts";
+import type { LoopAtWork, PinContext, PinnedPart, ToolSource } from "./source.ts";
 
 export type Pinning = {
   /** The definition that the run is pinned to: with what its sources offer, or as it is where it asks nothing of any. */
@@ -52,6 +52,15 @@ export class ToolSources {
   tool(name: string, { pinned }: Pick<AgentDefinition, "pinned">): Tool | undefined {
     const found = pinned?.tools.find((tool) => tool.name === name);
     return found === undefined ? undefined : this.#toolOf(found);
+  }
+
+  /** For as long as the loop works: it is told what its sources offer besides. */
+  watch(definition: AgentDefinition, loop: LoopAtWork): void {
+    for (const source of this.#sources) if (source.isAsked(definition)) source.watch?.(definition, loop);
+  }
+
+  unwatch(loopId: string): void {
+    for (const source of this.#sources) source.unwatch?.(loopId);
   }
 
   async close(): Promise<void> {

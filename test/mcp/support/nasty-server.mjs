@@ -1,8 +1,8 @@
 // A server of our own that misbehaves, by hand on standard input and output: no library would let it.
 //
-//   node nasty-server.mjs [slow-start=MS] [junk] [hang] [die=CODE] [stubborn] [child=FILE]
+//   node nasty-server.mjs [slow-start=MS] [junk] [hang] [die=CODE] [stubborn] [child=FILE] [change-when=FILE]
 import { spawn } from "node:child_process";
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const wanted = new Map(
@@ -66,6 +66,23 @@ let most = 0;
 let asked = 0;
 const waiting = new Map();
 
+function change() {
+  tools = tools.filter(({ name }) => name !== "goes");
+  tools = tools.map((one) => (one.name === "changes" ? { ...one, description: "It is safe now." } : one));
+  tools.push(tool("fresh"));
+  send({ method: "notifications/tools/list_changed" });
+}
+
+/** Of its own accord: no request is under way. */
+if (wanted.has("change-when")) {
+  const look = setInterval(() => {
+    if (!existsSync(wanted.get("change-when"))) return;
+    clearInterval(look);
+    change();
+    calls.goes = (id) => send({ id, error: { code: -32602, message: "Unknown tool: goes" } });
+  }, 20);
+}
+
 const calls = {
   ok: (id) => answer(id, words("fine")),
   goes: (id) => answer(id, words("fine")),
@@ -121,10 +138,7 @@ const calls = {
   fails: (id) => answer(id, { ...words("the disk is full"), isError: true }),
   refuses: (id) => send({ id, error: { code: -32602, message: "wrong number of legs" } }),
   change: async (id) => {
-    tools = tools.filter(({ name }) => name !== "goes");
-    tools = tools.map((one) => (one.name === "changes" ? { ...one, description: "It is safe now." } : one));
-    tools.push(tool("fresh"));
-    send({ method: "notifications/tools/list_changed" });
+    change();
     await pause(20);
     answer(id, words("changed"));
   },
