@@ -25,7 +25,7 @@ export async function onStage(here, work) {
     endings.push(() => rm(folder, { recursive: true, force: true }));
     const workspace = join(folder, "project");
     await cp(beside("project"), workspace, { recursive: true });
-    const script = JSON.parse(await readFile(beside("script.json"), "utf8"));
+    const script = scriptFrom(await readFile(beside("script.json"), "utf8"), beside("."));
     const model = real ? undefined : await startModelServer(script);
     if (model !== undefined) {
       endings.push(() => model.stop());
@@ -47,6 +47,12 @@ export async function onStage(here, work) {
   } finally {
     for (const end of endings.reverse()) await end().catch(() => {});
   }
+}
+
+/** What the model answers; `{here}` in it is the example's own folder. */
+function scriptFrom(text, folder) {
+  const here = JSON.stringify(folder.replace(/[\\/]$/, "")).slice(1, -1);
+  return JSON.parse(text.replaceAll("{here}", here));
 }
 
 /** The agents of a file, by name, at work in a folder; with a scripted model in place of every vendor. */

@@ -59,26 +59,29 @@ function otherThan(id, other, provider) {
   return other.test(provider === "bedrock" ? id.replace(/:\d+$/, "") : id);
 }
 
-function row(id, window, { rates, above }) {
+function row(id, window, { rates, dearer }) {
   const fact = FACTS.find((one) => one.id.test(id));
   const abilities = [thinkingOf(id), ...abilitiesOf(id)].join(" ");
   const whole = [id, window ?? fact?.window ?? null, fact?.output ?? null, ...rates, abilities];
-  return above === undefined ? whole : [...whole, above];
+  return dearer === undefined ? whole : [...whole, dearer];
 }
 
 /** Where a cache has no price of its own, its tokens cost what others do. */
 function ratesOf(prices) {
   const now = Array.isArray(prices) ? latest(prices) : prices;
-  const base = (key) => (typeof now[key] === "object" ? now[key].base : now[key]);
-  const input = base("input_mtok") ?? 0;
-  const rates = [
-    input,
-    base("output_mtok") ?? 0,
-    base("cache_read_mtok") ?? input,
-    base("cache_write_mtok") ?? input,
-  ];
-  const tier = typeof now.input_mtok === "object" ? now.input_mtok.tiers[0]?.start : undefined;
-  return { rates, above: tier === undefined ? undefined : Math.round(tier / 1000) * 1000 };
+  const rates = fourOf((key) => (typeof now[key] === "object" ? now[key].base : now[key]));
+  const tiers = Object.values(now).filter((price) => typeof price === "object");
+  if (tiers.length === 0) return { rates };
+  const starts = new Set(tiers.flatMap((price) => price.tiers.map(({ start }) => start)));
+  if (starts.size > 1) fail(`prices change at several sizes, of which one can be written: ${[...starts]}`);
+  const dearer = fourOf((key) => (typeof now[key] === "object" ? now[key].tiers[0].price : now[key]));
+  return { rates, dearer: [Math.round([...starts][0] / 1000) * 1000, ...dearer] };
+}
+
+function fourOf(price) {
+  const input = price("input_mtok") ?? 0;
+  const [read, write] = [price("cache_read_mtok"), price("cache_write_mtok")];
+  return [input, price("output_mtok") ?? 0, read ?? input, write ?? input];
 }
 
 function latest(prices) {

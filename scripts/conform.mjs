@@ -1,7 +1,7 @@
 // npm run conform -- FOLDER [--json]: what our adapters make of recorded replies of vendors.
 import { parseArgs } from "node:util";
 
-const USAGE = `Usage: npm run conform -- FOLDER [--json] [--every-endpoint]
+const USAGE = `Usage: npm run conform -- FOLDER [--json] [--generating-only]
 
 Replays recorded replies of model vendors to the adapter of their protocol, over HTTP on this machine, and says what it
 made of each. FOLDER holds the files and an index.json: a list of {id, host, uri, status, ct, kind, file}.
@@ -14,15 +14,17 @@ The protocol follows from the path, whoever the host is, so that gateways count 
   .../models/ID:streamGenerateContent                google_generative_ai; google_vertex at aiplatform hosts,
   (or :generateContent)                              or below /publishers/
   .../model/ID/converse-stream (or converse)         bedrock_converse_stream
-Everything else generates nothing and is left out: counting of tokens, embeddings, batches, MCP.
+At the vendors' own hosts the other endpoints count too (counting of tokens, embeddings, lists of models): what comes
+from there is an error, the vendor's or one of form. At api.openai.com that is openai_responses, at the hosts of
+OpenRouter, DeepSeek, Mistral, Groq, xAI and Cerebras openai_completions. Everything else is left out, such as MCP.
 
-  --json            a JSON line for each: {id, file, protocol, ok, message, usage, stopReason} or
-                    {id, file, protocol, ok, error}
-                    with error {fault, status, message, retryAfterMs, type}
-  --every-endpoint  also failures of other endpoints at the vendors' own hosts
+  --json             a JSON line for each: {id, file, protocol, ok, message, usage, stopReason} or
+                     {id, file, protocol, ok, error}
+                     with error {fault, status, message, retryAfterMs, type}
+  --generating-only  only the paths above, without the other endpoints
 
-Exit code: 0 all were replayed (a vendor's error that was understood is no failure), 1 a protocol has no adapter or a
-file cannot be read, 2 the folder cannot be used.
+Exit code: 0 all were replayed (a vendor's error that was understood is no failure), 1 a protocol has no adapter, a
+file cannot be read or an adapter crashed, 2 the folder cannot be used.
 
 Example:
   npm run conform -- ../shared/vectors --json
@@ -39,7 +41,7 @@ async function main() {
   try {
     const options = {
       json: { type: "boolean" },
-      "every-endpoint": { type: "boolean" },
+      "generating-only": { type: "boolean" },
       help: { type: "boolean" },
     };
     ({
@@ -58,10 +60,10 @@ async function main() {
   try {
     let code = 0;
     for await (const replayed of kit.replayFolder(folder, {
-      everyEndpoint: values["every-endpoint"] ?? false,
+      generatingOnly: values["generating-only"] ?? false,
     })) {
       process.stdout.write(`${values.json ? JSON.stringify(replayed) : kit.tableLine(replayed)}\n`);
-      if (["no-adapter", "unreadable"].includes(replayed.error?.fault)) code = FAILED;
+      if (["no-adapter", "unreadable", "crashed"].includes(replayed.error?.fault)) code = FAILED;
     }
     return code;
   } catch (error) {

@@ -44,7 +44,7 @@ export async function answerDigest(
     branch: "",
     stopReason: message.stopReason,
     usage: message.usage,
-    costUsd: costOf(message.usage, definition.model.cost),
+    costUsd: costOf(message.usage, definition.model.cost, message.longestQuestion),
     tokens: estimateMessage(message),
     calls,
     preview: shownBriefly(overflow ? (message.errorMessage ?? "") : textOf(message), PREVIEW_BYTES),

@@ -1,47 +1,82 @@
-import { addUsage, NO_USAGE } from "../core/usage.ts";
-import { prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { estimateText } from "../core/estimate.ts";
+import { addUsage, costOf, NO_USAGE } from "../core/usage.ts";
+import type { StreamOptions } from "../providers/provider.ts";
+import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
-import type { Usage } from "../schema/message.ts";
+import type { AssistantMessage, Usage } from "../schema/message.ts";
+import type { ModelConfig } from "../schema/model.ts";
+import type { FellBack } from "../schema/record.ts";
 import { textOf } from "./answer-digest.ts";
+import { askOnce } from "./ask-once.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { DefinitionError } from "./failure.ts";
+import { withFallbacks } from "./fallback.ts";
 
-/** The agent's own model, for texts that are no part of its conversation. Counts what they cost. */
+export type TextQuestion = {
+  readonly instructions: string;
+  /** May be made for the model that is asked. */
+  readonly text: string | ((model: ModelConfig) => string);
+  readonly maxTokens: number;
+};
+
+type Helpers = Pick<Dependencies, "providers" | "secrets" | "outages">;
+
+/** The agent's own models, for texts that are no part of its conversation. Counts what they cost. */
 export class TextModel {
   readonly #definition: AgentDefinition;
-  readonly #dependencies: Pick<Dependencies, "providers" | "secrets">;
+  readonly #helpers: Helpers;
+  readonly #onWait: StreamOptions["onWait"];
+  readonly #fellBack = new Map<string, FellBack>();
   usage: Usage = NO_USAGE;
+  costUsd = 0;
 
-  constructor(definition: AgentDefinition, dependencies: Pick<Dependencies, "providers" | "secrets">) {
+  constructor(definition: AgentDefinition, helpers: Helpers, onWait?: StreamOptions["onWait"]) {
     this.#definition = definition;
-    this.#dependencies = dependencies;
+    this.#helpers = helpers;
+    this.#onWait = onWait;
   }
 
-  async ask(
-    { instructions, text, maxTokens }: { instructions: string; text: string; maxTokens: number },
-    signal: AbortSignal,
-  ): Promise<string> {
-    const { model, cache } = this.#definition;
-    const { providers, secrets } = this.#dependencies;
-    const provider = providers.get(model.api);
-    if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
-    await prepareSecrets(model, secrets);
-    const answer = await provider.stream(
-      {
-        model,
-        apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
-        headers: resolveHeaders(model.headers, secrets),
-        systemPrompt: instructions,
-        messages: [{ role: "user", content: [{ type: "text", text }], timestamp: Date.now() }],
-        tools: [],
-        thinking: "off",
-        temperature: undefined,
-        maxTokens,
-        cache,
-      },
-      { signal, onDelta: () => undefined },
-    );
+  /** Answers of fallbacks; one of each that has given any. */
+  get fellBack(): readonly FellBack[] {
+    return [...this.#fellBack.values()];
+  }
+
+  async ask(question: TextQuestion, signal: AbortSignal): Promise<string> {
+    const { outages } = this.#helpers;
+    const { answer, definition, fellBack } = await withFallbacks(this.#definition, {
+      outages,
+      ask: ({ model }) => this.#ask(model, question, signal),
+      sizeFor: ({ model }) =>
+        estimateText(question.instructions) + estimateText(textFor(model, question)) + question.maxTokens,
+    });
     this.usage = addUsage(this.usage, answer.usage);
+    this.costUsd += costOf(answer.usage, definition.model.cost, answer.longestQuestion);
+    if (fellBack !== undefined) this.#fellBack.set(`${fellBack.to.provider}/${fellBack.to.model}`, fellBack);
     return textOf(answer).trim();
   }
+
+  async #ask(model: ModelConfig, question: TextQuestion, signal: AbortSignal): Promise<AssistantMessage> {
+    const { secrets } = this.#helpers;
+    const { instructions, maxTokens } = question;
+    const text = textFor(model, question);
+    const request = () => ({
+      model,
+      apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
+      headers: resolveHeaders(model.headers, secrets),
+      systemPrompt: instructions,
+      messages: [
+        { role: "user" as const, content: [{ type: "text" as const, text }], timestamp: Date.now() },
+      ],
+      tools: [],
+      thinking: "off" as const,
+      temperature: undefined,
+      maxTokens,
+      cache: this.#definition.cache,
+    });
+    const options = { signal, onDelta: () => undefined, onWait: this.#onWait };
+    return await askOnce(model, request, this.#helpers, options);
+  }
+}
+
+function textFor(model: ModelConfig, { text }: TextQuestion): string {
+  return typeof text === "string" ? text : text(model);
 }

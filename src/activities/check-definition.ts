@@ -53,11 +53,14 @@ export function termsOf(
   tools: readonly Tool[],
   { providers }: Pick<Dependencies, "providers">,
 ): LoopTerms {
-  const plan = outputPlan(definition, providers);
+  const [output, ...fallbackOutputs] = modelsOf(definition).flatMap(
+    (model) => outputPlan({ ...definition, model }, providers)?.road ?? [],
+  );
   return {
     tools: tools.map(toolDefinition),
     limits,
-    ...(plan === undefined ? {} : { output: plan.road }),
+    ...(output === undefined ? {} : { output }),
+    ...(fallbackOutputs.length === 0 ? {} : { fallbackOutputs }),
   };
 }
 

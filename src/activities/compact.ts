@@ -5,29 +5,33 @@ import type { CompactInput } from "./activities.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
+import { liveOutput } from "./live.ts";
 import { logRetry } from "./log-retry.ts";
 import { smaller } from "./smaller-view.ts";
 import { currentStep } from "./step.ts";
 import { storedStep } from "./stored-step.ts";
+import { Waits } from "./waits.ts";
 
 /**
  * Makes a view smaller (design 3.2). The record stays whole: what stands for older entries is one more entry, which no
  * model sees, and the new view refers to it.
  */
 export async function compact(input: CompactInput, dependencies: Dependencies): Promise<CompactDigest> {
-  const { transcript, conversations, definitions, log } = dependencies;
+  const { transcript, conversations, definitions, hub, log } = dependencies;
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
+  const waits = new Waits(liveOutput(hub, step, input));
   const definition = await definitions.byHash(input.definitionHash).catch((error) => {
     throw asFailure(error);
   });
   try {
     return await beating(
-      () => undefined,
+      () => waits.details,
       () =>
         storedStep(step, input, dependencies, signal, async ({ branch }) => {
           const entries = await conversations.entries(step.session, { ...input.view, branch });
-          const made = await smaller(entries, definition, input, Date.now(), dependencies, signal);
+          const nowMs = Date.now();
+          const made = await smaller(entries, definition, input, nowMs, dependencies, signal, waits.onWait);
           return { result: made.digest, entries: made.entry === undefined ? [] : [made.entry] };
         }),
     );

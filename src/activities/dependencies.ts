@@ -6,6 +6,7 @@ import type { Named } from "../hooks/named.ts";
 import type { Reducer } from "../hooks/reducer.ts";
 import type { HookRegistry } from "../hooks/registry.ts";
 import type { Logger } from "../observability/log.ts";
+import type { Outages } from "../providers/outages.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { SecretSource } from "../providers/secrets.ts";
 import type { StreamHub } from "../stream/stream.ts";
@@ -28,6 +29,7 @@ export type Dependencies = {
   readonly reducers: Named<Reducer>;
   readonly evaluations: Named<EvaluationStrategyFunction>;
   readonly secrets: SecretSource;
+  readonly outages: Outages;
   readonly definitions: Definitions;
   readonly conversations: Conversations;
   /** This worker, as it signed in. */

@@ -4,11 +4,13 @@ import { at } from "../kill-point.ts";
 import type { Logger } from "../observability/log.ts";
 import type { Mask } from "../providers/mask.ts";
 import type { ToolCallContent } from "../schema/message.ts";
+import type { PersonAsked } from "../schema/record.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 import { type CallMemo, type Tool, ToolError } from "../tools/tool.ts";
 import type { Step } from "../transcript/step.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { type Execution, executed, thrown, timedOut } from "./execution.ts";
+import { type Execution, executed, thrown, timedOut, told } from "./execution.ts";
+import { answersTo, askingPeople } from "./person-asked.ts";
 import { idempotencyKey } from "./step.ts";
 import type { Show } from "./tool-updates.ts";
 
@@ -22,6 +24,8 @@ export type ExecutionContext = {
   readonly updates: (show: Show) => Show;
   /** The claim that this execution holds; without one there is nothing to add to. */
   readonly claim: Transcript | undefined;
+  /** What its tool has asked a person before. */
+  readonly questions: readonly PersonAsked[];
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** What is logged of a tool's words passes through it. */
@@ -49,7 +53,10 @@ async function started(
   value: unknown,
   context: ExecutionContext,
 ): Promise<Execution> {
+  const { claim } = context;
+  const known = claim === undefined ? [] : await answersTo(context.questions, claim);
   const limit = timeLimit(context.timeoutMs, context.signal);
+  const people = askingPeople(known, context.mask, limit.leave);
   const show = (type: "tool-output" | "progress") => (text: string) =>
     context.publish({ type, toolCallId: call.id, toolName: tool.name, text });
   context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
@@ -65,16 +72,20 @@ async function started(
       progress: show("progress"),
       spawned: async (group) => {
         at("group:before");
-        await context.claim?.noteGroup(context.step, group);
+        await claim?.noteGroup(context.step, group);
         at("group:noted");
       },
-      memo: context.claim === undefined ? undefined : memoOf(context.claim, context.step),
+      memo: claim === undefined ? undefined : memoOf(claim, context.step),
+      ask: claim === undefined ? undefined : people.ask,
     });
     const output = await Promise.race([work, limit.passed]);
     at("tool:end");
     return { output, isError: false, outcomeUnknown: false };
   } catch (error) {
     if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
+    const asked = people.asked();
+    if (asked !== undefined)
+      return "refused" in asked ? told(asked.refused) : { ...NOTHING, asks: asked.question };
     if (limit.hasPassed()) return timedOut(context.timeoutMs);
     if (error instanceof ToolError) return thrown(error);
     if (error instanceof Error && error.name === "FencedError") throw error;
@@ -85,6 +96,8 @@ async function started(
     limit.clear();
   }
 }
+
+const NOTHING: Execution = { output: { content: [] }, isError: false, outcomeUnknown: false };
 
 function memoOf(claim: Transcript, step: Step): CallMemo {
   return { get: () => claim.note(step), set: (text) => claim.setNote(step, text) };
@@ -118,6 +131,8 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   return {
     signal: inner.signal,
     passed: passing,
+    /** It ends before its time is over. */
+    leave: onOuter,
     hasPassed: () => passed,
     clear: () => {
       clearTimeout(timer);

@@ -1,4 +1,5 @@
 import type { ToolCallContent } from "../schema/message.ts";
+import type { PersonQuestion } from "../schema/person.ts";
 import { nameNotes, recoverArguments } from "../tools/recover-call.ts";
 import { type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
 import { withNotes } from "./recovered.ts";
@@ -8,6 +9,8 @@ export type Execution = {
   readonly output: ToolOutput;
   readonly isError: boolean;
   readonly outcomeUnknown: boolean;
+  /** It has ended for this: a person is asked, and the call is made again. */
+  readonly asks?: PersonQuestion;
 };
 
 /** TOOL-04. */

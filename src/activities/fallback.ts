@@ -1,11 +1,8 @@
 import { Context } from "@temporalio/activity";
-import { assertNever } from "../core/assert-never.ts";
-import { estimateMessage, estimateText } from "../core/estimate.ts";
 import { shownBriefly } from "../core/redact.ts";
-import { isServerFault } from "../providers/classify.ts";
+import { type Candidate, isOutage, type KnownDown, type Outages } from "../providers/outages.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
-import type { Message } from "../schema/message.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import type { FellBack } from "../schema/record.ts";
 
@@ -24,61 +21,60 @@ export type Answered<Answer> = {
   readonly fellBack?: FellBack;
 };
 
+export type Asking<Answer> = {
+  readonly outages: Outages;
+  /** Asks the definition's model. */
+  readonly ask: (definition: AgentDefinition) => Promise<Answer>;
+  /** Tokens of the question and of the longest answer to it, by our own count. */
+  readonly sizeFor: (definition: AgentDefinition) => number | Promise<number>;
+  readonly isLastAttempt?: () => boolean;
+};
+
+type Failed = { readonly model: ModelConfig; readonly error: ProviderError };
+
 /**
  * Asks the agent's model, and the next of its fallbacks where it is of no use to ask that one again. Each fallback is
- * asked once; when none has answered, the failure is the model's own.
+ * asked once; when none has answered, the failure is the model's own. One that this worker has just found down is asked
+ * after the others.
  */
 export async function withFallbacks<Answer>(
   definition: AgentDefinition,
-  messages: readonly Message[],
-  askOne: (definition: AgentDefinition) => Promise<Answer>,
-  isLastAttempt = onLastAttempt(definition),
+  { outages, ask, sizeFor, isLastAttempt = () => onLastAttempt(definition) }: Asking<Answer>,
 ): Promise<Answered<Answer>> {
-  const [model, ...fallbacks] = modelsOf(definition);
-  const failed: { readonly model: ModelConfig; readonly error: ProviderError }[] = [];
-  let need: number | undefined;
-  for (const one of [model as ModelConfig, ...fallbacks]) {
-    const asked = { ...definition, model: one };
-    if (failed.length > 0) {
-      need ??= tokensOf(definition, messages);
-      if (need + (definition.maxTokens ?? one.maxTokens) > one.contextWindow) {
-        failed.push({ model: one, error: tooSmall(one, need) });
-        continue;
-      }
+  if ((definition.fallbacks ?? []).length === 0) return { answer: await ask(definition), definition };
+  const models = modelsOf(definition);
+  const candidates = outages.order(models);
+  const failed: Failed[] = [];
+  for (const { model, isTrial } of candidates) {
+    const isOwn = model === definition.model;
+    const asked = isOwn ? definition : { ...definition, model };
+    if (!isOwn && (await sizeFor(asked)) > model.contextWindow) {
+      failed.push({ model, error: tooSmall(model, await sizeFor(asked)) });
+      continue;
     }
+    outages.asking(model);
     try {
-      const answer = await askOne(asked);
-      if (failed.length === 0) return { answer, definition };
-      return { answer, definition: asked, fellBack: fellBackTo(one, failed) };
+      const answer = await ask(asked);
+      outages.answered(model);
+      if (isOwn) return { answer, definition };
+      return { answer, definition: asked, fellBack: fellBackTo(model, candidates, models, failed) };
     } catch (error) {
       if (!(error instanceof ProviderError) || error.fault === "cancelled") throw error;
-      const isFirst = failed.length === 0;
-      if (isFirst && (fallbacks.length === 0 || !passesOn(error, definition, isLastAttempt))) throw error;
-      failed.push({ model: one, error });
+      // One that is asked again by Temporal's retry is not given up yet.
+      const isOver = !isOwn || isTrial || passesOn(error, definition, isLastAttempt);
+      if (isOver) outages.failed(model, error);
+      if (isOwn && !(isOver && isOutage(error))) throw error;
+      failed.push({ model, error });
     }
   }
-  throw allFailed(failed.map(({ model: { provider, id }, error }) => ({ name: `${provider}/${id}`, error })));
+  throw allFailed(definition.model, failed);
 }
 
 /** Whether another model may do what this one could not, and this one cannot be waited for. */
-function passesOn(error: ProviderError, { retry }: AgentDefinition, isLastAttempt: boolean): boolean {
-  const { fault, status, retryAfterMs = 0 } = error;
-  switch (fault) {
-    case "rate-limited":
-    case "network":
-      return isLastAttempt || retryAfterMs > retry.maxDelayMs;
-    case "auth":
-      return true;
-    case "api":
-      // 402: it wants to be paid first.
-      return isServerFault(error) || status === 402;
-    case "overflow":
-    case "cancelled":
-    case "other":
-      return false;
-    default:
-      return assertNever(fault);
-  }
+function passesOn(error: ProviderError, { retry }: AgentDefinition, isLastAttempt: () => boolean): boolean {
+  const { fault, retryAfterMs = 0 } = error;
+  const recovers = fault === "rate-limited" || fault === "network";
+  return recovers ? isLastAttempt() || retryAfterMs > retry.maxDelayMs : isOutage(error);
 }
 
 function onLastAttempt({ retry }: AgentDefinition): boolean {
@@ -86,35 +82,40 @@ function onLastAttempt({ retry }: AgentDefinition): boolean {
   return attempt >= (retryPolicy?.maximumAttempts ?? retry.maxRetries + 1);
 }
 
-function tokensOf({ systemPrompt }: AgentDefinition, messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + estimateMessage(message), estimateText(systemPrompt));
-}
-
 function tooSmall({ provider, id, contextWindow }: ModelConfig, need: number): ProviderError {
-  const why = `not asked: about ${need} tokens and an answer do not fit into the ${contextWindow} of ${provider}/${id}`;
+  const why = `not asked: about ${need} tokens, an answer among them, do not fit into the ${contextWindow} of ${provider}/${id}`;
   return new ProviderError("overflow", why);
 }
 
-function fellBackTo(
-  { provider, id }: ModelConfig,
-  failed: readonly { readonly model: ModelConfig; readonly error: ProviderError }[],
-): FellBack {
-  return {
-    to: { provider, model: id },
-    from: failed.map(({ model, error: { fault, message } }) => ({
-      provider: model.provider,
-      model: model.id,
-      fault,
-      said: shownBriefly(message, SAID_BYTES),
-    })),
-  };
+function leftAlone({ fault, said, againInMs }: KnownDown): ProviderError {
+  return new ProviderError(fault, `not asked again for ${Math.ceil(againInMs / 1000)} s: ${said}`);
 }
 
-function allFailed(failed: readonly { readonly name: string; readonly error: ProviderError }[]): unknown {
-  const [first, ...others] = failed;
+/** Why none of those before it has answered, or of those that were asked before it, in the definition's order. */
+function fellBackTo(
+  to: ModelConfig,
+  candidates: readonly Candidate[],
+  models: readonly ModelConfig[],
+  failed: readonly Failed[],
+): FellBack {
+  const from = models.flatMap((model, index) => {
+    const down = candidates.find((one) => one.model === model)?.down;
+    const asked = failed.find((one) => one.model === model)?.error;
+    const error = asked ?? (down === undefined || index > models.indexOf(to) ? undefined : leftAlone(down));
+    if (model === to || error === undefined) return [];
+    const { provider, id } = model;
+    return [{ provider, model: id, fault: error.fault, said: shownBriefly(error.message, SAID_BYTES) }];
+  });
+  return { to: { provider: to.provider, model: to.id }, from };
+}
+
+function allFailed(own: ModelConfig, failed: readonly Failed[]): unknown {
+  const first = failed.find(({ model }) => model === own);
   if (first === undefined) throw new TypeError("An agent has a model");
   const { fault, message, status, requestId, vendorType, retryAfterMs } = first.error;
-  const also = others.map(({ name, error }) => `${name}: ${shownBriefly(error.message, SAID_BYTES)}`);
+  const also = failed
+    .filter((one) => one !== first)
+    .map(({ model, error }) => `${model.provider}/${model.id}: ${shownBriefly(error.message, SAID_BYTES)}`);
   const said = `${message} The fallbacks failed too: ${also.join("; ")}`;
   return new ProviderError(fault, said, { status, requestId, vendorType, retryAfterMs, cause: first.error });
 }

@@ -52,6 +52,8 @@ function asUpdate(body: DeltaBody, { toolCallId, toolName }: SpawnRef): DeltaBod
       return { type: "tool-output", ...call, text: body.text };
     case "tool-start":
       return { type: "tool-output", ...call, text: `[sub-agent calling tool: ${body.toolName}]\n` };
+    case "waiting":
+      return { type: "progress", ...call, text: `[sub-agent ${body.text}]` };
     case "progress":
       return { type: "progress", ...call, text: body.text };
     default:

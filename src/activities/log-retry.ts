@@ -9,18 +9,19 @@ type Info = Pick<Context["info"], "attempt" | "retryPolicy" | "workflowExecution
  *
  * @param maxRetries - Of the definition. Attempts that a lost worker had made count, so that Temporal's own number may
  *   begin anew behind them.
+ * @returns After how many milliseconds.
  */
 export function logRetry(
   failure: Error,
   maxRetries: number,
   log: Logger,
   info: Info = Context.current().info,
-): void {
-  if (!(failure instanceof ApplicationFailure) || failure.nonRetryable === true) return;
+): number | undefined {
+  if (!(failure instanceof ApplicationFailure) || failure.nonRetryable === true) return undefined;
   const { type, nextRetryDelay: delayMs } = failure;
-  if (typeof delayMs !== "number") return;
+  if (typeof delayMs !== "number") return undefined;
   const left = (info.retryPolicy?.maximumAttempts ?? maxRetries + 1) - info.attempt;
-  if (left <= 0) return;
+  if (left <= 0) return undefined;
   const attempt = Math.max(1, maxRetries - left + 1);
   log.warn(
     {
@@ -33,4 +34,5 @@ export function logRetry(
     },
     `Provider error (attempt ${attempt}/${maxRetries}), retrying in ${(delayMs / 1000).toFixed(1)}s: ${failure.message}`,
   );
+  return delayMs;
 }

@@ -2,7 +2,9 @@ import { type Amounts, addAmounts, amountsOf, NOTHING } from "../core/budget/amo
 import type { Spent } from "../core/limits.ts";
 import type { TaskReport } from "../core/task.ts";
 import { costOf } from "../core/usage.ts";
-import type { Usage } from "../schema/message.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
+import type { CostRates } from "../schema/model.ts";
+import type { FellBack } from "../schema/record.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { LookAtChildInput } from "./activities.ts";
@@ -66,14 +68,31 @@ export async function spentIn(
   if (usage !== undefined) {
     return { turns: turns ?? 0, tokens: usage.input + usage.output, costUsd: costUsd ?? 0 };
   }
-  const ends = (await transcript.events(loopId, 0)).flatMap(({ body }) =>
-    body.type === "TurnEnd" ? [body] : [],
-  );
-  const rates = (await transcript.definition(definitionHash))?.model.cost;
-  const sum = (count: (usage: Usage) => number) => ends.reduce((all, { usage: one }) => all + count(one), 0);
-  return {
-    turns: ends.length,
-    tokens: sum(({ input, output }) => input + output),
-    costUsd: rates === undefined ? 0 : sum((one) => costOf(one, rates)),
-  };
+  let definition = await transcript.definition(definitionHash);
+  let fellBack: FellBack["to"] | undefined;
+  let sum = { turns: 0, tokens: 0, costUsd: 0 };
+  for (const { body } of await transcript.events(loopId, 0)) {
+    if (body.type === "DefinitionChanged" && body.applied) definition = await transcript.definition(body.to);
+    if (body.type === "TurnStart") fellBack = undefined;
+    if (body.type === "ModelFellBack" && body.for === undefined) fellBack = body.to;
+    if (body.type !== "TurnEnd") continue;
+    const { input, output } = body.usage;
+    sum = {
+      turns: sum.turns + 1,
+      tokens: sum.tokens + input + output,
+      costUsd: sum.costUsd + costOf(body.usage, ratesOf(definition, fellBack)),
+    };
+  }
+  return sum;
+}
+
+const NO_RATES: CostRates = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** Of the model that has answered. */
+function ratesOf(definition: AgentDefinition | undefined, fellBack: FellBack["to"] | undefined): CostRates {
+  if (definition === undefined) return NO_RATES;
+  const { model, fallbacks = [] } = definition;
+  if (fellBack === undefined) return model.cost;
+  const to = fallbacks.find(({ provider, id }) => provider === fellBack.provider && id === fellBack.model);
+  return (to ?? model).cost;
 }

@@ -1,18 +1,23 @@
 import { Context } from "@temporalio/activity";
 import type { ModelDigest } from "../core/digest.ts";
+import { estimateMessage, estimateText } from "../core/estimate.ts";
 import { askedFor } from "../core/final-tool.ts";
+import { shownBriefly } from "../core/redact.ts";
 import { systemPromptOf } from "../core/system-prompt.ts";
+import { cacheKeyOf } from "../providers/cache-key.ts";
 import type { ModelDelta, ModelRequest, StreamOptions } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
-import { invalidateSecrets, prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { AssistantMessage, Message } from "../schema/message.ts";
+import type { ModelConfig } from "../schema/model.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 import { type Tool, toolDefinition } from "../tools/tool.ts";
 import type { ModelInput } from "./activities.ts";
 import { answerDigest } from "./answer-digest.ts";
+import { askOnce } from "./ask-once.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { ApplicationError, asFailure, DefinitionError } from "./failure.ts";
+import { ApplicationError, asFailure } from "./failure.ts";
 import { type Answered, withFallbacks } from "./fallback.ts";
 import { beating } from "./heartbeat.ts";
 import { keepWorkspace } from "./keep-workspace.ts";
@@ -24,28 +29,37 @@ import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { storedStep } from "./stored-step.ts";
 import { outputPlan } from "./structured-output.ts";
+import { Waits } from "./waits.ts";
+
+/** Of a failure that is shown live; with the "..." of a cut, 300. */
+const FAILURE_BYTES = 297;
+
+type Shown = Pick<StreamOptions, "onWait"> & { readonly publish: (body: DeltaBody) => void };
 
 /**
  * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is
  * answered to Temporal.
  */
 export async function callModel(input: ModelInput, dependencies: Dependencies): Promise<ModelDigest> {
-  const { transcript, definitions, log } = dependencies;
+  const { transcript, definitions, hub, log } = dependencies;
   const { cancellationSignal: signal, info } = Context.current();
   const step = currentStep(input, dependencies.process);
+  const publish = liveOutput(hub, step, input);
+  const waits = new Waits(publish);
   const definition = await definitions.byHash(input.definitionHash).catch((error) => {
     throw asFailure(error);
   });
   let executions = 0;
   return await beating(
-    () => ({ attempts: executions }),
+    () => ({ attempts: executions, ...waits.details }),
     async () => {
       try {
         return await storedStep(step, input, dependencies, signal, async (claim) => {
           executions = claim.executions;
           const at = { session: step.session, branch: claim.branch, position: input.position };
           const kept = keepWorkspace(definition, at, dependencies, signal);
-          const asked = ask(input, claim.branch, definition, dependencies, step, signal);
+          const shown = { publish, onWait: waits.onWait, signal };
+          const asked = ask(input, claim.branch, definition, dependencies, step, shown);
           const { answer: message, fellBack, ...by } = await asked.finally(() => kept);
           logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
           return {
@@ -60,7 +74,8 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
         const isOver = error instanceof ProviderError || error instanceof ApplicationError;
         if (isOver) await transcript.release(step).catch(() => undefined);
         const failure = asFailure(error, definition.retry);
-        logRetry(failure, definition.retry.maxRetries, log);
+        const delayMs = logRetry(failure, definition.retry.maxRetries, log);
+        if (delayMs !== undefined) publish(askedAgain(failure, delayMs));
         throw failure;
       }
     },
@@ -73,44 +88,49 @@ async function ask(
   definition: AgentDefinition,
   dependencies: Dependencies,
   step: ReturnType<typeof currentStep>,
-  signal: AbortSignal,
+  { publish, onWait, signal }: Shown & { readonly signal: AbortSignal },
 ): Promise<Answered<AssistantMessage>> {
-  const { hub, log } = dependencies;
-  const messages = await contextOf(input, branch, definition, dependencies, step.session, signal);
-  const publish = liveOutput(hub, step, input);
-  const onDelta = (delta: ModelDelta) => publish(shown(delta));
-  const answered = await withFallbacks(definition, messages, async (asked) => {
-    const again = () => publish({ type: "attempt" });
-    again();
-    return await askModel(asked, messages, input.repair === true, dependencies, { signal, onDelta }, again);
+  const { log, outages, tools } = dependencies;
+  const { session } = step;
+  const contexts = new Map<ModelConfig, Promise<readonly Message[]>>();
+  const contextFor = (asked: AgentDefinition) => {
+    const known = contexts.get(asked.model);
+    const context = known ?? contextOf(input, branch, asked, dependencies, session, signal);
+    contexts.set(asked.model, context);
+    return context;
+  };
+  const options = { signal, onWait, onDelta: (delta: ModelDelta) => publish(shown(delta)) };
+  const answered = await withFallbacks(definition, {
+    outages,
+    ask: async (asked) => {
+      const messages = await contextFor(asked);
+      const request = () => ({
+        ...modelRequest(asked, messages, dependencies, input.repair === true),
+        cacheKey: cacheKeyOf(session),
+      });
+      const again = () => publish({ type: "attempt" });
+      again();
+      return await askOnce(asked.model, request, dependencies, options, again);
+    },
+    sizeFor: async (asked) => sizeOf(asked, await contextFor(asked), tools),
   });
   const { answer, fellBack } = answered;
-  if (fellBack !== undefined) log.warn({ session: step.session, ...fellBack }, "A fallback has answered");
+  if (fellBack !== undefined) log.warn({ session, ...fellBack }, "A fallback has answered");
   return { ...answered, answer: { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } } };
 }
 
-/** Asks the definition's model, and once more where it does not take the key and another can be had (CRED-01). */
-async function askModel(
+/** Tokens of all that is sent, and of the longest answer that is asked for, by our own count. */
+function sizeOf(
   definition: AgentDefinition,
   messages: readonly Message[],
-  isRepair: boolean,
-  { providers, tools, secrets }: Dependencies,
-  options: StreamOptions,
-  again: () => void,
-): Promise<AssistantMessage> {
-  const { model } = definition;
-  const provider = providers.get(model.api);
-  if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
-  const used = await prepareSecrets(model, secrets);
-  const send = () =>
-    provider.stream(modelRequest(definition, messages, { tools, secrets, providers }, isRepair), options);
-  return await send().catch(async (error: unknown) => {
-    const refused = error instanceof ProviderError && error.fault === "auth";
-    if (!refused || !(await invalidateSecrets(used, secrets))) throw error;
-    await prepareSecrets(model, secrets);
-    again();
-    return await send();
-  });
+  tools: Dependencies["tools"],
+): number {
+  const { model, systemPrompt, maxTokens = model.maxTokens } = definition;
+  const offered = toolsAtHand(definition, tools).map(toolDefinition);
+  const words =
+    estimateText(systemPrompt) + (offered.length === 0 ? 0 : estimateText(JSON.stringify(offered)));
+  const said = messages.reduce((sum, message) => sum + estimateMessage(message), words);
+  return said + Math.min(maxTokens, model.maxTokens);
 }
 
 /** What is sent. Estimates stay those of the record, whatever an application makes of it. */
@@ -160,6 +180,12 @@ export function modelRequest(
     maxTokens: definition.maxTokens,
     cache: definition.cache,
   };
+}
+
+/** For those who watch. */
+function askedAgain({ message }: Error, delayMs: number): DeltaBody {
+  const said = shownBriefly(message, FAILURE_BYTES);
+  return { type: "waiting", text: `is asked again in ${(delayMs / 1000).toFixed(1)} s: ${said}` };
 }
 
 function shown(delta: ModelDelta): DeltaBody {

@@ -3,11 +3,12 @@ import { type BlockOptions, planBlock, type Section } from "../core/compaction/b
 import { summarise } from "../core/compaction/summary.ts";
 import { triggerLevel } from "../core/compaction/trigger.ts";
 import { estimateMessage } from "../core/estimate.ts";
-import { costOf, NO_USAGE } from "../core/usage.ts";
+import { NO_USAGE } from "../core/usage.ts";
+import type { StreamOptions } from "../providers/provider.ts";
 import type { ContextConfig } from "../schema/context.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
-import type { Entry } from "../schema/record.ts";
+import type { Entry, FellBack } from "../schema/record.ts";
 import { TextModel } from "./ask-model.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { memosOf } from "./kept-memos.ts";
@@ -23,6 +24,8 @@ export type Planned = {
   readonly refused?: string;
   readonly usage: Usage;
   readonly costUsd: number;
+  /** Answers of fallbacks; one of each that has given any. */
+  readonly fellBack: readonly FellBack[];
 };
 
 /** By the strategy that the definition names. */
@@ -30,24 +33,25 @@ export async function planCompaction(
   entries: readonly Entry[],
   definition: AgentDefinition,
   { why, view }: Pick<CompactCommand, "why" | "view">,
-  dependencies: Pick<Dependencies, "providers" | "secrets" | "compactions">,
+  dependencies: Pick<Dependencies, "providers" | "secrets" | "outages" | "compactions">,
   signal: AbortSignal,
+  onWait?: StreamOptions["onWait"],
 ): Promise<Planned> {
   const { context } = definition;
-  if (context === null) return { sections: [], usage: NO_USAGE, costUsd: 0 };
+  if (context === null) return { sections: [], usage: NO_USAGE, costUsd: 0, fellBack: [] };
   const { strategy, focusMessage, maxSummaryTokens } = context.compaction;
   const level = triggerLevel(context);
   const room = why.type === "overflow" ? Math.floor(level * OVERFLOW_SHARE) : level;
   const budget = Math.max(0, room - memosOf(view).reduce((sum, { memo }) => sum + memo.tokens, 0));
   const focus = (why.type === "asked" ? why.focus : undefined) ?? focusMessage;
-  const model = new TextModel(definition, dependencies);
+  const model = new TextModel(definition, dependencies, onWait);
   const plan = async () => {
     switch (strategy) {
       case "block":
         return { sections: blockPlan(entries, context, budget) };
       case "summary":
         return {
-          sections: await planWithNotes(entries, definition, context, { budget, focus }, model, signal),
+          sections: await planWithNotes(entries, context, { budget, focus }, model, signal),
         };
       default: {
         const asked = { budget, maxTextTokens: maxSummaryTokens, why: why.type, focus };
@@ -56,7 +60,8 @@ export async function planCompaction(
     }
   };
   const planned = await plan();
-  return { ...planned, usage: model.usage, costUsd: costOf(model.usage, definition.model.cost) };
+  const { usage, costUsd, fellBack } = model;
+  return { ...planned, usage, costUsd, fellBack };
 }
 
 function blockPlan(
@@ -72,7 +77,6 @@ function blockPlan(
 /** Plans twice: what needs words, and with the words that a model has written. */
 async function planWithNotes(
   entries: readonly Entry[],
-  { model: { contextWindow } }: AgentDefinition,
   context: ContextConfig,
   { budget, focus }: { readonly budget: number; readonly focus: string | undefined },
   model: TextModel,
@@ -86,7 +90,7 @@ async function planWithNotes(
   const groups = [...wanted.values()].filter(({ turns }) =>
     long.some(({ from, as }) => isText(as) && from === turns[0]?.entries[0]?.position),
   );
-  const texts = await summaries(groups, contextWindow, focus, model, signal);
+  const texts = await summaries(groups, focus, model, signal);
   return blockPlan(
     entries,
     context,

@@ -4,6 +4,7 @@ import type { CompactDigest } from "../core/digest.ts";
 import { COMPACTION_KIND } from "../core/seen-messages.ts";
 import type { Span } from "../core/view.ts";
 import { rangesOf } from "../core/view-ranges.ts";
+import type { StreamOptions } from "../providers/provider.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { NewEntry } from "../transcript/write.ts";
@@ -13,7 +14,7 @@ import { withMemos } from "./kept-memos.ts";
 import { isText, planCompaction } from "./plan-compaction.ts";
 
 export type Compaction = Pick<CompactCommand, "view" | "position" | "tokens" | "why">;
-type Helpers = Pick<Dependencies, "providers" | "secrets" | "compactions" | "log">;
+type Helpers = Pick<Dependencies, "providers" | "secrets" | "outages" | "compactions" | "log">;
 
 /**
  * A smaller view of these entries, and the entry that holds its texts; neither when nothing can be made smaller.
@@ -27,15 +28,17 @@ export async function smaller(
   atMs: number,
   helpers: Helpers,
   signal: AbortSignal,
+  onWait?: StreamOptions["onWait"],
 ): Promise<{ readonly digest: CompactDigest; readonly entry: NewEntry | undefined }> {
-  const planned = await planCompaction(entries, definition, input, helpers, signal);
-  const { sections, refused, usage, costUsd } = planned;
+  const planned = await planCompaction(entries, definition, input, helpers, signal, onWait);
+  const { sections, refused, usage, costUsd, fellBack } = planned;
+  const paid = { usage, costUsd, ...(fellBack.length === 0 ? {} : { fellBack }) };
   if (refused !== undefined) {
     helpers.log.warn({ agent: definition.name }, refused);
     if (input.why.type === "overflow") throw new ApplicationError("compaction", refused);
-    return { digest: { ...unchanged(entries, input), refused, usage, costUsd }, entry: undefined };
+    return { digest: { ...unchanged(entries, input), refused, ...paid }, entry: undefined };
   }
-  const digest = { ...digestOf(sections, entries, input), usage, costUsd };
+  const digest = { ...digestOf(sections, entries, input), ...paid };
   return {
     digest,
     entry: digest.spans === undefined ? undefined : entryOf(sections, digest.spans, input, atMs),

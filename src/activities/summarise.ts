@@ -1,6 +1,7 @@
 import type { Turn } from "../core/compaction/turns.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import type { AgentMessage } from "../schema/message.ts";
+import type { ModelConfig } from "../schema/model.ts";
 import type { TextModel } from "./ask-model.ts";
 
 /** Turns that one text is to stand for, and the tokens that it may have. */
@@ -25,7 +26,6 @@ export function keyOf({ turns }: Pick<Group, "turns">): string {
 /** Asks for a text in place of each group of turns; by group, as `keyOf` names it. */
 export async function summaries(
   groups: readonly Group[],
-  contextWindow: number,
   focus: string | undefined,
   model: TextModel,
   signal: AbortSignal,
@@ -33,7 +33,7 @@ export async function summaries(
   const texts = new Map<string, string>();
   for (const group of groups) {
     const { maxTokens } = group;
-    const text = recordOf(group, contextWindow, focus);
+    const text = ({ contextWindow }: ModelConfig) => recordOf(group, contextWindow, focus);
     const answer = await model.ask({ instructions: INSTRUCTIONS, text, maxTokens }, signal);
     texts.set(keyOf(group), truncateForPreview(answer, maxTokens * BYTES_PER_TOKEN - 64));
   }

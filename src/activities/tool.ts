@@ -14,6 +14,7 @@ import { liveOutput } from "./live.ts";
 import { maskedOutput, outputMask } from "./live-mask.ts";
 import { endLost, unknownOutcome } from "./lost-execution.ts";
 import { toolCalled } from "./offered-tools.ts";
+import { keepQuestion } from "./person-asked.ts";
 import { timeLimitOf } from "./pinned.ts";
 import { restIn } from "./rest.ts";
 import { currentStep, idempotencyKey } from "./step.ts";
@@ -123,6 +124,7 @@ async function run(
     updates: (show) =>
       hookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
     claim: hasClaim ? dependencies.transcript : undefined,
+    questions: input.questions ?? [],
     signal: Context.current().cancellationSignal,
     log: dependencies.log,
     mask: outputMask(secrets, hidesKeys),
@@ -149,8 +151,13 @@ async function resultOf(
   input: ToolInput,
   call: ToolCallContent,
   { request, ...execution }: ViewAnswer,
-  { definitions, secrets, tools }: Dependencies,
+  { definitions, secrets, tools, transcript, process }: Dependencies,
 ): Promise<Made<ToolDigest>> {
+  if (execution.asks !== undefined) {
+    const { session } = currentStep(input, process);
+    const asks = await keepQuestion(session, execution.asks, transcript, Date.now());
+    return { result: { branch: "", isError: false, tokens: 0, preview: "", asks }, entries: [] };
+  }
   const definition = await definitions.byHash(input.definitionHash);
   const tool = toolCalled(Context.current().info.activityType, definition, tools);
   const { message, digest } = toolResult(call, execution, {

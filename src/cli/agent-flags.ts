@@ -9,6 +9,7 @@ import {
   parseModel,
 } from "../client/index.ts";
 import { CatalogueError, catalogueOf } from "../config/catalogue/user-file.ts";
+import { hasRates } from "../config/has-rates.ts";
 import { nearestName } from "../core/nearest-name.ts";
 import { agentFromFile, BUILT_IN_TOOLS, type Surroundings } from "./agent-file.ts";
 import { UsageError } from "./usage-error.ts";
@@ -107,7 +108,7 @@ export function changesFrom(flags: AgentFlags, { cwd, env }: Surroundings): Part
 }
 
 function checkPrices({ maxCost }: AgentFlags, { id, cost }: ReturnType<typeof parseModel>): void {
-  if (maxCost === undefined || Object.values(cost).some((rate) => rate > 0)) return;
+  if (maxCost === undefined || hasRates(cost)) return;
   throw new UsageError(
     `--max-cost cannot be kept: the prices of ${id} are not known. Add --prices IN,OUT (dollars per million tokens).`,
   );
@@ -165,7 +166,7 @@ function modelOptions({ baseUrl, prices }: AgentFlags): ModelOptions {
   };
 }
 
-function urlFrom(text: string): string {
+export function urlFrom(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new UsageError(`--base-url "${text}" is not a URL such as https://HOST/v1`);
   }

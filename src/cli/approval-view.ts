@@ -1,4 +1,4 @@
-import type { WaitingCall } from "../client/index.ts";
+import { formFields, type WaitingCall } from "../client/index.ts";
 import { assertNever } from "../core/assert-never.ts";
 import { commandLine } from "./command-line.ts";
 import type { GlobalOptions } from "./context.ts";
@@ -27,13 +27,14 @@ export function questionLines(
   { paint, whole = false }: { readonly paint: Palette; readonly whole?: boolean },
 ): readonly string[] {
   const { head, body, exact } = shownOf(call, paint);
+  const late = call.question === undefined ? "refused" : "ended";
   return [
     `${paint.yellow("?")} ${agents(call.path)}${paint.bold(head)}`,
     ...(whole || exact ? body : cut(body, paint)).map((line) => `  ${line}`),
     paint.dim(`  why: ${onOneLine(call.reason)}`),
     ...(call.untilMs === undefined
       ? []
-      : [paint.dim(`  refused when nobody answers until ${iso(call.untilMs)}`)]),
+      : [paint.dim(`  ${late} when nobody answers until ${iso(call.untilMs)}`)]),
   ];
 }
 
@@ -51,9 +52,11 @@ export function waitingRows(
   const { approve, deny } = answerCommands(call, options);
   const until =
     call.untilMs === undefined ? "until somebody answers" : `until ${iso(call.untilMs)}, then refused`;
+  const asked = askedLines(call).map((line, at) => [at === 0 ? "asks" : "", line] as const);
   return [
     ["waits", waitsFor(call)],
     ["why", onOneLine(call.reason)],
+    ...asked,
     ["since", `${iso(call.sinceMs)} (${duration(nowMs - call.sinceMs)}), ${until}`],
     ["yes", approve],
     ["no", deny],
@@ -64,7 +67,8 @@ export function waitingRows(
 export function waitingLines(call: WaitingCall, { options }: { options: GlobalOptions }): readonly string[] {
   const { approve, deny } = answerCommands(call, options);
   return [
-    `Waits for approval: ${waitsFor(call)} (${onOneLine(call.reason)})`,
+    `Waits for ${call.question === undefined ? "approval" : "an answer"}: ${waitsFor(call)} (${onOneLine(call.reason)})`,
+    ...askedLines(call).map((line) => `  ${line}`),
     `  yes: ${approve}`,
     `  no:  ${deny}`,
   ];
@@ -82,15 +86,43 @@ function agents(path: readonly string[]): string {
   return path.length === 0 ? "" : `${path.map(onOneLine).join(" › ")} › `;
 }
 
-/** The arguments on one line of JSON, to be edited; none that are not an object. */
-export function argumentsLine({ arguments: args }: WaitingCall): string | undefined {
+/** What its tool asks: the server's words, then the fields of the form or the address. */
+function askedLines({ question, asks }: WaitingCall): readonly string[] {
+  if (question === undefined) return [];
+  if (asks === undefined) return ["(what it asks is not in the transcript of this machine)"];
+  const words = textLines(asks.message);
+  if (asks.type === "url") return [...words, `open ${onOneLine(asks.url)}`];
+  const fields = formFields(asks.schema).map(({ name, title, description, kind, required, preset }) => {
+    const about = [title, description].filter((one) => one !== undefined && one !== name).join(", ");
+    const given =
+      preset === undefined ? (required ? "required" : "may be left out") : `${json(preset)} unless said`;
+    return onOneLine(`- ${name}: ${kind}; ${given}${about === "" ? "" : ` (${about})`}`);
+  });
+  return [...words, ...fields];
+}
+
+/** The arguments on one line of JSON, to be edited; none that are not an object. Of a form, what it presets. */
+export function argumentsLine({ arguments: args, question, asks }: WaitingCall): string | undefined {
+  if (question !== undefined) {
+    const fields = asks?.type === "form" ? formFields(asks.schema) : [];
+    return json(Object.fromEntries(fields.map(({ name, preset }) => [name, preset ?? null])));
+  }
   return isObject(args) ? json(args) : undefined;
 }
 
 function answerCommands(
-  { toolCallId, session }: WaitingCall,
+  { toolCallId, session, question, asks }: WaitingCall,
   options: GlobalOptions,
 ): { readonly approve: string; readonly deny: string } {
+  if (question !== undefined) {
+    const fields = asks?.type === "form" ? formFields(asks.schema).filter(({ required }) => required) : [];
+    const values = fields.map(({ name }) => `--value ${onOneLine(name)}=...`);
+    const yes = values.length === 0 ? "--accept" : values.join(" ");
+    return {
+      approve: `${commandLine(options, ["answer", session, toolCallId])} ${yes}`,
+      deny: commandLine(options, ["answer", session, toolCallId, "--decline"]),
+    };
+  }
   return {
     approve: commandLine(options, ["approve", session, toolCallId]),
     deny: commandLine(options, ["deny", session, toolCallId]),
@@ -106,6 +138,7 @@ type Shown = {
 
 function shownOf(call: Question, paint: Palette): Shown {
   const { tool, arguments: args, summary } = call;
+  if (call.question !== undefined) return { head: `${tool} asks you`, body: askedLines(call), exact: true };
   if (hasOnly(args, ["command"])) {
     return { head: `${tool} wants to run`, body: textLines(args.command), exact: true };
   }

@@ -135,7 +135,8 @@ export class AttachedSession {
     const isNamed = call !== undefined || action.type === "approve";
     const named = isNamed ? action.call : undefined;
     const whose = call === undefined ? this.#session : this.#holdfast.session(call.session);
-    if (action.type === "approve") await whose.approve(named);
+    if (action.type === "approve" && call?.question !== undefined) await whose.answer(named);
+    else if (action.type === "approve") await whose.approve(named);
     else {
       const reason = [isNamed ? undefined : action.call, action.reason].filter((word) => word !== undefined);
       await whose.refuse(named, reason.length === 0 ? {} : { reason: reason.join(" ") });
@@ -153,7 +154,11 @@ export class AttachedSession {
       }
       this.#renderer.endLine();
       const lines = questionLines(call, { paint: this.#context.out, whole: false });
-      const which = `/approve ${call.toolCallId}, or /deny ${call.toolCallId} REASON`;
+      const values =
+        call.question === undefined
+          ? ""
+          : `; with values: holdfast answer ${call.session} ${call.toolCallId}`;
+      const which = `/approve ${call.toolCallId}, or /deny ${call.toolCallId} REASON${values}`;
       this.#write([...lines, this.#context.out.yellow(`  ${which}`), ""].join("\n"));
     }
   }

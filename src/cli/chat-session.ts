@@ -139,7 +139,10 @@ export class ChatSession {
   async #answer({ call, answer }: Extract<QuestionAction, { type: "answer" }>): Promise<void> {
     try {
       const whose = this.#holdfast.session(call.session);
-      if (answer.type === "refuse") await whose.refuse(call.toolCallId, answer);
+      if (call.question !== undefined) {
+        const values = answer.type === "refuse" ? undefined : (answer.arguments ?? {});
+        await whose.answer(call.toolCallId, values === undefined ? { answer: "decline" } : { values });
+      } else if (answer.type === "refuse") await whose.refuse(call.toolCallId, answer);
       else await whose.approve(call.toolCallId, answer);
     } catch (error) {
       this.#surface.tell((error as Error).message);

@@ -30,7 +30,15 @@ export function checkNode(version: string = process.versions.node): Check {
 }
 
 /** Names alone: a value is never looked at beyond whether it is there. */
-const KEYS = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"] as const;
+const KEYS = [
+  "ANTHROPIC_API_KEY",
+  "OPENAI_API_KEY",
+  "GEMINI_API_KEY",
+  "GOOGLE_API_KEY",
+  "AZURE_OPENAI_API_KEY",
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "OPENROUTER_API_KEY",
+] as const;
 
 export function checkKeys(env: NodeJS.ProcessEnv): Check {
   const set = KEYS.filter((name) => (env[name] ?? "") !== "");
@@ -41,7 +49,7 @@ export function checkKeys(env: NodeJS.ProcessEnv): Check {
         name,
         verdict: "warn",
         found: "none is set here",
-        advice: `set ${KEYS.join(" or ")} where the worker runs; local models need none`,
+        advice: `set ANTHROPIC_API_KEY, OPENAI_API_KEY or what else your vendor's page names, where the worker runs; local models need none`,
       };
 }
 

@@ -1,5 +1,6 @@
 import { McpServer } from "../schema/mcp.ts";
 import { agentFromFile, type Surroundings } from "./agent-file.ts";
+import { positive } from "./agent-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type McpFlags = {
@@ -10,7 +11,7 @@ export type McpFlags = {
   readonly header?: readonly string[];
   readonly bearer?: string;
   readonly server?: string;
-  readonly timeout: string;
+  readonly timeout?: string;
 };
 
 /** The servers that a command line is about: those of an agent, or one that is described in place. */
@@ -18,7 +19,10 @@ export function serversFrom(flags: McpFlags, surroundings: Surroundings): readon
   const ways = [flags.agent, flags.command, flags.url].filter((way) => way !== undefined);
   if (ways.length !== 1) throw new UsageError("Say which server: one of --agent, --command and --url");
   if (flags.agent !== undefined) return ofAgent(flags.agent, flags.server, surroundings);
-  const timeoutMs = Number(flags.timeout) * 1000;
+  if (flags.url !== undefined && !/^https?:\/\//.test(flags.url)) {
+    throw new UsageError(`--url "${flags.url}" is not an address such as https://HOST/mcp`);
+  }
+  const timeoutMs = positive("--timeout", flags.timeout ?? "30") * 1000;
   const parsed = McpServer.safeParse({
     name: flags.server ?? "server",
     transport: flags.url === undefined ? program(flags) : address(flags.url, flags),

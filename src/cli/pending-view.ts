@@ -1,4 +1,5 @@
 import type { PendingActivity, SessionStatus } from "../client/index.ts";
+import { waitWords } from "../core/waits.ts";
 import { shortened } from "./words.ts";
 
 // Steps that the server waits for, as a person reads them.
@@ -24,7 +25,8 @@ export function describePending(step: PendingActivity, nowMs: number): string {
   const since =
     state === "started" && startedAt !== undefined ? ` for ${inSeconds(nowMs - startedAt.getTime())}` : "";
   const failure = lastFailure === undefined ? "" : `; last failure: ${shortened(lastFailure, FAILURE_CHARS)}`;
-  return `${type}: ${state}${since}, attempt ${attempt}${of}${nextOf(step, nowMs)}${failure}`;
+  const waits = step.waits === undefined ? "" : `; ${waitWords(step.waits, nowMs)}`;
+  return `${type}: ${state}${since}, attempt ${attempt}${of}${nextOf(step, nowMs)}${waits}${failure}`;
 }
 
 function nextOf({ nextAttemptAt, attempt }: PendingActivity, nowMs: number): string {

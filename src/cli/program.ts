@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
 import { AgentFileError } from "./agent-file.ts";
+import { answerCommand } from "./commands/answer.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
 import { attachCommand } from "./commands/attach.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
@@ -61,6 +62,7 @@ const COMMANDS = [
   sendCommand,
   steerCommand,
   followUpCommand,
+  answerCommand,
   approveCommand,
   denyCommand,
   compactCommand,

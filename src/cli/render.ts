@@ -57,6 +57,9 @@ export class Renderer {
         }
         this.#of(`${loopId}/${turn}`).text = "";
         break;
+      case "waiting":
+        this.#line(paint.dim(`(${printable(body.text)})`));
+        break;
       case "tool-start":
         this.#begin(body.toolCallId, body.toolName);
         break;
@@ -174,9 +177,14 @@ export class Renderer {
   }
 }
 
-function fallbackLine({ to, from }: Extract<LoopEvent["body"], { type: "ModelFellBack" }>): string {
+function fallbackLine({
+  to,
+  from,
+  for: purpose,
+}: Extract<LoopEvent["body"], { type: "ModelFellBack" }>): string {
   const why = from.map(({ provider, model, fault }) => `${provider}/${model}: ${fault}`).join(", ");
-  return printable(`(answered by ${to.provider}/${to.model}; ${why})`);
+  const did = purpose === undefined ? "answered" : "summarised";
+  return printable(`(${did} by ${to.provider}/${to.model}; ${why})`);
 }
 
 function movedLine(body: Extract<LoopEvent["body"], { type: "DefinitionChanged" }>): string {

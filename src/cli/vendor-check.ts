@@ -74,7 +74,7 @@ export async function checkVendor(
       ...asked,
       ok: false,
       answer,
-      found: limit.aborted ? `no answer within ${timeoutMs / 1000} s` : error.message,
+      found: limit.aborted ? `no answer within ${timeoutMs / 1000} s` : wordsOf(error, answer, asked.key),
       advice: adviceFor(answer, model, error),
       ...(status !== undefined && { status }),
       ...(requestId !== undefined && { requestId }),
@@ -83,6 +83,11 @@ export async function checkVendor(
   } finally {
     await http.close();
   }
+}
+
+/** The adapter speaks of the worker, which this is not. */
+function wordsOf({ message }: ProviderError, answer: VendorAnswer, key: string | undefined): string {
+  return answer === "key-missing" && key !== undefined ? `${key} is not set here` : message;
 }
 
 function smallest(model: ModelConfig, secrets: SecretSource): ModelRequest {

@@ -85,7 +85,7 @@ function named(toolCallId: string | undefined): { toolCallId?: string } {
   return toolCallId === undefined ? {} : { toolCallId };
 }
 
-function signed(by: string | undefined): { by?: string } {
+export function signed(by: string | undefined): { by?: string } {
   const name = by ?? userName();
   return name === undefined || name === "" ? {} : { by: name };
 }

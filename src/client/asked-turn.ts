@@ -94,7 +94,8 @@ async function isAskedAgain(
   { loop, output, terms }: Past,
   answer: PastAnswer,
 ): Promise<boolean> {
-  if (output === undefined || output.type === "text" || terms?.output !== "final-tool") return false;
+  const roads = [terms?.output, ...(terms?.fallbackOutputs ?? [])];
+  if (output === undefined || output.type === "text" || !roads.includes("final-tool")) return false;
   const before = placesOf(eventsBefore(loop, answer), loop.branches, "MessageStart");
   const told = await Promise.all(
     before.map(({ branch, position }) => transcript.entries(session, branch, position, position + 1)),

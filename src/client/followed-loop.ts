@@ -44,6 +44,7 @@ export class FollowedLoop {
       case "text":
       case "thinking":
       case "tool-call":
+      case "waiting":
         return !this.#answered;
       case "tool-start":
       case "tool-output":

@@ -4,6 +4,7 @@ import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { RecordedSession } from "../schema/recorded-session.ts";
 import type { OpenFile } from "../transcript/export/import-file.ts";
+import type { AnswerOptions } from "./answer.ts";
 import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 import { type AgentSnapshot, resumeSnapshot } from "./checkpoint.ts";
 import type { Compacting } from "./compact.ts";
@@ -118,6 +119,10 @@ export class Holdfast {
 
   refuse(session: string, toolCallId?: string, options?: RefuseOptions): Promise<Answered> {
     return this.session(session).refuse(toolCallId, options);
+  }
+
+  answer(session: string, toolCallId?: string, options?: AnswerOptions): Promise<Answered> {
+    return this.session(session).answer(toolCallId, options);
   }
 
   compact(session: string, options?: { readonly focus?: string }): Promise<Compacting> {

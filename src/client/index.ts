@@ -43,6 +43,7 @@ export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from ".
 export type { AgentMessage } from "../schema/message.ts";
 export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
 export type { OutputFormat } from "../schema/output.ts";
+export type { PersonQuestion, PersonValues } from "../schema/person.ts";
 export type { DefinitionChange, Entry, Formation, LoopEvent, Outcome } from "../schema/record.ts";
 export type { RecordedLoop, RecordedSession, RecordedTurn } from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
@@ -58,6 +59,7 @@ export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
 export type { RetentionResult } from "../workflows/retention.ts";
+export type { AnswerOptions } from "./answer.ts";
 export type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 export type { Branched, BranchOptions } from "./branch-run.ts";
 export type { BranchInTree, BranchOrigin, BranchTree } from "./branches.ts";
@@ -91,6 +93,7 @@ export type {
   SessionsPage,
 } from "./find.ts";
 export type { ForkedBranch, ForkOptions } from "./fork.ts";
+export { type FormField, formFields, typedValue } from "./form-values.ts";
 export type { Health, HealthOptions } from "./health.ts";
 export { Holdfast } from "./holdfast.ts";
 export { Job, type JobStanding } from "./job.ts";

@@ -80,6 +80,8 @@ export class LiveEvents {
       case "attempt":
         begin(loop, delta, asked);
         return [];
+      case "waiting":
+        return [{ type: "ProgressMessage", loopId, toolCallId: "model", toolName: "model", text: body.text }];
       case "dropped":
         loop.dropped += body.count;
         return loop.begun && loop.turn === turn ? droppedIn(loop, loopId) : [];
@@ -117,6 +119,7 @@ export class LiveEvents {
       case "tool-start":
         loop.calls.again(delta, body);
         break;
+      case "waiting":
       case "dropped":
       case "recorded":
         break;

@@ -1,6 +1,8 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
+import { defaultPayloadConverter } from "@temporalio/common";
 import { identityWithout } from "../codec/worker-keys.ts";
 import { shownBriefly } from "../core/redact.ts";
+import type { StepWait } from "../core/waits.ts";
 import { failureWords } from "./failure-words.ts";
 import type { Link } from "./link.ts";
 
@@ -18,6 +20,8 @@ export type PendingActivity = {
   readonly lastFailure: string | undefined;
   readonly nextAttemptAt: Date | undefined;
   readonly startedAt: Date | undefined;
+  /** What it waits for before it asks a vendor. */
+  readonly waits?: StepWait;
   /** The worker process that has it. */
   readonly worker: string | undefined;
 };
@@ -30,6 +34,8 @@ const STATES: Readonly<Record<number, PendingActivity["state"]>> = {
   4: "paused",
   5: "paused",
 };
+
+const STARTED = 2;
 
 type Raw = NonNullable<WorkflowExecutionDescription["raw"]["pendingActivities"]>[number];
 
@@ -47,9 +53,32 @@ export function pendingActivities(
     nextAttemptAt:
       Number(raw.state) === 1 ? dateOf(raw.nextAttemptScheduleTime ?? raw.scheduledTime) : undefined,
     startedAt: dateOf(raw.lastStartedTime),
+    ...(await waitsOf(client, workflowId, raw)),
     worker: identityWithout(raw.lastWorkerIdentity ?? "") || undefined,
   });
   return Promise.all((raw.pendingActivities ?? []).map(pending));
+}
+
+/** As its newest heartbeat says; nothing where it has none, or cannot be read. */
+async function waitsOf(
+  { options }: Link["client"],
+  workflowId: string,
+  { heartbeatDetails, state }: Raw,
+): Promise<{ waits?: StepWait }> {
+  // Behind a failure the heartbeat is that of the attempt before.
+  if (Number(state) !== STARTED) return {};
+  const { payloadCodecs } = options.loadedDataConverter;
+  const context = { type: "workflow", namespace: options.namespace, workflowId } as const;
+  try {
+    let payloads = heartbeatDetails?.payloads ?? [];
+    for (const codec of payloadCodecs) payloads = await codec.decode(payloads, context);
+    const [payload] = payloads;
+    const told = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
+    const { waits } = (told ?? {}) as { waits?: StepWait };
+    return waits === undefined ? {} : { waits };
+  } catch {
+    return {};
+  }
 }
 
 /** What a vendor says may hold what it was sent. */

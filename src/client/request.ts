@@ -83,7 +83,7 @@ async function remade(
   const { terms, turn, branch, position } = asked;
   const model = await modelThatAnswered(definition, asked, session, transcript);
   const { thinking, temperature, maxTokens, cache, output } = definition;
-  const { systemPrompt, tools, mustCall } = toldOf(definition, asked);
+  const { systemPrompt, tools, mustCall } = toldOf(definition, model, asked);
   return {
     session,
     loopId: loop.loopId,
@@ -123,11 +123,16 @@ async function modelThatAnswered(
 }
 
 /** What an output changes of it, where the record says how it is asked for. */
-function toldOf(definition: AgentDefinition, { terms, isRepair }: AskedTurn) {
+function toldOf(
+  definition: AgentDefinition,
+  model: AgentDefinition["model"],
+  { terms, isRepair }: AskedTurn,
+) {
   const { output } = definition;
   const systemPrompt = systemPromptOf(definition);
   const asked = { systemPrompt, tools: terms?.tools ?? [] };
-  const road = terms?.output;
+  const fallback = definition.fallbacks?.indexOf(model) ?? -1;
+  const road = terms?.fallbackOutputs?.[fallback] ?? terms?.output;
   if (output === undefined || output.type === "text" || road === undefined) {
     return { ...asked, mustCall: undefined };
   }

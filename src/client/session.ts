@@ -3,6 +3,7 @@ import type { AgentDefinitionInput, Limits, QueueMode } from "../schema/definiti
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { Edited } from "../transcript/archive.ts";
+import { type AnswerOptions, answerCall } from "./answer.ts";
 import {
   type Answered,
   type ApproveOptions,
@@ -97,6 +98,11 @@ export class Session<Output = unknown> {
   /** Answers a call that waits for a person with no; the model is told the reason. */
   refuse(toolCallId?: string, options?: RefuseOptions): Promise<Answered> {
     return refuseCall(this.#link, this.id, toolCallId, options);
+  }
+
+  /** Answers what the tool of a waiting call asks a person; which call may be left out while only one waits. */
+  answer(toolCallId?: string, options?: AnswerOptions): Promise<Answered> {
+    return answerCall(this.#link, this.id, toolCallId, options);
   }
 
   /** Makes the context smaller: before the next answer of an open run, at once when the session is at rest. */

@@ -26,11 +26,11 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
     readonly pending: readonly PendingActivity[];
     /** Calls of agents below it that wait for a person; absent for none. */
     readonly waitingBelow?: number;
-    /** Steps of runs below it that are tried again, with their last failure; absent for none. */
+    /** Steps of runs below it that are tried again, or wait for their turn at a vendor; absent for none. */
     readonly retryingBelow?: readonly RetryingBelow[];
   };
 
-/** A step of a sub-agent, or of a job's part, that is tried again. */
+/** A step of a sub-agent, or of a job's part, that is tried again or waits for its turn at a vendor. */
 export type RetryingBelow = PendingActivity & {
   readonly session: string;
   /** Names of the agents on the way down to it, its own last. */

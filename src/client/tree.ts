@@ -64,7 +64,7 @@ export async function runsBelow(link: Link, root: WorkflowExecutionDescription):
       const { type, typedSearchAttributes: attributes } = description;
       const name = attributes.get(KEYS.agent) ?? (await ownName(link, session, type));
       const pending = await pendingActivities(link, description);
-      const retrying = pending.filter(({ lastFailure }) => lastFailure !== undefined);
+      const retrying = pending.filter(({ lastFailure, waits }) => lastFailure ?? waits);
       const run = { session, type, path: [...above, name], retrying, status: attributes.get(KEYS.status) };
       return { run, children: childrenOf(description) };
     });

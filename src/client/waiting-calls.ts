@@ -1,10 +1,12 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { PendingApproval } from "../core/approvals.ts";
+import type { PersonQuestion } from "../schema/person.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { AGENT_WORKFLOW } from "../workflows/messages.ts";
 import { noWorker, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { questionIn } from "./question-in.ts";
 import { askStatus, describeRun, inTurns, isOpen, type OpenRun, runsBelow } from "./tree.ts";
 
 /** A call that waits for a person, with what the transcript on this machine knows of it. */
@@ -15,12 +17,14 @@ export type WaitingCall = PendingApproval & {
   readonly path: readonly string[];
   /** As the model sent them; absent when the transcript does not lie here. */
   readonly arguments?: unknown;
+  /** What its tool asks, where it has a `question`; absent when the transcript does not lie here. */
+  readonly asks?: PersonQuestion;
   /** The folder that the call's paths are relative to. */
   readonly workspace?: string;
 };
 
 /** Without what a transcript would have to be asked for. */
-export type Waiting = Omit<WaitingCall, "arguments" | "workspace">;
+export type Waiting = Omit<WaitingCall, "arguments" | "asks" | "workspace">;
 
 /** An answer is looked for from the end of the conversation, so many entries at a time. */
 const PAGE = 64;
@@ -94,11 +98,16 @@ async function withArguments(
       new Set(approvals.map(({ toolCallId }) => toolCallId)),
     );
     const workspace = (await transcript.definition(record.definitionHash))?.workspace;
-    return approvals.map((approval) => ({
-      ...approval,
-      ...(sent.has(approval.toolCallId) ? { arguments: sent.get(approval.toolCallId) } : {}),
-      ...(workspace === undefined ? {} : { workspace }),
-    }));
+    return await inTurns(approvals, async (approval) => {
+      const { question, toolCallId } = approval;
+      const asks = question === undefined ? undefined : await questionIn(transcript, question);
+      return {
+        ...approval,
+        ...(sent.has(toolCallId) ? { arguments: sent.get(toolCallId) } : {}),
+        ...(asks === undefined ? {} : { asks }),
+        ...(workspace === undefined ? {} : { workspace }),
+      };
+    });
   } catch {
     return approvals;
   }

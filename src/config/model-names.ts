@@ -21,6 +21,8 @@ export type ModelOptions = Partial<
     | "serviceTier"
     | "apiVersion"
     | "thinkingStyle"
+    | "effort"
+    | "verbosity"
   >
 >;
 

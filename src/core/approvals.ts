@@ -1,6 +1,7 @@
 import type { Permission } from "../schema/record.ts";
 import type { CallFacts, CommandFact } from "./call-facts.ts";
 import type { Call } from "./calling.ts";
+import type { QuestionRef } from "./digest.ts";
 import { decide } from "./permission.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
 import type { State } from "./state.ts";
@@ -24,7 +25,11 @@ export type ApprovalAnswer =
       /** The same kind of call is not asked for again. */
       readonly always?: boolean;
     }
-  | { readonly type: "refuse"; readonly reason?: string };
+  | { readonly type: "refuse"; readonly reason?: string }
+  /** To a question of its tool. `values`: hash of the text that holds them. */
+  | { readonly type: "answer"; readonly answer: QuestionAnswer; readonly values?: string };
+
+export type QuestionAnswer = "accept" | "decline" | "cancel";
 
 /** A call that waits for a person, as status shows it. */
 export type PendingApproval = {
@@ -34,6 +39,8 @@ export type PendingApproval = {
   readonly reason: string;
   readonly sinceMs: number;
   readonly untilMs: number | undefined;
+  /** Its tool asks for more than a yes. */
+  readonly question?: QuestionRef;
 };
 
 export type Permit = Permission & { readonly reason: string };
@@ -114,20 +121,11 @@ function kindOf({ words }: CommandFact): readonly string[] | undefined {
 
 export function pendingApprovals({ phase }: State): readonly PendingApproval[] {
   if (phase.type !== "calling-tools") return [];
-  return phase.calls.flatMap(({ id, name, summary, status }) =>
-    status.type === "asking"
-      ? [
-          {
-            toolCallId: id,
-            tool: name,
-            summary,
-            reason: status.reason,
-            sinceMs: status.sinceMs,
-            untilMs: status.untilMs,
-          },
-        ]
-      : [],
-  );
+  return phase.calls.flatMap(({ id, name, summary, status }) => {
+    if (status.type !== "asking") return [];
+    const { type: _, ...asked } = status;
+    return [{ toolCallId: id, tool: name, summary, ...asked }];
+  });
 }
 
 /** When the first question of the phase runs out. */

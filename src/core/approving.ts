@@ -1,7 +1,8 @@
-import type { Permission } from "../schema/record.ts";
+import type { Permission, PersonAsked } from "../schema/record.ts";
 import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
-import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, withCall } from "./calls.ts";
+import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, runFromNow, withCall } from "./calls.ts";
+import { questionOver, withQuestion } from "./finished-calls.ts";
 import { issue, settle } from "./issue.ts";
 import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
@@ -30,11 +31,17 @@ export function approvalAnswered(
 ): State {
   const index = phase.calls.findIndex(({ id, status }) => id === toolCallId && status.type === "asking");
   const call = phase.calls[index];
-  if (call === undefined) return state;
+  if (call?.status.type !== "asking") return state;
+  const { question } = call.status;
+  if (question !== undefined && answer.type === "answer") {
+    const { type: _, ...said } = answer;
+    return callAgain(state, phase, index, { question, ...said, ...(by === undefined ? {} : { by }) });
+  }
   if (answer.type === "refuse") {
     const why = answer.reason === undefined || answer.reason === "" ? "" : `: ${answer.reason}`;
     return refuseAsked(state, phase, index, { answer: "refused", by }, `${REFUSED_TEXT}${why}`);
   }
+  if (answer.type !== "approve") return state;
   const { arguments: changed, always } = answer;
   const grants = withGrant(state.grants ?? [], always === true ? grantFor(call) : undefined);
   const allowed: Call = {
@@ -44,17 +51,25 @@ export function approvalAnswered(
   return runAsked({ ...state, grants }, phase, index, allowed);
 }
 
+/** The call is made again with the answer, by a command of its own, which takes nothing along. */
+function callAgain(state: State, phase: Calling, index: number, said: PersonAsked): State {
+  const status = { ...runFromNow(state), number: state.commands };
+  const call = { ...withQuestion(phase.calls[index] as Call, said), status };
+  const calls = withCall(phase.calls, index, call);
+  return { ...state, commands: state.commands + 1, phase: { ...phase, calls } };
+}
+
 /** An approved call that nothing else of its unit runs beside takes the outbox along, under a number of its own. */
 function runAsked(state: State, phase: Calling, index: number, call: Call): State {
   const alone = !phase.calls.some(({ status }) => status.type === "running") && !isFlushing(phase);
   const shares = reserveShares(state, phase.calls, [index]);
-  const begun = run(shares.state, phase.position, call, index, shares.of.get(index));
+  const ran = run(shares.state, phase.position, call, index, shares.of.get(index));
   const { flush, ...rest } = phase;
-  const calls = withCall(phase.calls, index, begun.call);
-  if (begun.call.status.type === "done") return goOnWith(begun.state, { ...phase, calls });
-  if (!alone) return { ...begun.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
-  const given = issue(begun.state);
-  const unit = { ...phase.unit, carrier: carries(begun.call.status) ? index : -1 };
+  const calls = withCall(phase.calls, index, ran.call);
+  if (ran.call.status.type === "done") return goOnWith(ran.state, { ...phase, calls });
+  if (!alone) return { ...ran.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
+  const given = issue(ran.state);
+  const unit = { ...phase.unit, carrier: carries(ran.call.status) ? index : -1 };
   return { ...given.state, phase: { ...rest, issue: given.issue, calls, unit } };
 }
 
@@ -103,9 +118,13 @@ function asked(
   return phase.calls.flatMap(({ id, status }) => (status.type === "asking" && which(status) ? [id] : []));
 }
 
-function refuseNow(state: State, id: string, how: Pick<Permission, "answer">, text: string): State {
+function refuseNow(state: State, id: string, how: { readonly answer?: "timed-out" }, text: string): State {
   if (state.phase.type !== "calling-tools") return state;
   const { phase } = state;
   const index = phase.calls.findIndex((call) => call.id === id && call.status.type === "asking");
-  return index < 0 ? state : refuseAsked(state, phase, index, how, text);
+  const status = phase.calls[index]?.status;
+  if (status?.type !== "asking") return state;
+  return status.question === undefined
+    ? refuseAsked(state, phase, index, how, text)
+    : questionOver(state, phase, index, text, how);
 }

@@ -75,18 +75,23 @@ export function endEvents(
     isError,
     ...(child === undefined ? {} : { childLoopId: child }),
     ...(isRefused(call) ? { permission: call.permission } : {}),
+    ...(call.questions === undefined ? {} : { questions: [...call.questions] }),
   });
   return isUntold(state, call) ? ended : messageEvents(ended, position);
 }
 
 /** Hooks hear of calls that have run. */
-export function isUntold(state: State, { status }: Call): boolean {
-  return status.type === "running" && hasHook(state, "after-tool");
+export function isUntold(state: State, call: Call): boolean {
+  return hasRun(call) && hasHook(state, "after-tool");
 }
 
 /** It never ran: its End has no Start. */
-function isRefused({ permission, status }: Call): boolean {
-  return permission !== undefined && status.type !== "running";
+function isRefused(call: Call): boolean {
+  return call.permission !== undefined && !hasRun(call);
+}
+
+function hasRun({ status, questions }: Call): boolean {
+  return status.type === "running" || questions !== undefined;
 }
 
 export function joinResults(state: State, position: number, calls: readonly Call[]): State {

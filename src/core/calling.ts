@@ -1,6 +1,6 @@
-import type { Permission } from "../schema/record.ts";
+import type { Permission, PersonAsked } from "../schema/record.ts";
 import type { Allowance } from "./budget/amounts.ts";
-import type { CallDigest } from "./digest.ts";
+import type { CallDigest, QuestionRef } from "./digest.ts";
 import type { QueuedRequest } from "./pruning.ts";
 import type { Issue } from "./state.ts";
 
@@ -14,6 +14,8 @@ export type CallStatus =
       readonly lost: number;
       readonly local: boolean;
       readonly startedAtMs: number;
+      /** Of its command, where that is not the unit's: it has run before, and asked a person. */
+      readonly number?: number;
       /** It is the run of a sub-agent, with what was reserved for it; `session` once it has one. */
       readonly child?: { readonly given: Allowance; readonly session?: string };
     }
@@ -23,6 +25,8 @@ export type CallStatus =
       readonly sinceMs: number;
       readonly untilMs: number | undefined;
       readonly reason: string;
+      /** The call has run, and its tool asks for more than a yes. */
+      readonly question?: QuestionRef;
     }
   /** `untold`: hooks are told of its end, and then the events of its result come. */
   | {
@@ -38,6 +42,8 @@ export type Call = CallDigest & {
   readonly permission?: Permission;
   /** What a person has put in place of the model's arguments. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** What its tool has asked a person, as far as that is over. */
+  readonly questions?: readonly PersonAsked[];
 };
 
 export type Calling = {

@@ -127,13 +127,21 @@ function begin(
       return run(state, answer, { ...call, permission }, index, share);
     case "deny":
       return refuse(state, answer, { ...call, permission }, index, `Refused: ${reason}`);
-    case "ask": {
-      const timeoutMs = pinnedOf(state).approvals?.timeoutMs ?? null;
-      const untilMs = timeoutMs === null ? undefined : state.nowMs + timeoutMs;
-      const status = { type: "asking" as const, sinceMs: state.nowMs, untilMs, reason };
-      return { state, call: { ...call, permission, status } };
-    }
+    case "ask":
+      return { state, call: { ...call, permission, status: asking(state, reason) } };
   }
+}
+
+/** From now on, for as long as the definition says. */
+export function asking(state: State, reason: string): Extract<CallStatus, { type: "asking" }> {
+  const { nowMs } = state;
+  const timeoutMs = pinnedOf(state).approvals?.timeoutMs ?? null;
+  return {
+    type: "asking",
+    sinceMs: nowMs,
+    untilMs: timeoutMs === null ? undefined : nowMs + timeoutMs,
+    reason,
+  };
 }
 
 /** @param share - Of a sub-agent: what was set aside for it, or why nothing was. */
@@ -147,15 +155,12 @@ export function run(
   if (share?.type === "refused") return refuse(state, answer, call, index, share.reason);
   const local = share === undefined && state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
   const child = share === undefined ? {} : { child: { given: share.given } };
-  const status = {
-    type: "running" as const,
-    generation: 0,
-    lost: 0,
-    local,
-    startedAtMs: state.nowMs,
-    ...child,
-  };
+  const status = { ...runFromNow(state), local, ...child };
   return { state: emit(state, startEvent(call, answer)), call: { ...call, status } };
+}
+
+export function runFromNow({ nowMs }: State): Extract<CallStatus, { type: "running" }> {
+  return { type: "running", generation: 0, lost: 0, local: false, startedAtMs: nowMs };
 }
 
 /** An activity of its own: it takes the outbox along. */

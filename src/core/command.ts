@@ -1,6 +1,6 @@
 import type { AgentDefinition, Continuation, Limits } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
-import type { Outcome, SpawnRef } from "../schema/record.ts";
+import type { Outcome, PersonAsked, SpawnRef } from "../schema/record.ts";
 import type { Grant } from "./approvals.ts";
 import type { Allowance } from "./budget/amounts.ts";
 import type { LoopPart } from "./evaluation/part.ts";
@@ -106,6 +106,8 @@ export type CallToolCommand = Writing & {
   readonly local: boolean;
   /** What a person has put in place of the model's arguments. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** What the tool has asked a person before. */
+  readonly questions?: readonly PersonAsked[];
   /** Only for tools that are given it. */
   readonly view?: ViewAtHand;
   /** What it comes to is told without words. */

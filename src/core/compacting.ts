@@ -31,7 +31,11 @@ export function startCompaction(state: State, why: CompactionReason): State {
 
 /** The smaller view; events only when something has changed. */
 export function viewCompacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
-  const settled = paid(settle(state, phase.issue, digest.branch), digest);
+  const settled = (digest.fellBack ?? []).reduce<State>(
+    (next, fellBack) =>
+      emit(next, { type: "ModelFellBack", turn: loopOf(state).turn, for: "compaction", ...fellBack }),
+    paid(settle(state, phase.issue, digest.branch), digest),
+  );
   const { spans, messagesBefore, messagesAfter, tokensBefore, tokensAfter, loopsCompacted } = digest;
   if (spans === undefined) return settled;
   const position = state.length;

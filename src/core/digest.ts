@@ -159,7 +159,12 @@ export type ToolDigest = {
   readonly request?: ViewRequest;
   /** How the agent wants its work to go on; its run's report says so. */
   readonly rest?: Rest;
+  /** There is no result yet: the tool asks a person, and is called again with the answer. */
+  readonly asks?: QuestionRef;
 };
+
+/** Hash of the text that holds what a tool asks a person. */
+export type QuestionRef = string;
 
 /** What the machine must know to notice that a context has grown. */
 export type ContextBounds = {
@@ -181,6 +186,8 @@ export type CompactDigest = WrittenDigest & {
   /** Of a model that was asked for a text. */
   readonly usage?: Usage;
   readonly costUsd?: number;
+  /** Fallbacks that were asked for it. */
+  readonly fellBack?: readonly FellBack[];
 };
 
 /** What hooks have said. Names have at most 128 bytes, reasons 512, words for the model 2 KiB; free of secrets. */

@@ -1,7 +1,8 @@
+import type { PersonAsked } from "../schema/record.ts";
 import { answerCall, doneWith, endEvents, isUntold } from "./call-results.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
-import { CANCELLED_TEXT, goOnWith } from "./calls.ts";
-import type { ToolDigest } from "./digest.ts";
+import { asking, CANCELLED_TEXT, goOnWith, withCall } from "./calls.ts";
+import type { QuestionRef, ToolDigest } from "./digest.ts";
 import { lostBy, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import type { Setback } from "./run-event.ts";
 import type { State } from "./state.ts";
@@ -13,8 +14,9 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
   if (call === undefined) return state;
   const settled =
     index === phase.unit.carrier ? settle(state, phase.issue, digest.branch) : moveTo(state, digest.branch);
+  const { request, rest, asks } = digest;
+  if (asks !== undefined) return toolAsks(settled, phase, index, asks);
   const ended = endEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
-  const { request, rest } = digest;
   const told = rest === undefined ? ended : { ...ended, rest };
   const queued =
     request === undefined
@@ -23,32 +25,54 @@ export function toolFinished(state: State, phase: Calling, index: number, digest
   return callDone(told, queued, index, { type: "done", isError: digest.isError, tokens: digest.tokens });
 }
 
+/** The call waits for a person, as one that needs approval does; what it had taken along is written. */
+function toolAsks(state: State, phase: Calling, index: number, question: QuestionRef): State {
+  const calls = withStatus(phase.calls, index, { ...asking(state, "its tool asks a person"), question });
+  const { unit } = phase;
+  const parked = { ...phase, calls, unit: index === unit.carrier ? { ...unit, carrier: -1 } : unit };
+  return state.stop === undefined
+    ? goOnWith(state, parked)
+    : questionOver(state, parked, index, CANCELLED_TEXT);
+}
+
+/** Nobody has answered what its tool asks: the call ends without. */
+export function questionOver(
+  state: State,
+  phase: Calling,
+  index: number,
+  text: string,
+  how: Pick<PersonAsked, "answer"> = {},
+): State {
+  const call = phase.calls[index] as Call;
+  const { question = "" } = call.status as Extract<CallStatus, { type: "asking" }>;
+  const over = withQuestion(call, { question, ...how });
+  return giveUp(state, { ...phase, calls: withCall(phase.calls, index, over) }, over, index, text);
+}
+
+export function withQuestion(call: Call, asked: PersonAsked): Call {
+  return { ...call, questions: [...(call.questions ?? []), asked] };
+}
+
 export function toolSetBack(state: State, phase: Calling, index: number, setback: Setback): State {
   const call = runningCall(phase, index);
   if (call === undefined) return state;
-  if (state.stop !== undefined) return giveUp(state, phase, call, index, CANCELLED_TEXT);
+  const end = (text: string) => giveUp(state, phase, call, index, text);
+  if (state.stop !== undefined) return end(CANCELLED_TEXT);
   const status = call.status as Extract<CallStatus, { type: "running" }>;
+  const generation = status.generation + 1;
   switch (setback.type) {
-    case "lost":
-      return lostBy(status.lost, setback) >= MAX_LOST_IN_A_ROW
-        ? giveUp(
-            state,
-            phase,
-            call,
-            index,
-            `Failed: ${MAX_LOST_IN_A_ROW} workers died while this call ran; it is not tried again.`,
-          )
-        : again(state, phase, index, {
-            ...status,
-            generation: status.generation + 1,
-            lost: lostBy(status.lost, setback),
-          });
+    case "lost": {
+      const lost = lostBy(status.lost, setback);
+      return lost >= MAX_LOST_IN_A_ROW
+        ? end(`Failed: ${MAX_LOST_IN_A_ROW} workers died while this call ran; it is not tried again.`)
+        : again(state, phase, index, { ...status, generation, lost });
+    }
     case "elsewhere":
-      return again(state, phase, index, { ...status, generation: status.generation + 1, local: false });
+      return again(state, phase, index, { ...status, generation, local: false });
     case "cancelled":
-      return giveUp(state, phase, call, index, CANCELLED_TEXT);
+      return end(CANCELLED_TEXT);
     case "failed":
-      return giveUp(state, phase, call, index, `Failed: ${setback.failure.message}`);
+      return end(`Failed: ${setback.failure.message}`);
   }
 }
 
@@ -80,5 +104,5 @@ function moveTo(state: State, branch: string): State {
 }
 
 function withStatus(calls: readonly Call[], index: number, status: CallStatus): readonly Call[] {
-  return calls.map((call, at) => (at === index ? { ...call, status } : call));
+  return withCall(calls, index, { ...(calls[index] as Call), status });
 }

@@ -195,7 +195,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
     if (call.status.type !== "running" || isHeldBack(phase.calls, index, tools)) return;
     const timeoutMs = tools[call.name]?.timeoutMs;
     commands.push({
-      number: phase.issue.number,
+      number: call.status.number ?? phase.issue.number,
       generation: call.status.generation,
       local: call.status.local,
       branch: state.branch,
@@ -213,6 +213,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(toolQueue === undefined ? {} : { queue: toolQueue }),
       ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
+      ...(call.questions === undefined ? {} : { questions: call.questions }),
       ...(tools[call.name]?.view === true ? { view: viewAtHand(state, phase) } : {}),
       summary: call.summary,
       ...callerOf(state),

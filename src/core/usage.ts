@@ -22,8 +22,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Dollars. Reasoning tokens are part of the output and not charged twice (TYP-09). */
-export function costOf(usage: Usage, rates: CostRates): number {
+/**
+ * Dollars, of one answer. Reasoning tokens are part of the output and not charged twice (TYP-09).
+ *
+ * @param longestQuestion - In tokens, where the answer took several.
+ */
+export function costOf(
+  usage: Usage,
+  { dearer, ...usual }: CostRates,
+  longestQuestion = usage.input + usage.cacheRead + usage.cacheWrite,
+): number {
+  const rates = dearer !== undefined && longestQuestion > dearer.above ? dearer : usual;
   return (
     (usage.input * rates.input +
       usage.output * rates.output +

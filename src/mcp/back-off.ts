@@ -23,7 +23,7 @@ export class BackOff {
     this.#failures += 1;
     this.#why = why;
     const pauseMs = Math.min(BACKOFF_MS * 2 ** (this.#failures - 1), MAX_BACKOFF_MS);
-    this.#notBefore = Date.now() + pauseMs;
+    this.#notBefore = performance.now() + pauseMs;
     return pauseMs;
   }
 
@@ -33,7 +33,7 @@ export class BackOff {
 
   /** Resolves when it may be tried; rejects when that is too far away. */
   async wait(signal: AbortSignal): Promise<void> {
-    const waitMs = this.#notBefore - Date.now();
+    const waitMs = this.#notBefore - performance.now();
     if (waitMs > MAX_WAIT_MS) {
       const seconds = Math.ceil(waitMs / 1000);
       throw new McpError("closed", `is tried again in ${seconds} s; the last time it ${this.#why}`);

@@ -69,6 +69,11 @@ export class KeptServer {
     return this.#known;
   }
 
+  /** A text of the server without what it was given as a secret. */
+  hide(text: string): string {
+    return this.#options.mask(text);
+  }
+
   /** Connects if need be. */
   async listing(signal: AbortSignal): Promise<Listing> {
     return await this.#request({ signal }, async (live) => {

@@ -13,6 +13,9 @@ import { plainText } from "./plain-text.ts";
 /** For the model, of one tool. Longer ones are cut. */
 export const MAX_DESCRIPTION_CHARS = 4096;
 
+/** Of a tool, as the server gives it; the protocol speaks of 128. */
+const MAX_NAME_CHARS = 512;
+
 /** A schema is sent with every question to the model. A tool with a larger one is left out. */
 const MAX_SCHEMA_BYTES = 64 * 1024;
 
@@ -37,6 +40,10 @@ export function offered(server: McpServer, remote: readonly RemoteTool[]): Offer
   let bytes = 0;
   for (const tool of remote) {
     if (!isWanted(server, tool.name)) continue;
+    if (tool.name.length > MAX_NAME_CHARS) {
+      warnings.push(`${said(tool)} is left out: its name has more than ${MAX_NAME_CHARS} characters`);
+      continue;
+    }
     const size = sizeOf(tool.inputSchema);
     if (byName.has(tool.name)) warnings.push(`${said(tool)} is offered twice; the first one is used`);
     else if (tool.needsTask) warnings.push(`${said(tool)} is left out: it can only be called as a task`);

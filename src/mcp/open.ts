@@ -12,6 +12,8 @@ export type Opening = {
   readonly version: string;
   /** A line that a process has written for people. */
   readonly words: (line: string) => void;
+  /** A secret that was given out for those of the definition. */
+  readonly obtained: (secret: string) => void;
   /** Awaited before a process of a server starts. */
   readonly spawned?: ((group: SpawnedGroup) => Promise<void>) | undefined;
 };
@@ -19,7 +21,7 @@ export type Opening = {
 /** Connects to the server that a definition names, with its secrets put in. */
 export async function openServer(
   server: McpServer,
-  { secrets, version, words, spawned }: Opening,
+  { secrets, version, words, spawned, obtained }: Opening,
   events: ConnectionEvents,
   request: RequestOptions,
 ): Promise<McpConnection> {
@@ -27,7 +29,7 @@ export async function openServer(
   const options = { version, sampling, elicitation, events };
   if (transport.type === "http") {
     const { url, headers, auth } = transport;
-    const place = { url: new URL(url), headers: resolvedAll(headers, secrets), auth, secrets };
+    const place = { url: new URL(url), headers: resolvedAll(headers, secrets), auth, secrets, obtained };
     return await openHttp(place, options, request);
   }
   const command = {

@@ -3,7 +3,7 @@ import type { McpServer } from "../schema/mcp.ts";
 import type { SpawnedGroup } from "../tools/tool.ts";
 import { type KeptOptions, KeptServer } from "./kept-server.ts";
 import { openServer } from "./open.ts";
-import { maskOf, referencesIn, type Secrets } from "./references.ts";
+import { Masking, referencesIn, type Secrets } from "./references.ts";
 
 export type PoolOptions = {
   readonly secrets: Secrets;
@@ -49,7 +49,8 @@ export class McpPool {
 
   #kept(server: McpServer, idle: () => void): KeptOptions {
     const { secrets, version, log, spawned } = this.#options;
-    const mask = maskOf(server, secrets);
+    const masking = new Masking(server, secrets);
+    const { mask } = masking;
     let spoken = 0;
     const words = (line: string) => {
       spoken += 1;
@@ -62,7 +63,12 @@ export class McpPool {
       mask,
       idle,
       open: async (events, request) =>
-        await openServer(server, { secrets, version, words, spawned }, events, request),
+        await openServer(
+          server,
+          { secrets, version, words, spawned, obtained: (secret) => masking.learn(secret) },
+          events,
+          request,
+        ),
     };
   }
 }

@@ -1,4 +1,5 @@
 import { REDACTED } from "../core/redact.ts";
+import { secretForms } from "../core/secret-forms.ts";
 import type { McpServer } from "../schema/mcp.ts";
 import { McpError } from "./error.ts";
 
@@ -10,9 +11,6 @@ export type Secrets = {
 };
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-/** Shorter ones would blank ordinary words. */
-const MIN_SECRET_LENGTH = 6;
 
 /** Puts the values in. */
 export function resolved(text: string, secrets: Secrets): string {
@@ -41,11 +39,25 @@ export function referencesIn({ transport }: Pick<McpServer, "transport">): reado
   return [...new Set([...text.matchAll(REFERENCE)].map(([, name]) => name as string))];
 }
 
-/** Blanks the values that a definition refers to. */
-export function maskOf(server: Pick<McpServer, "transport">, secrets: Secrets): (text: string) => string {
-  const values = referencesIn(server)
-    .map((name) => secrets(name)?.trim() ?? "")
-    .filter((value) => value.length >= MIN_SECRET_LENGTH)
-    .sort((a, b) => b.length - a.length);
-  return (text) => values.reduce((masked, value) => masked.replaceAll(value, REDACTED), text);
+/** Blanks the values that a definition refers to, in all forms; those too that were there before others came. */
+export class Masking {
+  readonly #forms = new Map<string, readonly string[]>();
+  readonly #names: readonly string[];
+  readonly #secrets: Secrets;
+
+  constructor(server: Pick<McpServer, "transport">, secrets: Secrets) {
+    this.#names = referencesIn(server);
+    this.#secrets = secrets;
+  }
+
+  /** One that no definition refers to: it was given out for what one refers to. */
+  learn(secret: string): void {
+    if (!this.#forms.has(secret)) this.#forms.set(secret, secretForms(secret));
+  }
+
+  readonly mask = (text: string): string => {
+    for (const name of this.#names) this.learn(this.#secrets(name) ?? "");
+    const longestFirst = [...this.#forms.values()].flat().sort((a, b) => b.length - a.length);
+    return longestFirst.reduce((masked, form) => masked.replaceAll(form, REDACTED), text);
+  };
 }

@@ -7,7 +7,7 @@ import type { RemoteResource, RemoteTemplate } from "./connection.ts";
 import type { KeptServer } from "./kept-server.ts";
 import { plainText } from "./plain-text.ts";
 import { contentsOf } from "./result.ts";
-import { shell, toldAsTool } from "./tools.ts";
+import { hidden, shell, toldAsTool } from "./tools.ts";
 
 // A server's resources are read as any other tool reads: one tool lists them, one gives what is at an address.
 
@@ -61,7 +61,7 @@ export function resourceTool(
         const answer = await keep().ask(signal, (connection, request) =>
           connection.readResource(uri, request),
         );
-        return { content: contentsOf(answer) };
+        return { content: hidden(keep(), contentsOf(answer)) };
       }),
   };
 }

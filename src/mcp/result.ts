@@ -1,4 +1,5 @@
 import type { ImageContent, TextContent } from "../schema/message.ts";
+import { pictureType } from "../tools/outside/picture.ts";
 import { flagOf, type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
 import { wellFormed } from "./plain-text.ts";
 
@@ -10,6 +11,8 @@ const MAX_TEXT_BYTES = 256 * 1024;
 const MAX_IMAGES = 10;
 const MAX_IMAGE_CHARS = 7 * 1024 * 1024;
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+/** Of the base64 of a picture, which say what it is. */
+const HEAD_CHARS = 64;
 const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
 export type Result = {
@@ -84,7 +87,9 @@ function image(part: Json): ImageContent | undefined {
   const mimeType = textOf(part["mimeType"])?.toLowerCase() ?? "";
   if (data === undefined || data.length > MAX_IMAGE_CHARS) return undefined;
   if (!IMAGE_TYPES.has(mimeType) || !BASE64.test(data)) return undefined;
-  return { type: "image", data: data.replace(/\s+/g, ""), mimeType };
+  const plain = data.replace(/\s+/g, "");
+  const shown = pictureType(Buffer.from(plain.slice(0, HEAD_CHARS), "base64"));
+  return shown === undefined ? undefined : { type: "image", data: plain, mimeType: shown };
 }
 
 function notShown(what: string, part: Json, data: string | undefined): string {

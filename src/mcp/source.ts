@@ -36,8 +36,10 @@ export class McpSource implements ToolSource {
   tool(pinned: PinnedTool): Tool {
     const server = McpServer.parse(objectOf(pinned.data)?.["server"]);
     const keep = () => this.#pool.server(server);
-    if (pinned.remote === "resources/list") return resourceTool(pinned, "list", server, keep);
-    if (pinned.remote === "resources/read") return resourceTool(pinned, "read", server, keep);
+    // A server may have tools of the same names.
+    const ours = resourceTools(server).find(({ hash }) => hash === pinned.hash)?.remote;
+    if (ours === "resources/list") return resourceTool(pinned, "list", server, keep);
+    if (ours === "resources/read") return resourceTool(pinned, "read", server, keep);
     return mcpTool(pinned, server, keep, this.#handlers);
   }
 

@@ -1,4 +1,5 @@
 import type { McpServer } from "../schema/mcp.ts";
+import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { PinnedTool } from "../schema/outside.ts";
 import { type Tool, type ToolContext, ToolError, type ToolOutput } from "../tools/tool.ts";
 import { argumentCheck } from "./arguments.ts";
@@ -34,7 +35,7 @@ export function mcpTool(
       const { result, notes } = await toldAsTool(() =>
         kept.call(pinned.remote, parameters as Record<string, unknown>, {
           signal: context.signal,
-          onProgress: (progress) => context.progress(shownProgress(progress)),
+          onProgress: (progress) => context.progress(kept.hide(shownProgress(progress))),
           ask: handlers.ask?.(context),
           sample: handlers.sample?.(context),
         }),
@@ -81,13 +82,26 @@ function outputOf(
   answer: unknown,
   notes: readonly string[],
 ): ToolOutput {
-  const { content, isError, details } = resultOf(answer);
+  const { content: said, isError, details } = resultOf(answer);
+  const content = hidden(kept, said);
   const told = [...notes, ...drift(pinned, kept)].map((note) => `(${note})`);
   if (isError) throw new ToolError("failed", [wordsOf(content), ...told].join("\n"));
   return {
     content: [...content, ...told.map((text) => ({ type: "text" as const, text }))],
-    ...(details === undefined ? {} : { details }),
+    ...(details === undefined ? {} : { details: hiddenIn(kept, details) }),
   };
+}
+
+function hiddenIn(kept: KeptServer, details: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return JSON.parse(kept.hide(JSON.stringify(details))) as Record<string, unknown>;
+}
+
+/** The server was told secrets, and may repeat them. */
+export function hidden(
+  kept: Pick<KeptServer, "hide">,
+  content: readonly (TextContent | ImageContent)[],
+): (TextContent | ImageContent)[] {
+  return content.map((part) => (part.type === "text" ? { ...part, text: kept.hide(part.text) } : part));
 }
 
 /** A run works with the tools that it began with; that a server means another one by now is said. */

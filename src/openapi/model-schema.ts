@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, shortened } from "./json.ts";
+import { plain } from "./plain.ts";
 import { isReference, type References, UnresolvedError } from "./references.ts";
 import { keywordsOf } from "./schema-keywords.ts";
 
@@ -9,26 +10,28 @@ import { keywordsOf } from "./schema-keywords.ts";
 export type ModelSchema = Readonly<Record<string, unknown>>;
 
 /** From generous to bare: the first depth whose outcome is small enough is taken. */
-const DEPTHS = [24, 12, 8, 6, 5, 4, 3, 2, 1];
+const DEPTHS = [24, 12, 8, 6, 5, 4, 3, 2, 1, 0];
 /** A schema is hardly shorter as JSON: references that double at each step are stopped before much is made of them. */
 const MIN_BYTES = 8;
 const MAX_NAME = 80;
 
-/** Builds `make`'s outcome with the whole schemas, or with less and less of them until it is no longer than allowed. */
+/**
+ * Builds `make`'s outcome with the whole schemas, or with less and less of them until it is no longer than allowed.
+ * Nothing where it is longer with nothing of them.
+ */
 export function withinBytes<Made extends object>(
   references: References,
   maxBytes: number,
   make: (inliner: Inliner) => Made,
-): { readonly made: Made; readonly isCut: boolean } {
-  let made: Made | undefined;
+): { readonly made: Made; readonly isCut: boolean } | undefined {
   for (const depth of DEPTHS) {
     const inliner = new Inliner(references, depth, maxBytes / MIN_BYTES);
-    made = make(inliner);
-    if (!inliner.isExhausted && Buffer.byteLength(JSON.stringify(made)) <= maxBytes) {
+    const made = make(inliner);
+    if ((depth === 0 || !inliner.isExhausted) && Buffer.byteLength(JSON.stringify(made)) <= maxBytes) {
       return { made, isCut: inliner.isCut };
     }
   }
-  return { made: made as Made, isCut: true };
+  return undefined;
 }
 
 export class Inliner {
@@ -114,6 +117,6 @@ function standIn(value: unknown): ModelSchema {
   const { type, description } = value;
   return {
     ...(typeof type === "string" && PLAIN.includes(type) ? { type } : {}),
-    ...(typeof description === "string" ? { description: shortened(description, MAX_NAME) } : {}),
+    ...(typeof description === "string" ? { description: shortened(plain(description), MAX_NAME) } : {}),
   };
 }

@@ -18,7 +18,7 @@ export function parseText(text: string, place: string): unknown {
     if (error !== undefined) throw error;
     return parsed.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    const why = (error as Error).message.split("\n")[0];
+    const why = (error as Error).message.split("\n")[0]?.replace(/:$/, "");
     const format = first === "{" || first === "[" ? "JSON" : "YAML";
     throw new OutsideError(`The OpenAPI document ${place} is not ${format} that can be read: ${why}`);
   }

@@ -4,10 +4,11 @@ import type { OpenApiSettings } from "../schema/openapi.ts";
 import type { PinnedTool } from "../schema/outside.ts";
 import type { ReplayClass } from "../schema/tool.ts";
 import type { Method, OpenApiCall } from "./call.ts";
-import { shortened, textOf } from "./json.ts";
+import { listOf, shortened, textOf } from "./json.ts";
 import { Inliner, type ModelSchema, withinBytes } from "./model-schema.ts";
 import type { Operation } from "./operations.ts";
 import { declaredParameters, parameterSchema } from "./parameters.ts";
+import { plain } from "./plain.ts";
 import { type References, UnresolvedError } from "./references.ts";
 import { type BodyFound, declaredBody } from "./request-body.ts";
 import { serverOf } from "./servers.ts";
@@ -19,6 +20,8 @@ export type Made =
 /** The longest that all vendors take. */
 const MAX_DESCRIPTION = 1024;
 const MAX_LABEL = 120;
+/** Of one operation. */
+const MAX_PARAMETERS = 500;
 
 const REPLAY: Readonly<Record<Method, ReplayClass>> = {
   get: "pure",
@@ -57,11 +60,12 @@ function made(
   const template = templateOf(path, server.base);
   if (template === undefined) return { ok: false, why: "its path is none that can be sent" };
   const { auth, headers, idempotencyHeader, maxResponseBytes, timeoutMs } = settings;
-  const { parameters, notes } = declaredParameters(
-    path,
-    [item["parameters"], own["parameters"]],
-    references,
-    (place, name) => isOurs(settings, place, name),
+  const lists = [item["parameters"], own["parameters"]];
+  if (path.split("{").length + lists.flatMap(listOf).length > MAX_PARAMETERS) {
+    return { ok: false, why: `it has more than ${MAX_PARAMETERS} parameters` };
+  }
+  const { parameters, notes } = declaredParameters(path, lists, references, (place, name) =>
+    isOurs(settings, place, name),
   );
   const keys = new Set(parameters.map(({ call }) => call.key));
   const hasBody = method !== "get" && method !== "head" && method !== "options";
@@ -70,26 +74,32 @@ function made(
 
   const outcome = withinBytes(references, settings.limits.maxSchemaBytes, (inliner) => {
     const body = bodyIn(inliner);
-    const properties: Record<string, ModelSchema> = {};
+    const properties = new Map<string, ModelSchema>();
     const required: string[] = [];
     for (const parameter of parameters) {
-      properties[parameter.call.key] = parameterSchema(parameter, inliner);
+      properties.set(parameter.call.key, parameterSchema(parameter, inliner));
       if (parameter.required) required.push(parameter.call.key);
     }
     if (body.type === "body") {
       const { call, description } = body.body;
       const schema = call.kind === "text" ? { type: "string" } : inliner.schema(body.body.schema);
-      properties[call.key] =
-        description === undefined ? schema : { ...inliner.schema({ description }), ...schema };
+      properties.set(
+        call.key,
+        description === undefined ? schema : { ...inliner.schema({ description }), ...schema },
+      );
       if (body.body.required) required.push(call.key);
     }
     return {
       type: "object",
-      properties,
+      properties: Object.fromEntries(properties),
       ...(required.length === 0 ? {} : { required }),
       additionalProperties: false,
     };
   });
+  if (outcome === undefined) {
+    const { maxSchemaBytes } = settings.limits;
+    return { ok: false, why: `its parameters need more than ${maxSchemaBytes} bytes to be told` };
+  }
   const body = bodyIn(new Inliner(references, 1, 1000));
   if (body.type === "unknown" && body.required) {
     return {
@@ -99,7 +109,7 @@ function made(
   }
   const summary = textOf(own["summary"]);
   const data: OpenApiCall = {
-    label: shortened(summary ?? id, MAX_LABEL),
+    label: shortened(plain(summary ?? id).replace(/\s+/g, " "), MAX_LABEL),
     method,
     base: server.base,
     path: template,
@@ -118,7 +128,7 @@ function made(
     remote: operation.remote,
     name: settings.prefix === undefined ? id : `${settings.prefix}__${id}`,
     description: shortened(
-      textOf(own["description"]) || summary || `${method.toUpperCase()} ${path}`,
+      plain(textOf(own["description"]) || summary || `${method.toUpperCase()} ${path}`),
       MAX_DESCRIPTION,
     ),
     parameters: outcome.made,

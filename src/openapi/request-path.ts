@@ -1,5 +1,5 @@
 import type { OpenApiCall } from "./call.ts";
-import type { JsonObject } from "./json.ts";
+import { at, type JsonObject } from "./json.ts";
 import { isAbsent, pathPart } from "./serialise.ts";
 
 export type Filled =
@@ -12,7 +12,7 @@ export function filledPath({ path, parameters }: OpenApiCall, values: JsonObject
   for (const parameter of parameters) {
     if (parameter.in !== "path") continue;
     const { key, name } = parameter;
-    const value = values[key];
+    const value = at(values, key);
     if (isAbsent(value)) return refused(`missing required path param '${key}'`);
     const part =
       parameter.json === true
@@ -33,11 +33,11 @@ function refused(why: string): Filled {
   return { ok: false, said: `Error: ${why}` };
 }
 
-/** Servers decode once, some of them more often: none of it may be a step up. */
+/** Servers decode once, some of them more often, and some take `..;x` for `..`: none of it may be a step up. */
 function leadsElsewhere(part: string): boolean {
   let text = part;
   for (let round = 0; round < 5; round += 1) {
-    if (text.split(/[/\\]/).some((segment) => segment === "." || segment === "..")) return true;
+    if (text.split(/[/\\]/).some((segment) => /^\.\.?(;|$)/.test(segment))) return true;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
     if (/[\u0000-\u001f\u007f]/.test(text)) return true;
     try {

@@ -1,6 +1,6 @@
 import { ToolError } from "../tools/tool.ts";
 import type { OpenApiCall } from "./call.ts";
-import { isObject, type JsonObject } from "./json.ts";
+import { at, isObject, type JsonObject } from "./json.ts";
 import { contentOf } from "./request-content.ts";
 import { filledPath } from "./request-path.ts";
 import { HIDDEN, type UsedSecrets } from "./secrets.ts";
@@ -40,7 +40,7 @@ export function prepare(
     ["user-agent", "holdfast"],
   ]);
   for (const parameter of call.parameters) {
-    const value = values[parameter.key];
+    const value = at(values, parameter.key);
     if (parameter.in !== "header" || isAbsent(value)) continue;
     const text = parameter.json === true ? JSON.stringify(value) : headerValue(value, parameter);
     if (!isHeaderValue(text))
@@ -81,7 +81,7 @@ function refused(why: string): Prepared {
 
 function queryOf({ parameters, auth }: OpenApiCall, values: JsonObject): readonly Pair[] {
   const pairs = parameters.flatMap((parameter): readonly Pair[] => {
-    const value = values[parameter.key];
+    const value = at(values, parameter.key);
     if (parameter.in !== "query" || isAbsent(value)) return [];
     return queryPairs(parameter.name, parameter.json === true ? JSON.stringify(value) : value, parameter);
   });
@@ -122,7 +122,7 @@ function authorise(
 }
 
 function bodyOf({ body }: OpenApiCall, values: JsonObject, headers: Map<string, string>): string | undefined {
-  const value = body === undefined ? undefined : values[body.key];
+  const value = body === undefined ? undefined : at(values, body.key);
   if (body === undefined || isAbsent(value)) return undefined;
   const { contentType, text } = contentOf(body, value);
   if (!headers.has("content-type") || body.kind === "multipart") headers.set("content-type", contentType);

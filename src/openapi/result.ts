@@ -1,3 +1,4 @@
+import { pictureType } from "../tools/outside/picture.ts";
 import type { ToolOutput } from "../tools/tool.ts";
 import type { ApiRequest } from "./request.ts";
 import type { UsedSecrets } from "./secrets.ts";
@@ -30,10 +31,11 @@ export function resultOf(request: ApiRequest, answer: Answer, secrets: UsedSecre
     details,
   });
   if (bytes.length === 0) return said("");
-  if (IMAGES.test(type) && !isCut) {
+  const picture = IMAGES.test(type) && !isCut ? pictureType(bytes) : undefined;
+  if (picture !== undefined) {
     const data = Buffer.from(bytes).toString("base64");
-    const { content } = said(`(${type}, ${bytes.length} bytes)`);
-    return { content: [...content, { type: "image", data, mimeType: type }], details };
+    const { content } = said(`(${picture}, ${bytes.length} bytes)`);
+    return { content: [...content, { type: "image", data, mimeType: picture }], details };
   }
   const isText = type === "" || type === "application/octet-stream" ? looksLikeText(bytes) : TEXTS.test(type);
   if (isText) return said(textOf(bytes, contentType, isCut));

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, shortened } from "./json.ts";
 import type { ModelSchema } from "./model-schema.ts";
+import { plain } from "./plain.ts";
 
 type Inner = {
   readonly schema: (value: unknown) => ModelSchema;
@@ -32,9 +33,11 @@ export function keywordsOf(schema: JsonObject, inner: Inner): ModelSchema {
 function words({ description, title, format, deprecated }: JsonObject): ModelSchema {
   return {
     ...(typeof title === "string" && typeof description !== "string"
-      ? { description: shortened(title, MAX_DESCRIPTION) }
+      ? { description: shortened(plain(title), MAX_DESCRIPTION) }
       : {}),
-    ...(typeof description === "string" ? { description: shortened(description, MAX_DESCRIPTION) } : {}),
+    ...(typeof description === "string"
+      ? { description: shortened(plain(description), MAX_DESCRIPTION) }
+      : {}),
     ...(typeof format === "string" ? { format } : {}),
     ...(deprecated === true ? { deprecated } : {}),
   };

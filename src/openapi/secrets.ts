@@ -1,3 +1,4 @@
+import { secretForms } from "../core/secret-forms.ts";
 import { ToolError } from "../tools/tool.ts";
 
 export type Secrets = (name: string) => string | undefined;
@@ -33,9 +34,9 @@ export class UsedSecrets {
     });
   }
 
-  /** A form of a secret that an answer may repeat. */
+  /** What an answer may repeat, in whatever form. */
   hide(word: string): void {
-    for (const form of [word, encodeURIComponent(word)]) if (form.length >= MIN_LENGTH) this.#words.add(form);
+    for (const form of secretForms(word)) this.#words.add(form);
   }
 
   mask(text: string): string {
@@ -45,5 +46,3 @@ export class UsedSecrets {
 }
 
 export const HIDDEN = "****";
-/** Shorter ones would blank ordinary words. */
-const MIN_LENGTH = 6;

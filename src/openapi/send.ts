@@ -71,7 +71,7 @@ export class Sender {
         url = next.href;
         continue;
       }
-      const answer = await read(response, options.maxBytes);
+      const answer = await read(method, response, options.maxBytes);
       return next === undefined ? answer : { ...answer, leadsTo: next.href };
     }
   }
@@ -89,12 +89,17 @@ function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, from: stri
   return URL.canParse(location, from) ? new URL(location, from) : undefined;
 }
 
+/** Answers of these have no body, whatever their headers say of one. */
+const BODILESS = [204, 205, 304];
+
 async function read(
+  method: string,
   { statusCode, headers, body }: Dispatcher.ResponseData,
   maxBytes: SendOptions["maxBytes"],
 ): Promise<Answer> {
   const contentType = String(headers["content-type"] ?? "");
-  const stream = decoded(body, headers["content-encoding"]);
+  const isEmpty = method === "HEAD" || BODILESS.includes(statusCode);
+  const stream = isEmpty ? body : decoded(body, headers["content-encoding"]);
   if (stream === undefined)
     throw new Error(`its content-encoding is ${String(headers["content-encoding"])}, which is not read here`);
   const { bytes, isCut } = await readUpTo(stream, maxBytes(contentType));

@@ -2,6 +2,7 @@ import { isOverflow, isOverflowText } from "../core/overflow.ts";
 import { redact } from "../core/redact.ts";
 import { countOf, type JsonObject, listOf, objectOf, ownOf, parseJson, textOf } from "./json.ts";
 import type { Mask } from "./mask.ts";
+import { textOfPage } from "./page.ts";
 import { ProviderError, type ProviderFault } from "./provider-error.ts";
 import { retryHintMs } from "./rate-limits/retry-hint.ts";
 import { headerOf, type ResponseHeaders, retryAfterMs } from "./retry-after.ts";
@@ -64,11 +65,6 @@ export function quote(vendor: Vendor, text: string): string {
     .replace(/\s+/g, " ")
     .trim();
   return line.length <= MAX_QUOTE_CHARS ? line : `${line.slice(0, MAX_QUOTE_CHARS)}…`;
-}
-
-/** The readable part of a page. */
-export function textOfPage(html: string): string {
-  return html.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");
 }
 
 export function looksLikePage(contentType: string, body: string): boolean {

@@ -2,17 +2,10 @@ import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, type Dispatcher, request as send } from "undici";
 import type { AnswerForm } from "./answer-form.ts";
-import {
-  httpError,
-  looksLikePage,
-  quote,
-  requestIdIn,
-  streamError,
-  textOfPage,
-  type Vendor,
-} from "./classify.ts";
+import { httpError, looksLikePage, quote, requestIdIn, streamError, type Vendor } from "./classify.ts";
 import { objectOf, parseJson } from "./json.ts";
 import { type HttpLimits, transportError } from "./network-fault.ts";
+import { textOfPage } from "./page.ts";
 import { ProviderError } from "./provider-error.ts";
 import { headerOf, type ResponseHeaders } from "./retry-after.ts";
 

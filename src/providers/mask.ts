@@ -1,15 +1,13 @@
 import { REDACTED } from "../core/redact.ts";
+import { secretForms } from "../core/secret-forms.ts";
 
 /** Blanks secrets in a text that may be shown or stored. */
 export type Mask = (text: string) => string;
 
-/** Shorter ones would blank ordinary words. */
-const MIN_SECRET_LENGTH = 6;
-
 /** Amazon's credentials as one key, `ACCESS:SECRET[:SESSION]`: an error may show one part alone. */
 const AWS_KEY = /^\w{16,128}:([^\s:]+)(?::([^\s:]+))?$/;
 
-/** Whole values, and the words of each ("Bearer abc…"); longest first, so that a secret inside another leaves no rest. */
+/** Whole values, and the words of each ("Bearer abc…"), in all forms; longest first, so that a secret inside another leaves no rest. */
 export function secretWords(secrets: readonly (string | undefined)[]): readonly string[] {
   const words = new Set<string>();
   for (const secret of secrets) {
@@ -17,7 +15,7 @@ export function secretWords(secrets: readonly (string | undefined)[]): readonly 
     const whole = secret.trim();
     const [, ...parts] = AWS_KEY.exec(whole) ?? [];
     for (const word of [whole, ...whole.split(/\s+/), ...parts]) {
-      if (word !== undefined && word.length >= MIN_SECRET_LENGTH) words.add(word);
+      for (const form of secretForms(word ?? "")) words.add(form);
     }
   }
   words.delete("Bearer");

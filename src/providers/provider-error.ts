@@ -8,12 +8,15 @@ export type ProviderErrorFacts = {
   readonly status?: number | undefined;
   /** The vendor's id of the request, for its support. */
   readonly requestId?: string | undefined;
-  /** The delay that the vendor asked for, used exactly (RTY-04). */
+  /** The delay that the vendor asked for, used exactly (RTY-04), up to a week. */
   readonly retryAfterMs?: number | undefined;
   /** The vendor's own word for the error, such as `overloaded_error`. */
   readonly vendorType?: string | undefined;
   readonly cause?: unknown;
 };
+
+/** Longer is nobody's limit: an outage of the clock, or of whoever stands in between. */
+const MAX_RETRY_AFTER_MS = 7 * 24 * 3_600_000;
 
 /** Thrown by an adapter, and by nothing else. The message holds the vendor's own words, bounded, without secrets. */
 export class ProviderError extends Error {
@@ -29,7 +32,8 @@ export class ProviderError extends Error {
     this.fault = fault;
     this.status = facts.status;
     this.requestId = facts.requestId;
-    this.retryAfterMs = facts.retryAfterMs;
+    const { retryAfterMs } = facts;
+    this.retryAfterMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
     this.vendorType = facts.vendorType;
   }
 }

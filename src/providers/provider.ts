@@ -23,6 +23,8 @@ export type ModelRequest = {
   /** Tokens of the answer; `model.maxTokens` when absent. */
   readonly maxTokens?: number | undefined;
   readonly cache: CacheConfig;
+  /** Groups the questions of one session, for vendors that keep prompts by such a key; says nothing of the session. */
+  readonly cacheKey?: string | undefined;
 };
 
 /** A piece of an answer as it arrives. `index` is the content block that it belongs to, in order of appearance. */
@@ -38,12 +40,26 @@ export type ModelDelta =
       readonly delta: string;
     };
 
+/** What a question waits for, before it is asked. */
+export type Wait = {
+  /** The vendor has said that it takes none now; or so many a minute; or so many at once, as is configured. */
+  readonly for: "vendor" | "rate" | "places";
+  /** Who is to be asked. */
+  readonly vendor: string;
+  /** Questions that wait before it. */
+  readonly ahead: number;
+  /** Milliseconds, where that is known. */
+  readonly forMs?: number | undefined;
+};
+
 export type StreamOptions = {
   /** Ends the request to the vendor; `stream` then rejects with fault `cancelled`. */
   readonly signal: AbortSignal;
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
   /** What the vendor says of what is left to ask, as soon as it says so; of refusals too. */
   readonly onRateLimits?: ((limits: RateLimits) => void) | undefined;
+  /** Told when the question must wait before it may go, when that changes, and with nothing when it goes. */
+  readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
   /** Unix milliseconds, for the message's time stamp. */
   readonly now?: (() => number) | undefined;
 };

@@ -4,6 +4,7 @@ import {
   ContinuationKind,
   DefinitionMoved,
   FellBack,
+  fellBackFor,
   Outcome,
   Positions,
   RevertCategory,
@@ -159,12 +160,13 @@ export const AgentEvent = z.discriminatedUnion("type", [
     applied: z.boolean(),
     reason: z.string().optional(),
   }),
-  /** Another model has given the answer that comes next, since those before it could not. */
+  /** Another model has given the answer that comes next, or a compaction's texts, since those before it could not. */
   z.object({
     type: z.literal("ModelFellBack"),
     loopId,
     turnIndex: z.number().int().nonnegative(),
     ...FellBack.shape,
+    ...fellBackFor,
     timestamp,
   }),
   /** Between turns, the agent was moved to another definition, or was to be. */

@@ -122,6 +122,8 @@ export const AssistantMessage = z.object({
   responseId: z.string().optional(),
   /** The tier that the vendor has served it at, where it says so and it is not its default. */
   serviceTier: z.string().optional(),
+  /** Tokens of the longest of the questions that it took, where there were several: prices go by the length of one. */
+  longestQuestion: z.number().int().nonnegative().optional(),
   turnId: TurnId.optional(),
 });
 export type AssistantMessage = z.infer<typeof AssistantMessage>;

@@ -22,6 +22,16 @@ export const CostRates = z.strictObject({
   output: z.number().nonnegative().default(0),
   cacheRead: z.number().nonnegative().default(0),
   cacheWrite: z.number().nonnegative().default(0),
+  /** Of a question of more tokens than `above`, those in a cache included: they hold for all of it and its answer. */
+  dearer: z
+    .strictObject({
+      above: z.number().int().positive(),
+      input: z.number().nonnegative(),
+      output: z.number().nonnegative(),
+      cacheRead: z.number().nonnegative(),
+      cacheWrite: z.number().nonnegative(),
+    })
+    .optional(),
 });
 export type CostRates = z.infer<typeof CostRates>;
 
@@ -61,8 +71,11 @@ export const ModelConfig = z.strictObject({
   api: z.union([Protocol, CustomProtocol]),
   /** Who serves it, for people and for prices: `anthropic`, `openai`, `local`, … */
   provider: z.string().min(1),
-  /** Without a trailing slash. */
-  baseUrl: z.string().url(),
+  /** Without a trailing slash, and without user and password, which would be secrets in a record. */
+  baseUrl: z
+    .string()
+    .url()
+    .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), "leave user and password out: use a key or headers"),
   /** Absent where the server needs none. */
   apiKey: SecretReference.optional(),
   reasoning: z.boolean().default(false),
@@ -81,6 +94,10 @@ export const ModelConfig = z.strictObject({
    * guided by an effort, or a level. By the model's name when absent.
    */
   thinkingStyle: z.enum(["budget", "adaptive", "level"]).optional(),
+  /** Of OpenAI's models: how much they reason, in its own words, in place of what the thinking level says. */
+  effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).optional(),
+  /** Of OpenAI's newer models: how much they say. */
+  verbosity: z.enum(["low", "medium", "high"]).optional(),
   /** Azure only: the dated form of the API (`2025-01-01-preview`); today's `/openai/v1` form when absent. */
   apiVersion: z.string().min(1).optional(),
 });

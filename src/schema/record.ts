@@ -90,6 +90,18 @@ export const Permission = z.object({
 });
 export type Permission = z.infer<typeof Permission>;
 
+/** What a tool has asked a person while a call ran. The texts are stored under their hashes. */
+export const PersonAsked = z.object({
+  question: z.string(),
+  /** Absent: the run was stopped before anybody had answered. */
+  answer: z.enum(["accept", "decline", "cancel", "timed-out"]).optional(),
+  /** The values that were given: JSON. */
+  values: z.string().optional(),
+  /** Who answered, in their own words. */
+  by: z.string().optional(),
+});
+export type PersonAsked = z.infer<typeof PersonAsked>;
+
 /** Why a model goes back to an earlier entry; says what it leaves behind there. */
 export const RevertCategory = z.enum(["failure", "tangent", "completion", "step-summary"]);
 export type RevertCategory = z.infer<typeof RevertCategory>;
@@ -131,6 +143,9 @@ export const FellBack = z.object({
   from: z.array(ModelName.extend({ fault: z.string(), said: z.string() })),
 });
 export type FellBack = z.infer<typeof FellBack>;
+
+/** It has written texts that stand for older entries, not the answer. */
+export const fellBackFor = { for: z.literal("compaction").optional() };
 
 /**
  * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
@@ -178,6 +193,8 @@ export const EventBody = z.discriminatedUnion("type", [
     childLoopId: z.string().optional(),
     /** Of a call that was refused: it has no ToolExecutionStart. */
     permission: Permission.optional(),
+    /** In the order in which a person was asked. */
+    questions: z.array(PersonAsked).optional(),
   }),
   z.object({
     type: z.literal("ProgressMessage"),
@@ -232,7 +249,12 @@ export const EventBody = z.discriminatedUnion("type", [
     reason: z.string().optional(),
   }),
   /** A fallback gives the answer that comes next; why the models before it did not, each in at most 160 bytes. */
-  z.object({ type: z.literal("ModelFellBack"), turn: z.number().int().nonnegative(), ...FellBack.shape }),
+  z.object({
+    type: z.literal("ModelFellBack"),
+    turn: z.number().int().nonnegative(),
+    ...FellBack.shape,
+    ...fellBackFor,
+  }),
   /** The agent was moved to another definition, or was to be. From here on it is asked and judged by that one. */
   z.object({
     type: z.literal("DefinitionChanged"),

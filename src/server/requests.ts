@@ -47,6 +47,13 @@ export const ApproveBody = z.strictObject({
   by,
 });
 
+export const AnswerBody = z.strictObject({
+  toolCallId: z.string().optional(),
+  answer: z.enum(["accept", "decline", "cancel"]).optional(),
+  values: z.record(z.string(), z.unknown()).optional(),
+  by,
+});
+
 export const RefuseBody = z.strictObject({
   toolCallId: z.string().optional(),
   reason: z.string().optional(),

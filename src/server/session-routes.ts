@@ -7,6 +7,7 @@ import { dropOf, type Env, triedBy } from "./env.ts";
 import { eventStream } from "./event-stream.ts";
 import { ServerProblem } from "./problem.ts";
 import {
+  AnswerBody,
   ApproveBody,
   EventsQuery,
   ListQuery,
@@ -116,6 +117,11 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
   routes.post("/:id/approve", async (context) => {
     const { toolCallId, by = BY, ...rest } = await jsonBody(context, ApproveBody);
     return context.json(await session(context.req.param("id")).approve(toolCallId, given({ ...rest, by })));
+  });
+
+  routes.post("/:id/answer", async (context) => {
+    const { toolCallId, by = BY, ...rest } = await jsonBody(context, AnswerBody);
+    return context.json(await session(context.req.param("id")).answer(toolCallId, given({ ...rest, by })));
   });
 
   routes.post("/:id/refuse", async (context) => {

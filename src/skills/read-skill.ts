@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { extname, isAbsolute, join, normalize, relative } from "node:path";
+import { isAbsolute, join, normalize, relative } from "node:path";
 import { z } from "zod";
 import { nearestName } from "../core/nearest-name.ts";
+import { pictureType } from "../tools/outside/picture.ts";
 import { defineTool, type Tool, type ToolContext, ToolError, type ToolOutput } from "../tools/tool.ts";
 import { openFile, openRoot } from "../tools/workspace/confine.ts";
 import { refuseIfCancelled } from "../tools/workspace/system-error.ts";
@@ -23,14 +24,7 @@ const MAX_TEXT_BYTES = 256 * 1024;
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const MAX_LISTED_FILES = 100;
 
-/** The image types that model vendors take. */
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".jpeg": "image/jpeg",
-  ".gif": "image/gif",
-  ".webp": "image/webp",
-};
+const IMAGE_NAME = /\.(png|jpe?g|gif|webp)$/i;
 
 const Parameters = z.object({
   name: z.string().min(1).describe("Name of the skill"),
@@ -78,12 +72,13 @@ async function readSkill(skill: PinnedSkill, request: Request, { signal }: ToolC
   if (file === undefined) throw unknownFile(skill, request.path ?? path);
   const bytes = await bytesOf(skill, path, file.hash);
   const details = { skill: skill.name, path, bytes: bytes.length };
-  const mimeType = IMAGE_TYPES[extname(path).toLowerCase()];
-  if (mimeType !== undefined && bytes.length > MAX_IMAGE_BYTES)
-    throw new ToolError("failed", "Image too large");
-  // A vendor refuses an empty image, and with it the conversation that it has become part of.
-  if (mimeType !== undefined && bytes.length > 0) {
-    return { content: [{ type: "image", data: bytes.toString("base64"), mimeType }], details };
+  if (IMAGE_NAME.test(path)) {
+    const mimeType = pictureType(bytes);
+    if (mimeType !== undefined && bytes.length > MAX_IMAGE_BYTES)
+      throw new ToolError("failed", "Image too large");
+    if (mimeType !== undefined) {
+      return { content: [{ type: "image", data: bytes.toString("base64"), mimeType }], details };
+    }
   }
   const text = textOf(bytes);
   if (text === undefined) {

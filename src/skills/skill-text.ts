@@ -1,4 +1,5 @@
 import { nearestName } from "../core/nearest-name.ts";
+import { plainText } from "../tools/outside/plain-text.ts";
 import { type FrontEntry, type FrontValue, readFrontMatter } from "./front-matter.ts";
 import type { SkillFault, SkillProblem } from "./problem.ts";
 
@@ -103,7 +104,8 @@ function textOf(entry: FrontEntry | undefined, tell: Tell, maxChars = Infinity):
     return undefined;
   }
   if (value.type === "bare") tell("invalid-field", `it must be a text: put ${value.text} in quotes`, entry);
-  const text = value.text.replace(/[^\P{Cc}\n\t]/gu, " ").trim();
+  const seen = value.text.replace(/[^\P{Cc}\n\t]/gu, " ");
+  const text = plainText(seen, Number.POSITIVE_INFINITY).trim();
   if (text.length > maxChars) {
     tell("invalid-field", `it has ${text.length} characters, and may have ${maxChars}`, entry);
   }

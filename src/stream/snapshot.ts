@@ -38,6 +38,8 @@ function joinedBody(one: Delta, other: Delta): DeltaBody | undefined {
   const { body: first } = one;
   const { body: second } = other;
   if (subjectOf(one) !== subjectOf(other) || one.run !== other.run) return undefined;
+  // What has gone on waits no more.
+  if (first.type === "waiting") return second;
   switch (second.type) {
     case "text":
     case "thinking":

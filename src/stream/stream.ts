@@ -23,6 +23,8 @@ export type Delta = {
 export type DeltaBody =
   /** A new attempt begins: what an earlier attempt at the same call had shown is void. */
   | { readonly type: "attempt" }
+  /** Why nothing comes: what the question waits for, in a few words. */
+  | { readonly type: "waiting"; readonly text: string }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
   | {

@@ -12,7 +12,8 @@ type ServerAddresses = Pick<ModelServer, "anthropicBaseUrl" | "openaiBaseUrl">;
 
 const PROVIDERS: Readonly<Record<string, string>> = {
   anthropic_messages: "anthropic",
-  azure_openai_responses: "azure",
+  openai_responses: "openai_responses",
+  azure_openai_responses: "azure_openai",
 };
 
 function baseUrlOf(api: string, { anthropicBaseUrl, openaiBaseUrl }: ServerAddresses): string {

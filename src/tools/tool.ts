@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ImageContent, TextContent } from "../schema/message.ts";
+import type { AskPerson } from "../schema/person.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 import type { TeamAct } from "./team/team-tools.ts";
 
@@ -38,6 +39,11 @@ export type ToolContext = {
    * are idempotent by what they find. Absent where nothing keeps it.
    */
   readonly memo?: CallMemo | undefined;
+  /**
+   * Asks a person. Where nobody has answered yet it rejects, `signal` ends, and the call is made again with the answer,
+   * under another `idempotencyKey`. Absent where nobody can be asked.
+   */
+  readonly ask?: AskPerson | undefined;
 };
 
 export type CallMemo = {

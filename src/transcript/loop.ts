@@ -61,6 +61,8 @@ export type LoopTerms = {
   readonly tools: readonly ToolDefinition[];
   readonly limits: Limits;
   readonly output?: "native" | "final-tool";
+  /** The same of each fallback, in the definition's order; absent where the output is a text, and in older records. */
+  readonly fallbackOutputs?: readonly ("native" | "final-tool")[];
 };
 
 export type LoopOpened = {

@@ -18,6 +18,7 @@ import { BUILT_IN_REDUCERS } from "../hooks/reducer.ts";
 import { HookRegistry } from "../hooks/registry.ts";
 import { createLogger, type Logger } from "../observability/log.ts";
 import { Governor } from "../providers/governor/governor.ts";
+import { Outages } from "../providers/outages.ts";
 import { ProviderRegistry } from "../providers/registry.ts";
 import { thisProcess } from "../recovery/process-identity.ts";
 import type { Takeover, WorkflowService } from "../recovery/takeover.ts";
@@ -159,6 +160,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       reducers: new Named("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS)),
       evaluations: new Named("evaluation strategy", options.evaluationStrategies, BUILT_IN_EVALUATIONS),
       secrets,
+      outages: new Outages(),
       definitions: new Definitions(transcript),
       conversations: new Conversations(transcript),
       process: self.id,

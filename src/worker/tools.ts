@@ -31,7 +31,7 @@ export function sourcesOf(
   { secrets, log }: { readonly secrets: SecretSource; readonly log: Logger },
 ): readonly ToolSource[] {
   const ours: readonly ToolSource[] = [
-    new McpSource({ secrets, log, version: packageVersion() }),
+    new McpSource({ secrets, log, version: packageVersion(), ask: ({ ask }) => ask }),
     new OpenApiSource({ secrets }),
     new SkillSource(),
   ];

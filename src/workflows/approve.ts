@@ -13,25 +13,35 @@ import type { ApprovalWords } from "./messages.ts";
 export function approvalFor(state: State, words: ApprovalWords): PendingApproval {
   mustMakeSense(words);
   const waiting = pendingApprovals(state);
-  const { toolCallId } = words;
-  const [first, ...others] = waiting;
-  if (first === undefined) throw refused("no-approval", "No call of this run waits for a person");
-  if (toolCallId === undefined || toolCallId === "") {
-    if (others.length === 0) return first;
+  const { toolCallId = "", answer, question } = words;
+  if (waiting.length === 0) throw refused("no-approval", "No call of this run waits for a person");
+  const [found, other] = waiting.filter((one) => toolCallId === "" || one.toolCallId === toolCallId);
+  if (toolCallId === "" && other !== undefined) {
     throw refused(
       "which-approval",
       `${waiting.length} calls wait; say which with toolCallId: ${list(waiting)}`,
     );
   }
-  const found = waiting.find((one) => one.toolCallId === toolCallId);
   if (found === undefined) {
     throw refused("no-approval", `No call ${toolCallId} waits for a person; these do: ${list(waiting)}`);
+  }
+  // Who says yes to what a tool asks must have read it.
+  if (found.question !== undefined && isYes(answer) && question !== found.question) {
+    throw refused(
+      "invalid-approval",
+      `\`holdfast answer\` shows what ${found.toolCallId} asks, and answers it`,
+    );
   }
   return found;
 }
 
-export function answerIn({ answer, arguments: changed, always, reason }: ApprovalWords): ApprovalAnswer {
-  if (answer === "refuse") return { type: "refuse", ...(reason === undefined ? {} : { reason }) };
+export function answerIn(words: ApprovalWords, { question }: PendingApproval): ApprovalAnswer {
+  const { answer, arguments: changed, always, reason, values } = words;
+  if (question !== undefined) {
+    const said = isYes(answer) ? "accept" : answer === "cancel" ? answer : "decline";
+    return { type: "answer", answer: said, ...(values === undefined ? {} : { values }) };
+  }
+  if (!isYes(answer)) return { type: "refuse", ...(reason === undefined ? {} : { reason }) };
   return {
     type: "approve",
     ...(changed === undefined ? {} : { arguments: changed }),
@@ -39,15 +49,24 @@ export function answerIn({ answer, arguments: changed, always, reason }: Approva
   };
 }
 
+function isYes(answer: string): boolean {
+  return answer === "approve" || answer === "accept";
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
 function mustMakeSense(words: unknown): void {
-  const { answer, arguments: changed, reason, by } = (words ?? {}) as Record<string, unknown>;
-  if (answer !== "approve" && answer !== "refuse") {
+  const { answer, arguments: changed, reason, by, values } = (words ?? {}) as Record<string, unknown>;
+  if (!["approve", "refuse", "accept", "decline", "cancel"].includes(answer as string)) {
     throw refused("invalid-approval", '`answer` is "approve" or "refuse"');
+  }
+  if (values !== undefined && !HASH.test(String(values))) {
+    throw refused("invalid-approval", "`values` is the hash of a stored text");
   }
   if (changed !== undefined && (typeof changed !== "object" || changed === null || Array.isArray(changed))) {
     throw refused("invalid-approval", "`arguments` is an object: the tool's arguments as they are to be run");
   }
-  if (!isShort(changed) || !isShort(reason) || !isShort(by)) {
+  if (![changed, reason, by].every(isShort)) {
     throw refused("invalid-approval", "An answer has at most 32 KiB");
   }
 }

@@ -97,9 +97,10 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
   setHandler(
     approveUpdate,
     (words) => {
-      const { toolCallId, tool } = approvalFor(read(), words);
+      const waiting = approvalFor(read(), words);
+      const { toolCallId, tool } = waiting;
       const by = typeof words.by === "string" ? { by: words.by } : {};
-      tell({ type: "approval-answered", toolCallId, answer: answerIn(words), ...by });
+      tell({ type: "approval-answered", toolCallId, answer: answerIn(words, waiting), ...by });
       return { toolCallId, tool, waiting: pendingApprovals(read()).length };
     },
     {

@@ -108,16 +108,16 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
 
   /** Until no call is under way; one that a person has approved meanwhile starts beside the others. */
   async function callBesideQuestions(): Promise<void> {
-    const flying = new Map<string, Promise<void>>();
+    const flying = new Map<number, Promise<void>>();
     const waiting = (): readonly CallToolCommand[] => {
       const command = next(state);
-      return command.type === "call-tools" ? command.calls.filter((call) => !flying.has(keyOf(call))) : [];
+      return command.type === "call-tools" ? command.calls.filter(({ call }) => !flying.has(call)) : [];
     };
     do {
       for (const call of waiting()) {
         flying.set(
-          keyOf(call),
-          carryThrough(call).then(() => void flying.delete(keyOf(call))),
+          call.call,
+          carryThrough(call).then(() => void flying.delete(call.call)),
         );
       }
       const landed = oneOrAll([...flying.values()]);
@@ -131,8 +131,15 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   function carryThrough(call: CallToolCommand): Promise<void> {
     return startCall(call).then((happening) => {
       tell(happening);
-      const again = stillRunning(next(state), call.number, call.call);
-      return again === undefined ? undefined : carryThrough(again);
+      const again = () => stillRunning(next(state), call.call);
+      const goOn = () => {
+        const command = again();
+        return command === undefined ? undefined : carryThrough(command);
+      };
+      if (!pendingApprovals(state).some(({ toolCallId }) => toolCallId === call.toolCallId)) return goOn();
+      // Its tool asks a person: it is called again beside its siblings, or waits when they are over.
+      const due = () => again() !== undefined || next(state).type !== "call-tools";
+      return CancellationScope.nonCancellable(() => condition(due)).then(goOn);
     });
   }
 
@@ -187,16 +194,12 @@ function isWork(command: Command): command is Extract<Command, { type: (typeof W
 
 const WORK = ["call-model", "compact", "run-hook", "filter-input", "call-tools"] as const;
 
-function keyOf({ number, call }: CallToolCommand): string {
-  return `${number}/${call}`;
-}
-
 function oneOrAll(promises: readonly Promise<void>[]): Promise<unknown> {
   const [first, ...others] = promises;
   return first !== undefined && others.length === 0 ? first : Promise.all(promises);
 }
 
-function stillRunning(command: Command, number: number, call: number): CallToolCommand | undefined {
+function stillRunning(command: Command, call: number): CallToolCommand | undefined {
   const tools: CallToolsCommand | undefined = command.type === "call-tools" ? command : undefined;
-  return tools?.calls.find((one) => one.number === number && one.call === call);
+  return tools?.calls.find((one) => one.call === call);
 }

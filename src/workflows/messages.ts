@@ -41,13 +41,17 @@ export const followUpUpdate = defineUpdate<Accepted, [Words]>("followUpAcknowled
 export type ApprovalWords = {
   /** Of the waiting call, as status shows it; may be left out while only one waits. */
   readonly toolCallId?: string;
-  readonly answer: "approve" | "refuse";
+  readonly answer: "approve" | "refuse" | "accept" | "decline" | "cancel";
   /** With "approve": run it with these instead. At most 32 KiB as JSON. */
   readonly arguments?: Readonly<Record<string, unknown>>;
   /** With "approve": the same kind of call is not asked for again in this session. */
   readonly always?: boolean;
   /** With "refuse": what the model is told. */
   readonly reason?: string;
+  /** Hash of the question that is answered, as status shows it: refused when the call asks another one by now. */
+  readonly question?: string;
+  /** With "accept": hash of the stored values. */
+  readonly values?: string;
   /** Who answers; kept in the record. */
   readonly by?: string;
 };

@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { withFallbacks } from "../../src/activities/fallback.ts";
 import { anthropic, local } from "../../src/config/model-names.ts";
+import { Outages } from "../../src/providers/outages.ts";
 import {
   ProviderError,
   type ProviderErrorFacts,
@@ -15,14 +16,10 @@ const definition = AgentDefinition.parse({
   fallbacks: [small, large],
   retry: { maxDelayMs: 30_000 },
 });
-const text = (length: number) => [
-  { role: "user" as const, content: [{ type: "text" as const, text: "x".repeat(length) }], timestamp: 1 },
-];
-
 /** @param faults - By model, what it fails with. */
 async function asked(
   faults: Readonly<Record<string, [ProviderFault, ProviderErrorFacts?]>>,
-  { isLast = false, length = 4, agent = definition } = {},
+  { isLast = false, length = 4, agent = definition, outages = new Outages() } = {},
 ) {
   const order: string[] = [];
   const ask = async ({ model: { id } }: AgentDefinition) => {
@@ -31,7 +28,9 @@ async function asked(
     if (fault !== undefined) throw new ProviderError(fault, `${id} failed`, facts);
     return `by ${id}`;
   };
-  const ended = await withFallbacks(agent, text(length), ask, isLast).catch((error: unknown) => error);
+  const sizeFor = ({ model: { maxTokens } }: AgentDefinition) => length / 4 + maxTokens;
+  const asking = { outages, ask, sizeFor, isLastAttempt: () => isLast };
+  const ended = await withFallbacks(agent, asking).catch((error: unknown) => error);
   return { order, ended };
 }
 
@@ -93,4 +92,64 @@ test("when none answers the failure is the model's own, and names the others [PR
   expect((ended as Error).message).toBe(
     "claude-x failed The fallbacks failed too: local/small: small failed; local/large: large failed",
   );
+});
+
+describe("what a worker remembers [PROV-28]", () => {
+  const clock = { ms: 0 };
+  const made = () => {
+    clock.ms = 0;
+    return new Outages(() => clock.ms);
+  };
+  const gone = { "claude-x": ["network"] as [ProviderFault] };
+
+  test("the next question begins with the fallback that works, and the record says why", async () => {
+    const outages = made();
+    await asked(gone, { isLast: true, outages });
+    clock.ms = 18_000;
+    const { order, ended } = await asked({}, { outages });
+    expect(order).toEqual(["small"]);
+    const said = "not asked again for 42 s: claude-x failed";
+    expect(ended).toMatchObject({
+      definition: { model: { id: "small" } },
+      fellBack: {
+        to: { model: "small" },
+        from: [{ provider: "anthropic", model: "claude-x", fault: "network", said }],
+      },
+    });
+    clock.ms = 60_000;
+    expect(await asked({}, { outages })).toEqual({
+      order: ["claude-x"],
+      ended: { answer: "by claude-x", definition },
+    });
+    expect((await asked({}, { outages })).order).toEqual(["claude-x"]);
+  });
+
+  test("one failure of a model that is tried again is enough", async () => {
+    const outages = made();
+    await asked(gone, { isLast: true, outages });
+    clock.ms = 60_000;
+    expect((await asked(gone, { isLast: false, outages })).order).toEqual(["claude-x", "small"]);
+    clock.ms += 119_999;
+    expect((await asked({}, { outages })).order).toEqual(["small"]);
+  });
+
+  test("one that is asked again by a retry is not down yet", async () => {
+    const outages = made();
+    expect((await asked(gone, { isLast: false, outages })).order).toEqual(["claude-x"]);
+    expect((await asked({}, { outages })).order).toEqual(["claude-x"]);
+  });
+
+  test("a model that is known to be down is asked when nothing else is left, and fails in its own name", async () => {
+    const outages = made();
+    await asked(gone, { isLast: true, outages });
+    const others = { small: ["auth"], large: ["api", { status: 500 }] } as never;
+    const { order, ended } = await asked(others, { outages });
+    expect(order).toEqual(["small", "large", "claude-x"]);
+    expect(ended).toEqual({ answer: "by claude-x", definition });
+    const all = await asked({ ...gone, ...(others as object) }, { isLast: true, outages: made() });
+    expect(all.ended).toMatchObject({ fault: "network" });
+    const again = made();
+    await asked({ ...gone, ...(others as object) }, { isLast: true, outages: again });
+    expect((await asked({}, { outages: again })).order).toEqual(["claude-x"]);
+  });
 });

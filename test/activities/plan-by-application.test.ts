@@ -4,6 +4,7 @@ import { planByApplication } from "../../src/activities/plan-by-application.ts";
 import { anthropic } from "../../src/config/model-names.ts";
 import type { CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
 import { Named } from "../../src/hooks/named.ts";
+import { Outages } from "../../src/providers/outages.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { Entry } from "../../src/schema/record.ts";
@@ -23,7 +24,11 @@ const TALK = entriesOf([
 const wordsOf = ({ message }: Entry) => texts([message])[0] ?? "";
 
 async function planned(strategy: CompactionStrategy) {
-  const dependencies = { providers: ProviderRegistry.default(), secrets: () => undefined };
+  const dependencies = {
+    providers: ProviderRegistry.default(),
+    secrets: () => undefined,
+    outages: new Outages(),
+  };
   const { sections, refused } = await planByApplication(
     "own",
     TALK,

@@ -32,6 +32,7 @@ test("a node that is too old fails", () => {
 
 test("no key is a warning, an empty one is none", () => {
   expect(checkKeys({ OPENAI_API_KEY: "" }).verdict).toBe("warn");
+  expect(checkKeys({ GEMINI_API_KEY: "x" })).toMatchObject({ verdict: "ok", found: "GEMINI_API_KEY" });
   expect(checkKeys({ OPENAI_API_KEY: "x" })).toMatchObject({ verdict: "ok", found: "OPENAI_API_KEY" });
 });
 

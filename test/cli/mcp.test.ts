@@ -56,6 +56,12 @@ describe("mcp list", () => {
 });
 
 describe("mcp test", () => {
+  test("says what a program that cannot be started has said, before its trace [MCP-06]", async () => {
+    const { code, out } = await holdfast(["mcp", "test", "--command", node(join(folder, "none.mjs"))]);
+    expect(out).toMatch(/ended with exit code 1; its last words: Error: Cannot find module '.*none\.mjs'/);
+    expect(code).toBe(1);
+  });
+
   test("says of each server whether it can be used, and what to do about one that cannot", async () => {
     const broken = `[[mcp]]\nname = "broken"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(NASTY)}, "die=3"]\nenv = { NASTY_TOKEN = "\${SECRET_OF_MINE}" }\n`;
     const file = await agent(filesystem() + broken);
@@ -79,6 +85,15 @@ describe("mcp test", () => {
     expect(await holdfast(["mcp", "test", "--agent", await agent("")])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/names no MCP server/),
+    });
+    const at = ["mcp", "test", "--url"];
+    expect(await holdfast([...at, "nowhere"])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--url "nowhere" is not an address/),
+    });
+    expect(await holdfast([...at, "http://127.0.0.1:9/", "--timeout", "soon"])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--timeout "soon" must be a number/),
     });
     const literal = ["mcp", "test", "--url", "http://127.0.0.1:9/", "--header", "authorization: Bearer abc"];
     expect(await holdfast(literal)).toMatchObject({

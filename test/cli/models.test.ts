@@ -33,6 +33,9 @@ describe("models", () => {
 
   test("that nobody knows are no model, and a provider that nobody knows is a mistake", async () => {
     expect(await holdfast(["models", "nothing"], env)).toMatchObject({ code: 1, out: "" });
+    expect((await holdfast(["models", "--provider", "antropic"], env)).err).toContain(
+      'Did you mean "anthropic"?',
+    );
     const { code, err } = await holdfast(["models", "--provider", "x"], env);
     expect(err).toContain("anthropic, bedrock, google");
     expect(code).toBe(2);
@@ -185,5 +188,21 @@ describe("doctor --vendor", () => {
       err: expect.stringContaining('Did you mean "anthropic"?'),
     });
     expect((await holdfast(["doctor", "--vendor", "azure"], env)).err).toContain("--vendor azure/ID");
+  });
+
+  test("refuses an address that is none, and options of a vendor without one", async () => {
+    const vendor = ["doctor", "--vendor", "anthropic", "--base-url"];
+    for (const url of ["nowhere", "ftp://127.0.0.1"]) {
+      expect(await holdfast([...vendor, url], env)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(`--base-url "${url}" is not a URL`),
+      });
+    }
+    for (const option of ["--base-url", "--timeout"]) {
+      expect(await holdfast(["doctor", option, "5"], env)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(`${option} is about a vendor`),
+      });
+    }
   });
 });

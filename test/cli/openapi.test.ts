@@ -37,6 +37,18 @@ test("inspect lists names, replay classes, and what is left out and why [OAPI-02
   expect(await holdfast(["openapi", "inspect", spec, "--strict"])).toMatchObject({ code: 1 });
 });
 
+test("options that cannot be kept are said as they were written", async () => {
+  for (const [option, value] of [
+    ["--base-url", "nowhere"],
+    ["--prefix", "a b"],
+  ] as const) {
+    expect(await holdfast(["openapi", "inspect", spec, option, value])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(new RegExp(`${option} "${value}" (?:is not a URL|must be 1 to 40 letters)`)),
+    });
+  }
+});
+
 test("the filter, the prefix, and lines of JSON", async () => {
   const { code, out } = await holdfast([
     "openapi",

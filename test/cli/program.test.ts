@@ -170,6 +170,7 @@ test("doctor without a server fails, goes on with its other checks, and shows no
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(code).toBe(1);
+  expect(checks.every(({ type }) => type === "check")).toBe(true);
   expect(checks.map(({ name, verdict }) => `${name} ${verdict}`)).toEqual([
     "holdfast ok",
     "node ok",

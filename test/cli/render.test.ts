@@ -179,3 +179,17 @@ test("a move to another definition is a line of its own, and so is one that was 
     "(not moved to another definition: no such hook)\n",
   );
 });
+
+test("what an answer waits for is a line of its own, and who wrote a summary too", () => {
+  const to = { provider: "openai", model: "spare" };
+  const from = [{ provider: "anthropic", model: "own", fault: "network", said: "gone" }];
+  expect(
+    shown(
+      event({ type: "ModelFellBack", turn: 0, for: "compaction", to, from }),
+      live({ type: "waiting", text: "waits for its turn: \u001bx" }),
+      live({ type: "text", text: "Now." }),
+    ),
+  ).toMatch(
+    /^\(summarised by openai\/spare; anthropic\/own: network\)\n\(waits for its turn: .*x\)\nNow\.\n$/,
+  );
+});

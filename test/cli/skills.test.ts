@@ -80,5 +80,7 @@ test("check of a folder without skills fails where it was named, and not where i
     code: 1,
     out: expect.stringContaining(`${home}: error: there is no folder with a SKILL.md in it`),
   });
-  expect(await holdfast(["skills", "check"], { HOME: home })).toMatchObject({ code: 0, out: "" });
+  const none = expect.stringMatching(/^No skills in .*\.holdfast\/skills \(which is not there\)\.\n$/);
+  expect(await holdfast(["skills", "check"], { HOME: home })).toMatchObject({ code: 0, out: "", err: none });
+  expect(await holdfast(["skills", "list"], { HOME: home })).toMatchObject({ code: 0, out: "", err: none });
 });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { calcPrice } from "@pydantic/genai-prices";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadAgents } from "../../src/config/agent-file/load.ts";
 import { writeAgent } from "../../src/config/agent-file/write.ts";
@@ -69,7 +70,10 @@ describe("a model by its name", () => {
       ...openaiResponses("gpt-6-sol"),
       contextWindow: 1_050_000,
       maxTokens: 128_000,
-      cost: { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
+      cost: {
+        ...{ input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
+        dearer: { above: 272_000, input: 4, output: 15, cacheRead: 0.4, cacheWrite: 5 },
+      },
     });
     const usage = { input: 1e6, output: 0, reasoning: 0, cacheRead: 1e6, cacheWrite: 1e6, totalTokens: 3e6 };
     expect(costOf(usage, model.cost)).toBeCloseTo(9.2);
@@ -89,6 +93,62 @@ describe("a model by its name", () => {
   });
 });
 
+describe("a long question", () => {
+  const usage = (input: number, cacheRead = 0, cacheWrite = 0) => {
+    return { input, output: 1e6, reasoning: 0, cacheRead, cacheWrite, totalTokens: 0 };
+  };
+
+  test.each([
+    ["anthropic/claude-sonnet-4-5", [200_000, 3, 15], [6, 22.5, 0.6, 7.5]],
+    ["anthropic/claude-haiku-5-5", [100_000, 0.1, 0.5], [0.5, 2.5, 0.05, 0.625]],
+    ["google/gemini-2.5-pro", [200_000, 1.25, 10], [2.5, 15, 0.25, 2.5]],
+    ["openai/gpt-6.2-sol", [272_000, 2, 10], [4, 15, 0.2, 5]],
+    ["azure/gpt-6-sol", [272_000, 2, 10], [4, 15, 0.4, 5]],
+  ])(
+    "costs %s's dearer prices, for all of it and its answer [TYP-09]",
+    (name, [above, usual, out], dearer) => {
+      const { cost } = parseModel(
+        name.startsWith("azure") ? `${name}@https://x.openai.azure.com` : name,
+        {},
+        catalogue,
+      );
+      const [input = 0, output = 0, read = 0, write = 0] = dearer;
+      const millions = above! / 1e6;
+      expect(costOf(usage(above!), cost)).toBeCloseTo(millions * usual! + out!, 9);
+      expect(costOf(usage(above! + 1), cost)).toBeCloseTo((millions + 1e-6) * input + output, 9);
+      // What is read from a cache, or written to it, makes a question long too.
+      expect(costOf(usage(1, above! - 1, 1), cost)).toBeCloseTo(
+        1e-6 * input + (millions - 1e-6) * read + 1e-6 * write + output,
+        9,
+      );
+    },
+  );
+
+  test("costs what the price list makes of it, just below and just above each size [TYP-09]", () => {
+    const listed = catalogue
+      .entries()
+      .filter(({ cost, source }) => cost?.dearer && source.includes("genai-prices"));
+    const own = listed.filter(({ provider }) => ["anthropic", "openai", "google"].includes(provider));
+    expect(own.length).toBeGreaterThan(10);
+    for (const { provider, id, cost } of own) {
+      for (const asked of [cost!.dearer!.above - 1, cost!.dearer!.above + 1]) {
+        const said = { input_tokens: asked, cache_read_tokens: 1000, output_tokens: 500 };
+        const timestamp = new Date("2026-11-22T12:00:00Z");
+        const theirs = calcPrice(said, id, { providerId: provider, timestamp })?.total_price;
+        const ours = costOf({ ...usage(asked - 1000, 1000), output: 500 }, cost!);
+        expect(ours, `${provider}/${id} ${asked}`).toBeCloseTo(theirs ?? Number.NaN, 9);
+      }
+    }
+  });
+
+  test("of several that one answer took counts by itself", () => {
+    const { cost } = parseModel("anthropic/claude-sonnet-4-5", {}, catalogue);
+    const sum = usage(300_000);
+    expect(costOf(sum, cost, 150_001)).toBeCloseTo(0.9 + 15, 9);
+    expect(costOf(sum, cost, 200_001)).toBeCloseTo(1.8 + 22.5, 9);
+  });
+});
+
 describe("a user's own file", () => {
   let folder: string;
   beforeEach(async () => {
@@ -102,7 +162,7 @@ describe("a user's own file", () => {
       file,
       `[models."anthropic/claude-opus-5-5"]
 max_tokens = 7
-cost = { input_per_million = 3, output_per_million = 9 }
+cost = { input_per_million = 3, output_per_million = 9, dearer = { above = 5, input_per_million = 4, output_per_million = 10 } }
 [models."local/mine"]
 context_window = 32768
 thinking = "none"
@@ -115,7 +175,10 @@ context_window = 5
       expect(parseModel("anthropic/claude-opus-5-5", {}, own)).toMatchObject({
         contextWindow: 1_000_000,
         maxTokens: 7,
-        cost: { input: 3, output: 9, cacheRead: 3, cacheWrite: 3 },
+        cost: {
+          ...{ input: 3, output: 9, cacheRead: 3, cacheWrite: 3 },
+          dearer: { above: 5, input: 4, output: 10, cacheRead: 4, cacheWrite: 4 },
+        },
       });
       expect(parseModel("local/mine@http://127.0.0.1:1/v1", {}, own).contextWindow).toBe(32_768);
       expect(own.find("azure", "prod")).toMatchObject({ contextWindow: 5, source: file });
@@ -169,6 +232,23 @@ describe("an agent file", () => {
   test("with rates of its own has no others", () => {
     const { agents } = load('model = "claude-opus-5-5"\n[provider.cost]\ninput_per_million = 1');
     expect(agents[0]?.definition.model.cost).toEqual({ input: 1, output: 0, cacheRead: 0, cacheWrite: 0 });
+  });
+
+  test("says what a long question costs, as a whole", () => {
+    const rates = "input_per_million = 6\noutput_per_million = 22.5\ncache_read_per_million = 0.6\n";
+    const dearer = `[provider.cost.dearer]\nabove = 200000\n${rates}`;
+    const { agents } = load(`model = "claude-x"\n${dearer}cache_write_per_million = 7.5`);
+    expect(agents[0]?.definition.model.cost.dearer).toEqual({
+      ...{ above: 200_000, input: 6, output: 22.5, cacheRead: 0.6, cacheWrite: 7.5 },
+    });
+    const { problems } = load(`model = "claude-x"\n${dearer}`);
+    expect(problems).toMatchObject([
+      {
+        severity: "error",
+        field: "provider.cost.dearer",
+        message: expect.stringMatching(/add cache_write_per_million$/),
+      },
+    ]);
   });
 
   test("of a model that nobody knows is doubted where that is asked for", () => {

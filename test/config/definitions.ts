@@ -72,7 +72,13 @@ const model = object({
   contextWindow: whole,
   maxTokens: maybe(whole),
   cost: maybe(
-    object({ input: maybe(rate), output: maybe(rate), cacheRead: maybe(rate), cacheWrite: maybe(rate) }),
+    object({
+      input: maybe(rate),
+      output: maybe(rate),
+      cacheRead: maybe(rate),
+      cacheWrite: maybe(rate),
+      dearer: maybe(object({ above: whole, input: rate, output: rate, cacheRead: rate, cacheWrite: rate })),
+    }),
   ),
   headers: maybe(
     fc.dictionary(fc.string({ minLength: 1, maxLength: 9 }).filter(isPlainKey), fc.oneof(text, variable), {

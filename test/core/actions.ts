@@ -44,6 +44,7 @@ export type Action =
   | { readonly type: "mode"; readonly queue: "steering" | "follow-up"; readonly mode: QueueMode }
   | { readonly type: "clear"; readonly queue: "steering" | "follow-up" | "all" }
   | { readonly type: "answer"; readonly pick: number; readonly yes: boolean; readonly always: boolean }
+  | { readonly type: "asks"; readonly pick: number }
   | { readonly type: "compact" }
   | { readonly type: "update"; readonly pick: number }
   | { readonly type: "time"; readonly ms: number };
@@ -87,6 +88,7 @@ const answer: Arbitrary<Action> = record({
   yes: boolean(),
   always: boolean(),
 });
+const asks: Arbitrary<Action> = record({ type: constant("asks" as const), pick });
 const compact = constant<Action>({ type: "compact" });
 const update: Arbitrary<Action> = record({ type: constant("update" as const), pick });
 const time: Arbitrary<Action> = record({ type: constant("time" as const), ms: nat(2000) });
@@ -104,6 +106,7 @@ export const anyActions = array(
     { arbitrary: again, weight: 1 },
     { arbitrary: setting, weight: 1 },
     { arbitrary: answer, weight: 4 },
+    { arbitrary: asks, weight: 2 },
     { arbitrary: compact, weight: 1 },
     { arbitrary: update, weight: 2 },
     { arbitrary: rotation, weight: 1 },
@@ -366,6 +369,13 @@ export function act(run: Play, action: Action): boolean {
       const { child } = run.call(call);
       if (child !== undefined && child.session === undefined) run.beginChild(call);
       else run.tool(call, action.isError);
+      return true;
+    }
+    case "asks": {
+      const able = run.running.filter((call) => run.call(call).child === undefined);
+      const call = able[action.pick % Math.max(1, able.length)];
+      if (call === undefined) return false;
+      run.asks(call);
       return true;
     }
     case "lose":

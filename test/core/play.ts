@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { apply } from "../../src/core/apply.ts";
+import { pendingApprovals } from "../../src/core/approvals.ts";
 import { allowance, setAside, used } from "../../src/core/budget/account.ts";
 import { type Allowance, type Amounts, addAmounts, NOTHING } from "../../src/core/budget/amounts.ts";
 import type { Calling } from "../../src/core/calling.ts";
@@ -30,6 +31,7 @@ import type {
   MoveDigest,
   OutputVerdict,
   PinnedDigest,
+  QuestionRef,
   ToolDigest,
   ToolFacts,
 } from "../../src/core/digest.ts";
@@ -296,6 +298,16 @@ export class Play {
     return this.tell({ type: "queues-cleared", queue });
   }
   answer(toolCallId: string, yes = true, always = false): this {
+    const asked = pendingApprovals(this.state).find((one) => one.toolCallId === toolCallId);
+    if (asked?.question !== undefined) {
+      const said = yes ? { answer: "accept" as const, values: "values-1" } : { answer: "decline" as const };
+      return this.tell({
+        type: "approval-answered",
+        toolCallId,
+        answer: { type: "answer", ...said },
+        by: "ada",
+      });
+    }
     const answer = yes ? { type: "approve" as const, always } : { type: "refuse" as const, reason: "no" };
     return this.tell({ type: "approval-answered", toolCallId, answer });
   }
@@ -364,6 +376,11 @@ export class Play {
   tool(call: number, isError = false): this {
     if (this.call(call).child !== undefined) return this.child(call);
     return this.tell(this.performTool(this.call(call), isError));
+  }
+
+  /** The tool of this call asks a person, in place of a result. */
+  asks(call: number, question = "question-1"): this {
+    return this.tell(this.performTool(this.call(call), false, "stored", question));
   }
 
   /** The sub-agent of this call begins, in a session of its own. */
@@ -518,7 +535,12 @@ export class Play {
     }
   }
 
-  performTool(command: CallToolCommand, isError: boolean, reached: Reached = "stored"): Happening {
+  performTool(
+    command: CallToolCommand,
+    isError: boolean,
+    reached: Reached = "stored",
+    asks?: QuestionRef,
+  ): Happening {
     const finished = (digest: ToolDigest): Happening => ({
       type: "tool-finished",
       call: command.call,
@@ -551,7 +573,9 @@ export class Play {
     const { fork: _, ...rest } = command;
     const place = { ...rest, branch: claimed.branch };
     const entry = { position: command.position, origin: "tool" as const, message };
-    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [entry], digest);
+    const made = asks === undefined ? digest : { ...digest, tokens: 0, preview: "", asks };
+    const entries = asks === undefined ? [entry] : [];
+    const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, entries, made);
     return finished({ ...(stored.result as ToolDigest), branch: stored.branch });
   }
 

@@ -21,6 +21,7 @@ import { FilterRegistry } from "../../src/hooks/filters.ts";
 import { Named } from "../../src/hooks/named.ts";
 import { HookRegistry } from "../../src/hooks/registry.ts";
 import { createLogger } from "../../src/observability/log.ts";
+import { Outages } from "../../src/providers/outages.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import { NullHub } from "../../src/stream/null-hub.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
@@ -80,6 +81,7 @@ function worker() {
   const activities = createActivities({
     transcript,
     hub: new NullHub(),
+    outages: new Outages(),
     providers: ProviderRegistry.default(),
     tools: new ToolRegistry([look]),
     filters: new FilterRegistry(),

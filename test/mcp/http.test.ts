@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { resultOf, wordsOf } from "../../src/mcp/result.ts";
+import { discoverTokenUrl } from "../../src/mcp/sdk/discover.ts";
 import type { McpServer } from "../../src/schema/mcp.ts";
 import { fine, HttpServer, handshake, json, messageOf, type Seen } from "./support/http-server.ts";
 import { http, poolWith } from "./support/servers.ts";
@@ -249,6 +250,43 @@ describe("credentials", () => {
       fault: "auth",
       message: expect.stringMatching(/needs a token, and http:.* gave none: it answered 400, invalid_grant/),
     });
+  });
+
+  test("a token that was given out is blanked where a server repeats it, and so is what it was asked with", async () => {
+    let refuses = false;
+    const server = await serving((request, response) => {
+      const { authorization } = request.headers;
+      if (request.path === "/token" && refuses) return json(response, { error: `no ${authorization}` }, 400);
+      if (request.path === "/token")
+        return json(response, { access_token: "given/out+1", token_type: "Bearer" });
+      if (!handshake(request, response)) response.writeHead(500).end(`no ${authorization}`);
+    });
+    const auth = {
+      type: "oauth",
+      clientId: "me",
+      clientSecret: "${SECRET}",
+      tokenUrl: `${server.origin}/token`,
+    };
+    await expect(call(http(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
+      /answered 500: no Bearer \*\*\*$/,
+    );
+    refuses = true;
+    await expect(call(http(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
+      /gave none: it answered 400, no Basic \*\*\*$/,
+    );
+  });
+
+  test("a published description sends no secret in the clear", async () => {
+    const answer = async () =>
+      Response.json({
+        issuer: "https://a.example",
+        authorization_endpoint: "https://a.example/authorize",
+        token_endpoint: "http://a.example/token",
+        response_types_supported: ["code"],
+      });
+    await expect(discoverTokenUrl("https://a.example", answer)).rejects.toThrow(
+      /it names http:\/\/a\.example\/token, where the secret would be sent in the clear/,
+    );
   });
 
   test("an issuer's published description says where tokens are given; another issuer's does not count", async () => {

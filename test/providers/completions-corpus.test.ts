@@ -84,10 +84,11 @@ function messagesOf(history: readonly Message[], { model }: Kind): Param[] {
     const calls: OpenAI.ChatCompletionMessageFunctionToolCall[] = [];
     const open: { id: string; call: OpenAI.ChatCompletionMessageFunctionToolCall }[] = [];
     for (const part of message.content) {
+      const isOurs = part.type === "thinking" && own && part.signature?.startsWith("{") !== true;
       if (part.type === "text" && part.text.trim() !== "") texts.push(part.text);
-      if (part.type === "thinking" && !own && part.thinking.trim() !== "")
+      if (part.type === "thinking" && !isOurs && part.thinking.trim() !== "")
         texts.push(`[Reasoning] ${part.thinking}`);
-      if (part.type === "thinking" && own) thoughts.push(part.thinking);
+      if (part.type === "thinking" && isOurs) thoughts.push(part.thinking);
       if (part.type === "thinking" && own && provider === "openrouter" && part.signature?.startsWith("["))
         details.push(...(JSON.parse(part.signature) as unknown[]));
       if (part.type !== "toolCall") continue;

@@ -64,6 +64,26 @@ describe("waiting", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("a question that waits is told why, and that it may go", async () => {
+    const { asked, provider } = vendor();
+    const governed = new Governor({ limits: { anthropic: { requestsPerMinute: 1 } } }).govern(provider);
+    const waits: unknown[] = [];
+    const signal = new AbortController().signal;
+    const options = { signal, onWait: (wait: unknown) => waits.push(wait) };
+    const first = governed.stream(question(model), options);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(waits).toEqual([undefined]);
+    const second = governed.stream(question(model), options);
+    await vi.advanceTimersByTimeAsync(0);
+    const rate = { for: "rate", vendor: "anthropic", ahead: 0 };
+    expect(waits.slice(1)).toMatchObject([rate]);
+    expect((waits[1] as { forMs: number }).forMs).toBeCloseTo(60_000, -2);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(waits.at(-1)).toBeUndefined();
+    for (const { give } of asked) give();
+    await Promise.all([first, second]);
+  });
+
   test("who is cancelled while it waits leaves at once, and the next takes its turn", async () => {
     const { asked, provider } = vendor();
     const governed = new Governor({ limits: { anthropic: { concurrent: 1 } } }).govern(provider);

@@ -201,3 +201,24 @@ test("G1, G2 and G3 hold whatever happens", () => {
     { numRuns: 300 },
   );
 });
+
+test("who waits is told why, until when, and how many are before it", () => {
+  const lane = laneOf({ concurrent: 1 }, [1, 2, 3]);
+  lane.next(0);
+  expect(lane.held).toEqual([
+    { id: 2, for: "places", ahead: 0 },
+    { id: 3, for: "places", ahead: 1 },
+  ]);
+  const minute = laneOf({ requestsPerMinute: 1 }, [1, 2]);
+  minute.next(0);
+  expect(minute.held).toEqual([{ id: 2, for: "rate", untilMs: MINUTE, ahead: 0 }]);
+  const closed = laneOf({}, [1]);
+  closed.next(0);
+  closed.ended(1, { type: "refused", retryAfterMs: 9_000 }, 0);
+  closed.join(2, "m", 0);
+  closed.join(3, "other", 0);
+  closed.next(1);
+  expect(closed.held).toEqual([{ id: 2, for: "vendor", untilMs: 9_000, ahead: 0 }]);
+  closed.next(9_000);
+  expect(closed.held).toEqual([]);
+});

@@ -239,14 +239,14 @@ describe("answers of chat completions", () => {
   });
 
   test.each(['{"id":"rs_1"}', "[1]", '[{"type":"summary_text"}]', "CiQB"])(
-    "OpenRouter gets no token of another form: %j",
+    "OpenRouter gets no token of another form, and what was thought as a text: %j [XLAT-03]",
     (signature) => {
       const model = openrouter("a/b");
       const made = { type: "thinking" as const, thinking: "hm", signature };
       const said = { ...answer([chunk({ content: "x" }, "stop")]), provider: "openrouter" };
       const messages = [{ ...said, content: [made, ...said.content] }];
       expect(completionsRequest(question(model, { messages })).messages).toEqual([
-        { role: "assistant", content: "x" },
+        { role: "assistant", content: "[Reasoning] hm\n\nx" },
       ]);
     },
   );

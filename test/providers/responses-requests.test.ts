@@ -415,6 +415,29 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
   });
 });
 
+test("an effort in OpenAI's own words, and how much a model says [THK-03]", () => {
+  const sent = (options: ModelOptions, more: Partial<ModelRequest> = {}) =>
+    responsesRequest(question(openaiResponses("gpt-6-sol", options), more));
+  expect(sent({ effort: "xhigh" }, { thinking: "low" }).reasoning).toEqual({
+    effort: "xhigh",
+    summary: "auto",
+  });
+  expect(sent({ effort: "none" }, { temperature: 0.2 })).toMatchObject({
+    reasoning: { effort: "none" },
+    temperature: 0.2,
+  });
+  expect(sent({ effort: "none" }, { temperature: 0.2 }).reasoning).not.toHaveProperty("summary");
+  expect(sent({}, {})).not.toHaveProperty("reasoning");
+  expect(responsesRequest(question(openaiResponses("o3", { effort: "none" })))).not.toHaveProperty(
+    "reasoning",
+  );
+  expect(sent({ verbosity: "high" }).text).toEqual({ verbosity: "high" });
+  expect(sent({ verbosity: "high" }, { output: { type: "json" } }).text).toEqual({
+    format: { type: "json_object" },
+    verbosity: "high",
+  });
+});
+
 describe("Azure [PROV-19]", () => {
   const body = { ...base, model: "prod", input: [hi] } satisfies Body;
   const asked = async (
@@ -522,6 +545,15 @@ describe("conversations as the API takes them", () => {
         expect(sent([...turns.flat(), ...more]).slice(0, before.length)).toEqual(before);
       }),
     );
+  });
+
+  test("what a model of this protocol has thought is text to chat completions, under the same name too [XLAT-03]", () => {
+    const model = { ...openaiResponses("gpt-6-sol"), api: "openai_completions" as const };
+    const messages = [user("hi"), own(thought("hm", reasoning), text("x", message("msg_a")))];
+    expect(completionsRequest(question(model, { messages })).messages[1]).toEqual({
+      role: "assistant",
+      content: "[Reasoning] hm\n\nx",
+    });
   });
 
   test("the same conversation goes to chat completions without what is this protocol's alone", () => {

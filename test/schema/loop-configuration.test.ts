@@ -5,6 +5,7 @@ import { modelRequest } from "../../src/activities/model.ts";
 import { checkDefinition } from "../../src/config/agent-definition.ts";
 import { anthropic } from "../../src/config/model-names.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import { Outages } from "../../src/providers/outages.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AssistantMessage, Message } from "../../src/schema/message.ts";
@@ -19,6 +20,7 @@ const bare = {
   tools: new ToolRegistry(viewTools()),
   secrets: () => undefined,
   providers: ProviderRegistry.default(),
+  outages: new Outages(),
 };
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
@@ -134,6 +136,7 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
     const asked = new TextModel(AgentDefinition.parse({ model: keyless }), {
       providers,
       secrets: () => undefined,
+      outages: new Outages(),
     });
     const question = { instructions: "i", text: "t", maxTokens: 1 };
     expect(await asked.ask(question, new AbortController().signal)).toBe("mine");

@@ -326,6 +326,8 @@ describe("what a model is asked with", () => {
       compat: OpenAiCompat.parse({}),
       serviceTier: "flex",
       thinkingStyle: "level",
+      effort: "low",
+      verbosity: "high",
       apiVersion: "2025-01-01-preview",
     };
     expect(ModelConfig.parse(whole)).toEqual(whole);

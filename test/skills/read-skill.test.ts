@@ -15,6 +15,7 @@ async function stocked() {
     "scripts/diff.sh": "echo {baseDir}\n",
     "references/long.md": Array.from({ length: 40_000 }, (_, n) => `line ${n + 1}`).join("\n"),
     "assets/logo.png": PNG,
+    "assets/photo.png": "a picture will be here",
     "assets/font.ttf": Buffer.from([0, 1, 0, 0]),
   });
   await writeFile(join(base, "secret"), "SECRET");
@@ -35,7 +36,7 @@ describe("a skill is read", () => {
     const text = await textOf(tool, { name: "git" }, context);
     expect(text).toBe(
       `Run \`sh ${skill}/scripts/diff.sh\` in ${skill}.\n\n[Folder of this skill: ${skill}\n` +
-        "Other files: assets/font.ttf, assets/logo.png, references/long.md, scripts/diff.sh]",
+        "Other files: assets/font.ttf, assets/logo.png, assets/photo.png, references/long.md, scripts/diff.sh]",
     );
     expect(await textOf(tool, { name: "git", path: "SKILL.md" }, context)).toBe(text);
   });
@@ -47,6 +48,8 @@ describe("a skill is read", () => {
     }
     const { content } = await call(tool, { name: "git", path: "assets/logo.png" }, context);
     expect(content).toEqual([{ type: "image", mimeType: "image/png", data: PNG.toString("base64") }]);
+    const named = await call(tool, { name: "git", path: "assets/photo.png" }, context);
+    expect(named.content).toEqual([{ type: "text", text: "a picture will be here" }]);
   });
 
   test("in parts where a file is long", async () => {

@@ -4,6 +4,7 @@ import { stringify } from "yaml";
 import { readFrontMatter } from "../../src/skills/front-matter.ts";
 import { skillProblemLine } from "../../src/skills/problem.ts";
 import { readSkillText, splitTools } from "../../src/skills/skill-text.ts";
+import { plainText } from "../../src/tools/outside/plain-text.ts";
 
 const read = (text: string, folder = "git") => readSkillText(text, "SKILL.md", folder);
 const said = (text: string, folder?: string) => read(text, folder).problems.map(skillProblemLine);
@@ -100,6 +101,11 @@ describe("a SKILL.md", () => {
     expect(read(front(`name: ${"n".repeat(65)}\ndescription: d`)).skill).toBeUndefined();
   });
 
+  test("does not bring what nobody sees into the prompt [SKL-05]", () => {
+    const { skill } = read(front('name: "gi\u202Et"\ndescription: "Works.\\U000E0041\\u200B with git."'));
+    expect(skill).toMatchObject({ name: "git", description: "Works. with git." });
+  });
+
   test("whose front matter is made to be costly is read at once, or not at all", () => {
     const bomb = `a: &a [x,x]\n${Array.from({ length: 9 }, (_, n) => `b${n}: &b${n} [*a,*a,*a]`).join("\n")}`;
     expect(read(front(`${GOOD}\n${bomb}`)).skill).toBeDefined();
@@ -113,7 +119,7 @@ describe("a SKILL.md", () => {
 test("any name, description and body, written as YAML, come back [SKL-02]", () => {
   const line = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 200 })
-    .filter((text) => !/\p{Cc}/u.test(text));
+    .filter((text) => !/\p{Cc}/u.test(text) && plainText(text, Number.POSITIVE_INFINITY) === text);
   const name = fc.stringMatching(/^[a-z0-9]([a-z0-9]|-[a-z0-9]){0,20}$/);
   const body = fc.string({ unit: "grapheme", maxLength: 200 }).filter((text) => !/[\r]/.test(text));
   fc.assert(

@@ -2,12 +2,15 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
+import type { Protocol } from "../../src/schema/model.ts";
 import { RecordingsError, type Replayed, replayFolder, tableLine } from "../../src/testing/conform/index.ts";
-import type { Recording } from "../../src/testing/conform/recordings.ts";
+import { modelAt } from "../../src/testing/conform/model-at.ts";
+import { Recording } from "../../src/testing/conform/recordings.ts";
 import { roadOf, roadOfHost } from "../../src/testing/conform/road.ts";
 import { sse } from "../providers/play.ts";
 
@@ -73,13 +76,19 @@ describe("which protocol a recording belongs to", () => {
     "http://[broken",
   ])("%s: none", (uri) => expect(roadOf({ host: "h", uri })).toBeUndefined());
 
-  test("other endpoints belong to their host's protocol only when asked by host", () => {
-    const other = (uri: string) => roadOfHost({ host: "h", uri })?.protocol;
-    expect(other("https://api.anthropic.com/v1/messages/count_tokens")).toBe("anthropic_messages");
-    expect(other("https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/count-tokens")).toBe(
-      "bedrock_converse_stream",
-    );
-    expect(other("https://api.voyageai.com/v1/embeddings")).toBeUndefined();
+  test.each([
+    ["https://api.anthropic.com/v1/messages/count_tokens", "anthropic_messages"],
+    ["https://api.openai.com/v1/embeddings", "openai_responses"],
+    ["https://generativelanguage.googleapis.com/v1beta/models/m:batchEmbedContents", "google_generative_ai"],
+    ["https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints", "google_vertex"],
+    ["https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/count-tokens", "bedrock_converse_stream"],
+    ["https://r.openai.azure.com/openai/files", "azure_openai_responses"],
+    ["https://api.cerebras.ai/v1/models", "openai_completions"],
+    ["https://openrouter.ai/api/v1/models", "openai_completions"],
+    ["https://api.voyageai.com/v1/embeddings", undefined],
+    ["https://notgroq.com/v1/models", undefined],
+  ])("%s, by its host: %s", (uri, protocol) => {
+    expect(roadOfHost({ host: "h", uri })?.protocol).toBe(protocol);
   });
 });
 
@@ -88,7 +97,9 @@ afterEach(() => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-function folderOf(entries: readonly (Partial<Recording> & { readonly bytes?: string | Buffer })[]): string {
+type Entry = Readonly<Record<string, unknown>> & { readonly bytes?: string | Buffer };
+
+function folderOf(entries: readonly Entry[]): string {
   const folder = mkdtempSync(join(tmpdir(), "conform-"));
   made.push(folder);
   const index = entries.map(({ bytes, ...entry }, at) => {
@@ -138,6 +149,7 @@ describe("recordings through the adapters", () => {
       ["r#0", "openai_completions", true, undefined],
       ["r#1", "openai_completions", false, "network"],
       ["r#2", "anthropic_messages", false, "rate-limited"],
+      ["r#3", "openai_responses", false, "no-adapter"],
       ["r#4", "openai_completions", false, "unreadable"],
       ["r#5", "azure_openai_responses", false, "no-adapter"],
     ]);
@@ -147,11 +159,108 @@ describe("recordings through the adapters", () => {
       usage: { totalTokens: 0 },
     });
     expect(lines[2]?.error).toMatchObject({ status: 429, retryAfterMs: 7000, type: "rate_limit_error" });
-    expect(lines[4]?.error?.message).toBe("no adapter is registered for azure_openai_responses");
+    expect(lines[5]?.error?.message).toBe("no adapter is registered for azure_openai_responses");
     expect(tableLine(lines[0]!)).toMatch(/^ok +openai_completions +stop +0 +r#0 +Grüße 🌍$/);
-    expect(tableLine(lines[4]!)).toMatch(/^FAIL /);
-    const every = await replayed(folder, { registry: two, everyEndpoint: true });
-    expect(every).toHaveLength(6);
+    expect(tableLine(lines[5]!)).toMatch(/^FAIL /);
+    const generating = await replayed(folder, { registry: two, generatingOnly: true });
+    expect(generating.map(({ id }) => id)).toEqual(["r#0", "r#1", "r#2", "r#4", "r#5"]);
+  });
+
+  test("whatever was recorded, each has its line [PROV-01, PROV-07]", async () => {
+    const whole = { id: "c", object: "chat.completion", choices: [{ index: 0, message: { content: "Hi" } }] };
+    const json = { status: 200, ct: "application/json" };
+    const gzip = { "Content-Encoding": "gzip", "Content-Length": "7", "Transfer-Encoding": "chunked" };
+    const host = (uri: string) => ({ host: "h", uri });
+    const cut = gzipSync(ANSWER).subarray(0, 40);
+    const rows: [Record<string, unknown>, string | true][] = [
+      [{ ...COMPLETIONS, ...json, bytes: JSON.stringify(whole) }, "api"],
+      [{ ...COMPLETIONS, ct: "", bytes: ANSWER }, true],
+      [{ ...COMPLETIONS, ct: null, status: null, headers: null, bytes: ANSWER }, true],
+      [{ ...COMPLETIONS, headers: gzip, bytes: gzipSync(ANSWER) }, true],
+      [{ ...COMPLETIONS, headers: gzip, bytes: ANSWER }, true],
+      [{ ...COMPLETIONS, headers: gzip, bytes: cut }, "network"],
+      [{ ...COMPLETIONS, headers: { "content-encoding": ["br"] }, bytes: brotliCompressSync(ANSWER) }, true],
+      [
+        {
+          ...COMPLETIONS,
+          headers: { "b\nad": "x", bad: "a\r\nb", n: 7, "x-list": ["a", "b"] },
+          bytes: ANSWER,
+        },
+        true,
+      ],
+      [{ ...COMPLETIONS, id: "again", bytes: ANSWER }, true],
+      [{ ...COMPLETIONS, id: "again", bytes: "" }, "network"],
+      [{ ...COMPLETIONS, file: "gone.bin" }, "unreadable"],
+      [{ ...COMPLETIONS, file: undefined }, "unreadable"],
+      [{ ...COMPLETIONS, status: 204, bytes: "" }, "network"],
+      [{ ...COMPLETIONS, status: 302, headers: { location: "/x" }, bytes: "" }, "api"],
+      [{ ...host("https://api.openai.com/v1/embeddings"), ...json, bytes: '{"data": []}' }, "api"],
+      [
+        {
+          ...host("https://api.anthropic.com/v1/messages/count_tokens"),
+          ...json,
+          bytes: '{"input_tokens": 9}',
+        },
+        "api",
+      ],
+      [
+        {
+          ...host("https://generativelanguage.googleapis.com/v1beta/models/m:batchEmbedContents"),
+          ...json,
+          bytes: "{}",
+        },
+        "api",
+      ],
+      [
+        {
+          ...host("https://bedrock-runtime.us-east-1.amazonaws.com/model/m/count-tokens"),
+          ...json,
+          bytes: "{}",
+        },
+        "api",
+      ],
+    ];
+    const lines = await replayed(folderOf(rows.map(([recording]) => recording)));
+    expect(lines.map(({ ok, error }) => (ok ? true : error?.fault))).toEqual(rows.map(([, made]) => made));
+    expect(new Set(lines.map(({ file }) => file)).size).toBe(rows.length);
+    expect(lines[3]).toMatchObject({ message: { content: [{ type: "text", text: "Grüße 🌍" }] } });
+  });
+
+  test("an adapter that crashes is a line too", async () => {
+    const crash = (http: ConstructorParameters<typeof AnthropicMessages>[0]["http"]) => {
+      const adapter = new OpenAiCompletions({ http });
+      adapter.stream = async () => {
+        throw new TypeError("undefined is no function");
+      };
+      return new ProviderRegistry().register(adapter);
+    };
+    const [line] = await replayed(folderOf([{ ...COMPLETIONS, bytes: ANSWER }]), { registry: crash });
+    expect(line).toMatchObject({
+      ok: false,
+      error: { fault: "crashed", message: "TypeError: undefined is no function" },
+    });
+    expect(tableLine(line!)).toMatch(/^FAIL /);
+  });
+
+  test("messages bear the name of the adapter, or of who speaks chat completions [PROV-04]", async () => {
+    const paths: [string, string, string][] = [
+      ["https://api.openai.com/v1/responses", "openai_responses", "openai_responses"],
+      ["https://r.openai.azure.com/openai/v1/responses", "azure_openai_responses", "azure_openai"],
+      [
+        "https://aiplatform.googleapis.com/v1/models/m:streamGenerateContent",
+        "google_vertex",
+        "google_vertex",
+      ],
+      ["https://api.groq.com/openai/v1/chat/completions", "openai_completions", "groq"],
+      ["https://gw.example/v1/chat/completions", "openai_completions", "local"],
+    ];
+    for (const [uri, protocol, provider] of paths) {
+      const recording = Recording.parse({ id: "r", uri, host: "h", file: "f" });
+      const road = roadOf(recording)!;
+      expect(modelAt("http://127.0.0.1:9", recording, road)).toMatchObject({ api: protocol, provider });
+      if (provider === protocol || protocol === "azure_openai_responses")
+        expect(ProviderRegistry.default().get(protocol as Protocol)?.id).toBe(provider);
+    }
   });
 
   test("a folder that is none is said", async () => {
@@ -178,6 +287,6 @@ describe("recordings through the adapters", () => {
     expect(lines[1]?.error).toMatchObject({ fault: "api", status: 500 });
     expect(run(join(folder, "none")).status).toBe(2);
     expect(run("--nonsense").status).toBe(2);
-    expect(run("--help").stdout).toContain("left out: counting of tokens, embeddings");
+    expect(run("--help").stdout).toContain("other endpoints count too (counting of tokens, embeddings");
   });
 });

@@ -161,10 +161,13 @@ describe.skipIf(!existsSync(VECTORS))("the fields of recorded streams", () => {
       .map((line) => JSON.parse(line.slice("data: ".length)) as Json);
   const kindOf = (event: Json) => `${event["type"]} ${(event["item"] as Json | undefined)?.["type"] ?? ""}`;
 
-  test.each([
+  const recorded = [
     "test_openai_responses_thinking_part_iter_0.sse",
     "test_openai_responses_phase_streamed_on_part_start_0.sse",
-  ])("%s: every event of it that we send has its fields", async (file) => {
+    "test_openai_responses__test_openai_responses_thinking_part_iter_0.sse",
+  ].filter((file) => existsSync(new URL(file, VECTORS)));
+
+  test.each(recorded)("%s: every event of it that we send has its fields", async (file) => {
     const theirs = eventsOf(readFileSync(new URL(file, VECTORS), "utf8"));
     const server = await serverWith({ replies: [REPLY] });
     const body = JSON.stringify({ ...PARAMS, stream: true });

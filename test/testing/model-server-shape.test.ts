@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { anthropicAsk, openaiAsk, serverWith } from "./clients.ts";
 
@@ -6,6 +6,14 @@ import { anthropicAsk, openaiAsk, serverWith } from "./clients.ts";
 
 const VECTORS = new URL("../../../shared/vectors/", import.meta.url);
 const recorded = existsSync(VECTORS);
+
+/** Some folders of recordings name the test's file before the test. */
+function vector(name: string): URL {
+  const found = (recorded ? readdirSync(VECTORS) : []).find(
+    (file) => file === name || file.endsWith(`__${name}`),
+  );
+  return new URL(found ?? name, VECTORS);
+}
 
 type Json = Record<string, unknown>;
 
@@ -62,7 +70,7 @@ async function streamed(path: string, body: unknown): Promise<string> {
 describe.skipIf(!recorded)("the fields of recorded streams", () => {
   test("Anthropic", async () => {
     const theirs = fieldsByKind(
-      readFileSync(new URL("test_anthropic_model_thinking_part_stream_0.sse", VECTORS), "utf8"),
+      readFileSync(vector("test_anthropic_model_thinking_part_stream_0.sse"), "utf8"),
       anthropicKind,
     );
     const ours = fieldsByKind(
@@ -75,11 +83,12 @@ describe.skipIf(!recorded)("the fields of recorded streams", () => {
     expect([...ours.keys()]).toEqual([...theirs.keys()]);
   });
 
-  test.each([
+  const replies = [
     ["hello", "test_temporal_agent_iter_0.sse"],
     ["tools", "test_complex_agent_run_0.sse"],
-  ])("OpenAI: %s", async (text, file) => {
-    const theirs = fieldsByKind(readFileSync(new URL(file, VECTORS), "utf8"), openaiKind);
+  ] as const;
+  test.each(replies.filter(([, file]) => existsSync(vector(file))))("OpenAI: %s", async (text, file) => {
+    const theirs = fieldsByKind(readFileSync(vector(file), "utf8"), openaiKind);
     const ask = { ...openaiAsk(text), stream: true, stream_options: { include_usage: true } };
     const ours = fieldsByKind(await streamed("/v1/chat/completions", ask), openaiKind);
     expect([...ours.keys()]).toEqual([...theirs.keys()]);

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Logger } from "../../src/observability/log.ts";
 import { credentialSource } from "../../src/providers/credentials/source.ts";
 import { Credentials } from "../../src/schema/credentials.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
@@ -25,9 +26,16 @@ const secrets = Object.assign(
   },
 );
 
+const logged: string[] = [];
+const noted = (...said: unknown[]) => void logged.push(textsIn(said));
+const log = { debug: noted, info: noted, warn: noted, error: noted } as unknown as Logger;
+
+/** A vendor that says which key it was shown. */
+const REFUSED = { fault: "auth", message: `there is no key ${vault.key}` } as const;
+
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage({ secrets });
+  stage = await openStage({ secrets, log });
 });
 afterAll(() => stage.close());
 beforeEach(() => {
@@ -43,13 +51,25 @@ test("a refused key is fetched anew and the vendor asked once more [CRED-01]", a
   expect(vault.fetched).toBe(2);
 });
 
-test("a second refusal is final, and says so [CRED-01, OVF-01]", async () => {
-  const session = stage.session({ faults: [{ fault: "auth", times: 9 }] });
+test("a second refusal is final, and says so without the key: in history, record and log [CRED-01, OVF-01]", async () => {
+  const session = stage.session({ faults: [{ ...REFUSED, times: 9 }] });
   await session.start("Go");
   const { result } = await session.failure();
   expect(result?.outcome).toMatchObject({ type: "failed", fault: "auth" });
   expect(session.requests()).toHaveLength(2);
+  const { events } = await session.handle.fetchHistory();
+  const kept = [events, await session.entries(), await session.events(), result, logged].map(textsIn);
+  expect(kept.every((text) => text !== "")).toBe(true);
+  expect(kept[0]).toContain("provider/auth");
+  for (const shown of kept) expect(shown).not.toContain(vault.key);
 });
+
+/** All words of a value, those too that are kept as bytes. */
+function textsIn(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("utf8");
+  if (typeof value !== "object" || value === null) return String(value);
+  return Object.values(value).map(textsIn).join("\n");
+}
 
 test("a command is run again for a refused key, and its new one is let in [CRED-01]", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-credentials-"));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { connectTo } from "./support/connected.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -46,6 +47,71 @@ test("a busy model's retries are used up, a fallback answers, and the record say
     from: [{ provider: "anthropic", model: "test-model", fault: "rate-limited" }],
   });
   expect(told[at + 1]?.type).toBe("MessageStart");
+});
+
+test("what was found down is left alone by the turns that follow and by summaries, which a fallback writes [PROV-28]", async () => {
+  const text = "All work and no play makes a long day. ".repeat(200);
+  const look = { text, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+  const usage = { input: 0, output: 20 };
+  const session = stage.session({
+    replies: [...Array.from({ length: 5 }, () => ({ ...look, usage })), { text: "Done.", usage }],
+    agent: {
+      tools: ["list_files"],
+      retry: { maxRetries: 0, initialDelayMs: 1 },
+      context: {
+        maxContextTokens: 6000,
+        systemPromptTokens: 100,
+        compaction: {
+          ...{ strategy: "summary", keepFirstTurns: 1, keepRecentTurns: 1 },
+          ...{ maxSummaryTokens: 200, toolOutputMaxLines: 2 },
+        },
+      },
+    },
+  });
+  const { model: own } = session.definition;
+  const spare = { ...own, id: "spare", cost: { input: 1000, output: 1000 } };
+  const gone = { ...own, baseUrl: "http://127.0.0.1:9", cost: { input: 1, output: 1 } };
+  const definition = { ...session.definition, model: gone, fallbacks: [spare] };
+  await session.start("Go", { definition });
+  expect(await session.result()).toMatchObject({ text: "Done." });
+  const told = (await session.events()).flatMap(({ body }) => (body.type === "ModelFellBack" ? [body] : []));
+  const forTurns = told.filter((body) => body.for === undefined);
+  expect(forTurns).toHaveLength(6);
+  expect(forTurns[0]?.from[0]?.said).not.toContain("not asked");
+  for (const { from } of forTurns.slice(1)) {
+    expect(from).toMatchObject([{ model: "test-model", fault: "network" }]);
+    expect(from[0]?.said).toMatch(/^not asked again for \d+ s: /);
+  }
+  const summaries = told.filter((body) => body.for === "compaction");
+  expect(summaries.length).toBeGreaterThan(0);
+  expect(summaries[0]?.to.model).toBe("spare");
+  // Every request was answered at the fallback's price, those for summaries too.
+  const requests = session.requests().length;
+  expect(requests).toBeGreaterThan(6);
+  expect((await session.status()).costUsd).toBeCloseTo(requests * 0.02);
+});
+
+test("a fallback that is asked for an output on another road is told, judged and shown so [PROV-28, SO-01]", async () => {
+  const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  const session = stage.session({
+    replies: [{ toolCalls: [{ name: "structured_output", arguments: { n: 7 } }] }],
+    agent: { retry: { maxRetries: 0 }, output: { type: "json-schema", name: "structured_output", schema } },
+  });
+  const { model: spare } = session.definition;
+  const gone = { ...fallback(), baseUrl: "http://127.0.0.1:9/v1", provider: "openai" };
+  const definition = { ...session.definition, model: gone, fallbacks: [spare] };
+  await session.start("Go", { definition });
+  expect(await session.result()).toMatchObject({ text: '{"n":7}' });
+  const [request] = session.requests();
+  expect(JSON.stringify(request?.body?.["tools"])).toContain("structured_output");
+  const holdfast = await connectTo(stage);
+  try {
+    const shown = await holdfast.session(session.id).request();
+    expect(shown.model.id).toBe("test-model");
+    expect(shown.tools?.map(({ name }) => name)).toEqual(["structured_output"]);
+  } finally {
+    await holdfast.close();
+  }
 });
 
 test("when no fallback answers the run fails with the model's own failure [PROV-28]", async () => {

@@ -11,7 +11,7 @@ afterAll(() => stage.close());
 
 const WAYS = [
   ["google_generative_ai", "google", "google-fc"],
-  ["google_vertex", "vertex", "vertex-fc"],
+  ["google_vertex", "google_vertex", "vertex-fc"],
 ] as const;
 
 type Body = { contents: { role: string; parts: Record<string, unknown>[] }[] };

@@ -9,7 +9,7 @@ import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ registered: { limits: { limited: { requestsPerMinute: 1 } } } });
 });
 afterAll(() => stage.close());
 
@@ -43,6 +43,45 @@ test("status shows a retry of the vendor: attempt, last failure without what loo
   expect(out).not.toContain("sk-live");
   await session.handle.terminate();
 });
+
+test("a question that waits for its turn says so: to an operator, in the heartbeat, and to those who watch", async () => {
+  const session = stage.session({
+    agent: { tools: ["list_files"], model: { provider: "limited" } },
+    replies: [{ toolCalls: [{ name: "list_files", arguments: { path: "." } }] }, { text: "never" }],
+  });
+  await session.start("Go");
+  const watched = watch(session.id);
+  const { pending } = await statusOf(session.id, (status) => status.pending[0]?.waits !== undefined);
+  expect(pending).toMatchObject([
+    { type: "model", state: "started", waits: { for: "rate", vendor: "limited", ahead: 0 } },
+  ]);
+  const { sinceMs = 0, untilMs = 0 } = pending[0]?.waits ?? {};
+  expect(untilMs - sinceMs).toBeGreaterThan(50_000);
+  const words = "waits for its turn: the limits for limited are used up for this minute, the next may go in";
+  expect((await commandLine(stage, "status", session.id)).out).toContain(`attempt 1 of 4; ${words}`);
+  const json = JSON.parse((await commandLine(stage, "--json", "status", session.id)).out);
+  expect(json.pending[0].waits).toMatchObject({ for: "rate", untilMs });
+  expect(await watched).toContain(words);
+  const { history } = await historyOf(session.id);
+  expect(history).not.toContain("waits");
+  await session.handle.cancel();
+  await session.result();
+});
+
+/** The line of live output that says what is waited for. */
+async function watch(session: string): Promise<string> {
+  const holdfast = await connectTo(stage);
+  onTestFinished(() => holdfast.close());
+  for await (const item of holdfast.session(session).watch()) {
+    if (item.type === "delta" && item.delta.body.type === "waiting") return item.delta.body.text;
+  }
+  return "nothing";
+}
+
+async function historyOf(session: string): Promise<{ history: string }> {
+  const { events } = await stage.client.workflow.getHandle(session).fetchHistory();
+  return { history: JSON.stringify(events) };
+}
 
 test("a tool at work is shown with how long it has run, and on which worker", async () => {
   const session = stage.session({

@@ -118,7 +118,7 @@ test("tools one by one, in order (TOOL-07)", async () => {
 });
 
 test.each(["openai_completions", "openai_responses", "azure_openai_responses"] as const)(
-  "the same over %s [PROV-01]",
+  "the same over %s, under one key of the vendor's cache [PROV-01, CACHE-05]",
   async (api) => {
     const thinking = "Which one?";
     const session = stage.session({
@@ -127,6 +127,10 @@ test.each(["openai_completions", "openai_responses", "azure_openai_responses"] a
     });
     expect(await session.run("Use tools")).toMatchObject({ text: "Fine." });
     expect((await session.conversation())[2]).toBe("toolResult: metered m0");
+    const keys = session
+      .requests()
+      .map(({ body }) => (body as { prompt_cache_key?: string }).prompt_cache_key);
+    expect(keys).toEqual([expect.stringMatching(/^[\w-]{32}$/), keys[0]]);
     const bodies = session.requests().map(({ body }) => JSON.stringify(body));
     // What was thought goes back whole in the protocol that has it.
     if (api !== "openai_completions") expect(bodies[1]).toContain('"encrypted_content":"gAAAAAB');

@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Answered } from "../../client/index.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { UsageError } from "../usage-error.ts";
+import { jsonObject } from "../json-object.ts";
 import { count } from "../words.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
@@ -61,7 +60,7 @@ async function approve(
   call: string | undefined,
   { arguments: text, always }: ApproveFlags,
 ): Promise<number> {
-  const changed = text === undefined ? undefined : argumentsFrom(text);
+  const changed = text === undefined ? undefined : jsonObject("--arguments", text);
   return withHoldfast(context, async (holdfast) => {
     const approved = await holdfast.approve(session, call, {
       ...(changed === undefined ? {} : { arguments: changed }),
@@ -102,30 +101,4 @@ function answered(
     context.print(`${SAID[answer]}: ${tool}${whose}${more}`);
   }
   return EXIT.ok;
-}
-
-function argumentsFrom(given: string): Readonly<Record<string, unknown>> {
-  const text = given.startsWith("@") ? fileText(given.slice(1)) : given;
-  const value = parsed(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Readonly<Record<string, unknown>>;
-  throw new UsageError('--arguments takes one JSON object, as in --arguments \'{"path":"notes.md"}\'.');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(
-      `--arguments is not JSON: ${(error as Error).message}. It takes one JSON object, or @FILE that holds one.`,
-    );
-  }
-}
-
-function fileText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`--arguments names a file that cannot be read: ${(error as Error).message}`);
-  }
 }

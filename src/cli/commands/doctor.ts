@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { ModelNameError } from "../../client/index.ts";
-import { positive } from "../agent-flags.ts";
+import { positive, urlFrom } from "../agent-flags.ts";
 import { type Check, checkHome, checkKeys, checkLive, checkNode, checkRoom, checkServer } from "../checks.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -21,10 +21,10 @@ export function doctorCommand(
     .option("--fix", "register missing search attributes")
     .option(
       "--vendor <name>",
-      "ask a model the smallest question, and explain what comes back: anthropic/ID, openai",
+      "ask a model the smallest question, and explain what comes back: anthropic, bedrock/ID, …",
     )
     .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
-    .option("--timeout <seconds>", "for the vendor's answer", "30")
+    .option("--timeout <seconds>", "for the vendor's answer (default: 30)")
     .addHelpText(
       "after",
       `
@@ -34,31 +34,37 @@ Examples:
   $ holdfast doctor --vendor anthropic
   $ holdfast doctor --vendor openai-responses/gpt-6-sol --json
 
---vendor looks at the vendor alone. The question costs a few tokens; the key is never shown.`,
+--vendor looks at the vendor alone. The question costs a few tokens; the key is never shown. With a provider's name alone
+the cheapest model that is known is asked: ${VENDORS}.
+
+Exit codes: 0 all is well, or an answer came; 1 something is missing, or none came; 2 bad arguments.`,
     )
-    .action(async (flags: Flags) =>
-      act((context) =>
-        flags.vendor === undefined
-          ? doctor(context, flags.fix === true)
-          : vendor(context, flags.vendor, flags),
-      ),
-    );
+    .action(async (flags: Flags) => act((context) => chosen(context, flags)));
 }
 
 type Flags = {
   readonly fix?: boolean;
   readonly vendor?: string;
   readonly baseUrl?: string;
-  readonly timeout: string;
+  readonly timeout?: string;
 };
+
+/** Those that can be named; of Azure and `local` with a model, of Vertex where a project is known. */
+const VENDORS =
+  "anthropic, openai, openai-responses, azure/ID, google, vertex, bedrock, openrouter, local/ID@URL";
+const DEFAULT_TIMEOUT_SECONDS = "30";
+
+async function chosen(context: Context, flags: Flags): Promise<number> {
+  if (flags.vendor !== undefined) return await vendor(context, flags.vendor, flags);
+  const lost = flags.baseUrl !== undefined ? "--base-url" : flags.timeout !== undefined && "--timeout";
+  if (lost) throw new UsageError(`${lost} is about a vendor: say which with --vendor NAME`);
+  return await doctor(context, flags.fix === true);
+}
 
 async function vendor(context: Context, named: string, flags: Flags): Promise<number> {
   const { env } = context.streams;
-  const timeoutMs = positive("--timeout", flags.timeout) * 1000;
-  const baseUrl = flags.baseUrl?.replace(/\/+$/, "");
-  if (baseUrl !== undefined && !URL.canParse(baseUrl)) {
-    throw new UsageError(`--base-url "${baseUrl}" is not a URL such as https://HOST/v1`);
-  }
+  const timeoutMs = positive("--timeout", flags.timeout ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+  const baseUrl = flags.baseUrl === undefined ? undefined : urlFrom(flags.baseUrl);
   const model = modelAt(named, baseUrl, env);
   const check = await checkVendor(model, (name) => env[name], timeoutMs);
   if (context.json) context.printJson({ type: "vendor", ...check });
@@ -104,7 +110,7 @@ async function doctor(context: Context, fix: boolean): Promise<number> {
     checkTemporal(env),
   ];
   for (const check of checks) {
-    if (context.json) context.printJson(check);
+    if (context.json) context.printJson({ type: "check", ...check });
     else for (const line of checkLines(check, context.out)) context.print(line);
   }
   return checks.some(({ verdict }) => verdict === "fail") ? EXIT.failed : EXIT.ok;

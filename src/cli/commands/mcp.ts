@@ -20,17 +20,17 @@ Examples:
   $ holdfast mcp list --agent agent.toml
   $ holdfast mcp test --command "npx -y @modelcontextprotocol/server-filesystem ."`,
     );
-  const collect = (word: string, words: readonly string[]): readonly string[] => [...words, word];
+  const collect = (word: string, words: readonly string[] = []): readonly string[] => [...words, word];
   const withFlags = (command: Command): Command =>
     command
       .option("-a, --agent <file>", "the servers of an agent file, or of FILE#NAME")
       .option("--server <name>", "one of them only; the name of the one that is described here")
       .option("--command <line>", "a program that speaks MCP over its standard input and output")
-      .option("--env <name=value>", "of its environment; VALUE may be ${VARIABLE}", collect, [])
+      .option("--env <name=value>", "of its environment; VALUE may be ${VARIABLE}", collect)
       .option("--url <address>", "a server of streamable HTTP")
-      .option("--header <name:value>", "sent with each request; VALUE may be ${VARIABLE}", collect, [])
+      .option("--header <name:value>", "sent with each request; VALUE may be ${VARIABLE}", collect)
       .option("--bearer <variable>", "the variable that holds a bearer token")
-      .option("--timeout <seconds>", "for one answer of a server that is described here", "30");
+      .option("--timeout <seconds>", "for one answer of a server that is described here (default: 30)");
   withFlags(mcp.command("list").description("List tools, prompts and resources as an agent would have them"))
     .addHelpText(
       "after",

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { Catalogue } from "../../config/catalogue/catalogue.ts";
 import type { CatalogueEntry } from "../../config/catalogue/entry.ts";
 import { CatalogueError, catalogueOf, modelsFile } from "../../config/catalogue/user-file.ts";
+import { nearestName } from "../../core/nearest-name.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { table } from "../table.ts";
@@ -19,7 +20,7 @@ export function modelsCommand(program: Command, act: Act): void {
     .addHelpText(
       "after",
       `
-Prices are dollars per million tokens. A model that is not listed can be used all the same: docs/models.md says what is
+IN, OUT, READ and WRITE are dollars per million tokens; READ and WRITE are those of the vendor's cache. A model that is not listed can be used all the same: docs/models.md says what is
 assumed of it, and how to say what is known of it in ~/.holdfast/models.toml (or the file that HOLDFAST_MODELS names).
 
 Examples:
@@ -39,7 +40,9 @@ function list(context: Context, pattern: string | undefined, { provider }: Flags
   const entries = catalogue.entries();
   const providers = [...new Set(entries.map((entry) => entry.provider))];
   if (provider !== undefined && !providers.includes(provider)) {
-    throw new UsageError(`No model of "${provider}" is known. Known: ${providers.join(", ")}.`);
+    const meant = nearestName(provider, providers);
+    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+    throw new UsageError(`No model of "${provider}" is known.${hint} Known: ${providers.join(", ")}.`);
   }
   const fits = matcher(pattern);
   const shown = entries.filter(
@@ -73,15 +76,17 @@ function matcher(pattern: string | undefined): (name: string) => boolean {
 const HEAD = ["MODEL", "CONTEXT", "ANSWER", "IN", "OUT", "READ", "WRITE", "THINKING", "TAKES", "AS OF"];
 
 function lines(entries: readonly CatalogueEntry[]): readonly string[] {
-  const dearer = entries.some(({ dearerAbove }) => dearerAbove !== undefined);
+  const dearer = entries.some(({ cost }) => cost?.dearer !== undefined);
   return [
     ...table([HEAD, ...entries.map(row)]),
-    ...(dearer ? ["", "* of a question up to the size in JSON's dearerAbove; a longer one costs more."] : []),
+    ...(dearer
+      ? ["", "* of a question up to the size in JSON's cost.dearer; a longer one costs what stands there."]
+      : []),
   ];
 }
 
 function row(entry: CatalogueEntry): readonly string[] {
-  const { name, contextWindow, maxTokens, cost, dearerAbove, thinking, date } = entry;
+  const { name, contextWindow, maxTokens, cost, thinking, date } = entry;
   const price = (rate: number | undefined) => (rate === undefined ? "?" : String(rate));
   const takes = [
     ...(entry.tools === true ? ["tools"] : []),
@@ -92,7 +97,7 @@ function row(entry: CatalogueEntry): readonly string[] {
     name,
     tokens(contextWindow),
     tokens(maxTokens),
-    `${price(cost?.input)}${dearerAbove === undefined ? "" : "*"}`,
+    `${price(cost?.input)}${cost?.dearer === undefined ? "" : "*"}`,
     price(cost?.output),
     price(cost?.cacheRead),
     price(cost?.cacheWrite),

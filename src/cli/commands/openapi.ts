@@ -91,8 +91,14 @@ function settingsOf(spec: string, flags: InspectFlags): OpenApiSettings {
   });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const flag: Readonly<Record<string, string>> = { baseUrl: "--base-url", prefix: "--prefix" };
-  throw new UsageError(`${flag[String(issue?.path[0])] ?? "bad arguments"}: ${issue?.message}`);
+  switch (issue?.path[0]) {
+    case "baseUrl":
+      throw new UsageError(`--base-url "${baseUrl}" is not a URL such as https://HOST/v1`);
+    case "prefix":
+      throw new UsageError(`--prefix "${prefix}" must be 1 to 40 letters, digits, - or _`);
+    default:
+      throw new UsageError(`bad arguments: ${issue?.path.join(".")}: ${issue?.message}`);
+  }
 }
 
 function printJson(context: Context, { title, version, tools, leftOut, warnings }: Inspected): void {

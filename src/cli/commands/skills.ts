@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { DEFAULT_SKILL_FOLDERS } from "../../schema/skills.ts";
@@ -110,12 +111,17 @@ async function list(context: Context, flags: ListFlags): Promise<number> {
     }
     return EXIT.ok;
   }
-  if (skills.length === 0) context.tell(`No skills in ${asked.folders.join(", ")}.`);
+  if (skills.length === 0) context.tell(noSkills(asked.folders));
   else {
     const rows = skills.map(({ name, folder, description }) => [name, folder, shortened(description)]);
     for (const line of table([["NAME", "FOLDER", "DESCRIPTION"], ...rows])) context.print(printable(line));
   }
   return EXIT.ok;
+}
+
+function noSkills(folders: readonly string[]): string {
+  const places = folders.map((folder) => (existsSync(folder) ? folder : `${folder} (which is not there)`));
+  return `No skills in ${places.join(", ")}.`;
 }
 
 function shortened(text: string): string {
@@ -139,6 +145,7 @@ async function check(context: Context, named: readonly string[], { strict }: Che
       for (const problem of whole) context.printJson({ type: "problem", ...problem });
     } else for (const problem of whole) context.print(shown(problem, context));
     for (const skill of checked.skills) tellSkill(context, skill);
+    if (checked.skills.length + whole.length === 0) context.tell(noSkills([folder]));
   }
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (!context.json && problems.length > 0) {

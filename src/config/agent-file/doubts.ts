@@ -1,7 +1,7 @@
 import { nearestName } from "../../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
-import type { ModelConfig } from "../../schema/model.ts";
+import { hasRates } from "../has-rates.ts";
 import type { Path } from "../source/node.ts";
 import { type Origin, originOf } from "./draft.ts";
 import type { Workbench } from "./workbench.ts";
@@ -33,10 +33,9 @@ function costWithoutRates(
   place: Path | undefined,
 ): void {
   if (limits.maxCostUsd === null || place === undefined) return;
-  const hasRates = ({ cost }: ModelConfig) => Object.values(cost).some((rate) => rate > 0);
-  if (hasRates(model)) {
+  if (hasRates(model.cost)) {
     // A server that wants no key wants no money either.
-    const free = fallbacks.filter((fallback) => fallback.apiKey !== undefined && !hasRates(fallback));
+    const free = fallbacks.filter((fallback) => fallback.apiKey !== undefined && !hasRates(fallback.cost));
     for (const { id } of free) {
       const message = `what ${id} answers in place of ${model.id} does not count here: it has no rates; add its cost table`;
       bench.doubt(place, message, { expected: "rates for each of the fallbacks" });

@@ -17,12 +17,13 @@ export function takeKnown(bench: Workbench, model: Draft): CatalogueEntry | unde
     type: "default" as const,
     note: `of the catalogue: ${entry.source}${entry.date === "" ? "" : `, ${entry.date}`}`,
   };
-  const { cost = {}, ...known } = knownOf(entry);
+  const { cost: { dearer = {}, ...cost } = {}, ...known } = knownOf(entry);
   for (const [name, value] of Object.entries(known)) {
     if (model.get([name]) === undefined) model.set([name], value, origin);
   }
   if (said !== undefined) return entry;
   for (const [name, value] of Object.entries(cost)) model.set(["cost", name], value, origin);
+  for (const [name, value] of Object.entries(dearer)) model.set(["cost", "dearer", name], value, origin);
   return entry;
 }
 

@@ -60,6 +60,7 @@ function modelOf(
     model.set(["id"], other.id, { type: "file", path: other.path });
     model.remove(["name"]);
   }
+  checkDearer(bench, model, layer);
   const isKnown = fillIn(bench, model);
   if (model.get(["apiKey"]) === "") model.remove(["apiKey"]);
   const place = other?.path ?? [...layer.path, "model"];
@@ -83,6 +84,19 @@ function fillIn(bench: Workbench, model: Draft): boolean {
   byDefault("contextWindow", DEFAULT_CONTEXT_WINDOW);
   if (baseUrl !== undefined) byDefault("baseUrl", baseUrl, `of ${api}`);
   return entry !== undefined;
+}
+
+const DEARER = MODEL_FIELDS.flatMap(({ places: [place], to }) => {
+  return to[1] === "cost" && to[2] === "dearer" ? [{ key: place?.at(-1), to: to.slice(1) }] : [];
+});
+
+/** What a long question costs is said as a whole: a price that is left out is not nothing. */
+function checkDearer(bench: Workbench, model: Draft, { path }: Layer): void {
+  const missing = DEARER.filter(({ to }) => model.get(to) === undefined).map(({ key }) => key);
+  if (missing.length === 0 || missing.length === DEARER.length) return;
+  const message = `what a long question costs is said as a whole: add ${missing.join(", ")}`;
+  bench.wrong([...path, "cost", "dearer"], message, "above and all four prices");
+  model.remove(["cost", "dearer"]);
 }
 
 /** Mistakes that are made often (CFG-28). */

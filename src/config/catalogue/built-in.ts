@@ -24,7 +24,7 @@ export const BUILT_IN: readonly CatalogueEntry[] = [
 ];
 
 function entryOf(provider: string, row: Row, from: Pick<CatalogueEntry, "source" | "date">): CatalogueEntry {
-  const [id, contextWindow, maxTokens, input, output, cacheRead, cacheWrite, words, dearerAbove] = row;
+  const [id, contextWindow, maxTokens, input, output, cacheRead, cacheWrite, words, dearer] = row;
   const [thinking, ...abilities] = words.split(" ");
   return {
     name: `${provider}/${id}`,
@@ -32,12 +32,22 @@ function entryOf(provider: string, row: Row, from: Pick<CatalogueEntry, "source"
     id,
     ...(contextWindow !== null && { contextWindow }),
     ...(maxTokens !== null && { maxTokens }),
-    cost: { input, output, cacheRead, cacheWrite },
-    ...(dearerAbove !== undefined && { dearerAbove }),
+    cost: {
+      ...ratesOf(input, output, cacheRead, cacheWrite),
+      ...(dearer !== undefined && { dearer: dearerOf(dearer) }),
+    },
     thinking: thinking as Thinking,
     tools: true,
     images: abilities.includes("images"),
     structuredOutput: abilities.includes("schema"),
     ...from,
   };
+}
+
+function ratesOf(input: number, output: number, cacheRead: number, cacheWrite: number) {
+  return { input, output, cacheRead, cacheWrite };
+}
+
+function dearerOf([above, ...rates]: NonNullable<Row[8]>) {
+  return { above, ...ratesOf(...rates) };
 }

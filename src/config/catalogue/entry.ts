@@ -12,8 +12,6 @@ export type CatalogueEntry = {
   readonly maxTokens?: number;
   /** Dollars per million tokens. */
   readonly cost?: CostRates;
-  /** A question of more tokens than these costs more than `cost` says. */
-  readonly dearerAbove?: number;
   readonly thinking?: Thinking;
   readonly tools?: boolean;
   readonly images?: boolean;

@@ -13,6 +13,6 @@ export type Row = readonly [
   cacheWrite: number,
   /** A word of `Thinking`, then `images` and `schema` where it takes them. All that are listed call tools. */
   abilities: string,
-  /** A question of more tokens than these costs more than the prices here. */
-  dearerAbove?: number,
+  /** Of a question of more tokens than the first number says: the four prices, for all of it. */
+  dearer?: readonly [above: number, input: number, output: number, cacheRead: number, cacheWrite: number],
 ];

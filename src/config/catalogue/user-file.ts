@@ -15,19 +15,22 @@ export class CatalogueError extends Error {
 }
 
 const price = z.number().nonnegative();
+const rates = {
+  input_per_million: price,
+  output_per_million: price,
+  cache_read_per_million: price.optional(),
+  cache_write_per_million: price.optional(),
+};
 /** The words of [provider] in an agent file. */
 const OwnModel = z.strictObject({
   context_window: z.number().int().positive().optional(),
   max_tokens: z.number().int().positive().optional(),
   cost: z
     .strictObject({
-      input_per_million: price,
-      output_per_million: price,
-      cache_read_per_million: price.optional(),
-      cache_write_per_million: price.optional(),
+      ...rates,
+      dearer: z.strictObject({ above: z.number().int().positive(), ...rates }).optional(),
     })
     .optional(),
-  dearer_above: z.number().int().positive().optional(),
   thinking: z.enum(["budget", "adaptive", "effort", "level", "none"]).optional(),
   tools: z.boolean().optional(),
   images: z.boolean().optional(),
@@ -93,13 +96,10 @@ function entryOf(written: string, own: z.infer<typeof OwnModel>, file: string): 
     ...(own.max_tokens !== undefined && { maxTokens: own.max_tokens }),
     ...(cost !== undefined && {
       cost: {
-        input: cost.input_per_million,
-        output: cost.output_per_million,
-        cacheRead: cost.cache_read_per_million ?? cost.input_per_million,
-        cacheWrite: cost.cache_write_per_million ?? cost.input_per_million,
+        ...ratesOf(cost),
+        ...(cost.dearer !== undefined && { dearer: { above: cost.dearer.above, ...ratesOf(cost.dearer) } }),
       },
     }),
-    ...(own.dearer_above !== undefined && { dearerAbove: own.dearer_above }),
     ...(thinking !== undefined && { thinking }),
     ...(tools !== undefined && { tools }),
     ...(images !== undefined && { images }),
@@ -107,4 +107,11 @@ function entryOf(written: string, own: z.infer<typeof OwnModel>, file: string): 
     source,
     date,
   };
+}
+
+type OwnRates = Omit<NonNullable<z.infer<typeof OwnModel>["cost"]>, "dearer">;
+
+function ratesOf({ input_per_million: input, output_per_million: output, ...cache }: OwnRates) {
+  const { cache_read_per_million: cacheRead = input, cache_write_per_million: cacheWrite = input } = cache;
+  return { input, output, cacheRead, cacheWrite };
 }

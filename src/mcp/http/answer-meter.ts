@@ -5,6 +5,7 @@ export class AnswerMeter {
   #line = "";
   #lineBytes = 0;
   #resumable = false;
+  #messages = 0;
 
   /** @param isStream - Server-sent events, one message each; else the whole body is one. */
   constructor(isStream: boolean) {
@@ -14,6 +15,11 @@ export class AnswerMeter {
   /** Of the message that is under way. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** How many have come to their end. */
+  get messages(): number {
+    return this.#messages;
   }
 
   /** An event had an id: what comes after it can be asked for anew. */
@@ -31,7 +37,10 @@ export class AnswerMeter {
         this.#lineBytes += 1;
         continue;
       }
-      if (this.#lineBytes === 0) this.#bytes = 0;
+      if (this.#lineBytes === 0) {
+        this.#bytes = 0;
+        this.#messages += 1;
+      }
       if (this.#line === "id:") this.#resumable = true;
       this.#line = "";
       this.#lineBytes = 0;

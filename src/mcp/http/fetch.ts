@@ -1,5 +1,6 @@
 import { Agent, fetch as send } from "undici";
 import { McpError, reasonOf } from "../error.ts";
+import { MAX_MESSAGES_PER_SECOND, Rate } from "../rate.ts";
 import { MAX_MESSAGE_BYTES } from "../stdio/server-process.ts";
 import { AnswerMeter } from "./answer-meter.ts";
 import { requestIdsIn } from "./request-ids.ts";
@@ -19,7 +20,8 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 export type FetchEvents = {
   /** The stream that these requests were to be answered on is over, whole or not. */
   readonly streamEnded: (requests: readonly number[], resumable: boolean) => void;
-  readonly tooLong: () => void;
+  /** More than is read. */
+  readonly tooMuch: (what: string) => void;
 };
 
 export type ServerFetch = { readonly fetch: Fetch; readonly close: () => Promise<void> };
@@ -77,6 +79,7 @@ function metered(
   events: FetchEvents,
 ): ReadableStream<Uint8Array> {
   const meter = new AnswerMeter(isStream);
+  const rate = new Rate();
   const reader = body.getReader();
   const end = () => {
     if (requests.length > 0) events.streamEnded(requests, meter.resumable);
@@ -89,11 +92,16 @@ function metered(
           controller.close();
           return end();
         }
+        const before = meter.messages;
         meter.push(value);
-        if (meter.bytes <= MAX_MESSAGE_BYTES) return controller.enqueue(value);
-        events.tooLong();
+        const isSlow = rate.take(meter.messages - before);
+        if (isSlow && meter.bytes <= MAX_MESSAGE_BYTES) return controller.enqueue(value);
+        const why = isSlow
+          ? `a message of more than ${MAX_MESSAGE_BYTES} bytes`
+          : `more than ${MAX_MESSAGES_PER_SECOND} messages in a second`;
+        events.tooMuch(isSlow ? "a message that is too long" : why);
         await reader.cancel();
-        controller.error(new McpError("protocol", `a message of more than ${MAX_MESSAGE_BYTES} bytes`));
+        controller.error(new McpError("protocol", why));
       } catch (error) {
         controller.error(error);
         end();

@@ -20,6 +20,8 @@ export type TokenOptions = {
   readonly fetch: Fetch;
   /** The token end point that an issuer publishes. */
   readonly discover: (issuer: string) => Promise<string>;
+  /** Is told each secret that is given out, and each form of one that is sent. */
+  readonly obtained: (secret: string) => void;
   readonly now: () => number;
 };
 
@@ -95,7 +97,7 @@ export class TokenSource {
   }
 
   async #exchange(auth: Exclude<McpAuth, { type: "bearer" }>, form: Record<string, string>): Promise<Token> {
-    const { secrets, resource, fetch, discover, now } = this.#options;
+    const { secrets, resource, fetch, discover, obtained, now } = this.#options;
     const url = auth.tokenUrl ?? (await discover(auth.issuer ?? ""));
     const headers = new Headers({
       "content-type": "application/x-www-form-urlencoded",
@@ -103,6 +105,7 @@ export class TokenSource {
     });
     const body = new URLSearchParams({ ...form, resource });
     identify(auth, secrets, headers, body);
+    obtained(headers.get("authorization")?.slice("Basic ".length) ?? "");
     const failed = (why: string, cause?: unknown) =>
       new McpError("auth", `needs a token, and ${new URL(url).origin} gave none: ${why}`, { cause });
     let answer: { readonly status: number; readonly text: string };
@@ -119,6 +122,7 @@ export class TokenSource {
       throw failed(whyNot(answer.status, said, answer.text));
     }
     this.#refreshToken = textOf(said?.["refresh_token"]) ?? this.#refreshToken;
+    for (const secret of [value, this.#refreshToken ?? ""]) obtained(secret);
     const seconds = numberOf(said?.["expires_in"]);
     return seconds === undefined
       ? forEver(value)

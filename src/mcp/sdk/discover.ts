@@ -14,6 +14,9 @@ export async function discoverTokenUrl(issuer: string, fetch: Fetch): Promise<st
   if (withoutSlash(metadata.issuer) !== withoutSlash(issuer)) {
     throw failed(`its description is that of another issuer, ${metadata.issuer}`);
   }
+  if (/^https:/i.test(issuer) && !/^https:/i.test(metadata.token_endpoint)) {
+    throw failed(`it names ${metadata.token_endpoint}, where the secret would be sent in the clear`);
+  }
   return metadata.token_endpoint;
 }
 

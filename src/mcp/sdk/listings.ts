@@ -40,11 +40,12 @@ export async function listed(
   return items.slice(0, MAX_ITEMS);
 }
 
-/** One that has no name or no schema is none. */
+/** One that has no name or no schema is none; nor is one that no program can read to its depth. */
 export function toolOf(item: Json): RemoteTool | undefined {
   const name = textOf(item["name"]);
   const inputSchema = objectOf(item["inputSchema"]);
   if (name === undefined || name === "" || inputSchema === undefined) return undefined;
+  if (isDeep(item)) return undefined;
   const annotations = objectOf(item["annotations"]);
   const outputSchema = objectOf(item["outputSchema"]);
   return {
@@ -62,6 +63,18 @@ export function toolOf(item: Json): RemoteTool | undefined {
     }),
     needsTask: textOf(objectOf(item["execution"])?.["taskSupport"]) === "required",
   };
+}
+
+/** Tables within tables: whoever goes down into them does not come up again. */
+const MAX_DEPTH = 200;
+
+function isDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+  }
+  return false;
 }
 
 export function resourceOf(item: Json): RemoteResource | undefined {

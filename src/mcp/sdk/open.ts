@@ -32,6 +32,8 @@ export type HttpPlace = {
   readonly headers: Readonly<Record<string, string>>;
   readonly auth?: McpAuth | undefined;
   readonly secrets: Secrets;
+  /** A token that was asked for. */
+  readonly obtained?: ((secret: string) => void) | undefined;
   /** A person stands by to sign in; `auth` is not looked at then. */
   readonly signIn?: SignInOptions | undefined;
 };
@@ -54,12 +56,12 @@ export async function openStdio(
 }
 
 export async function openHttp(
-  { url, headers, auth, secrets, signIn }: HttpPlace,
+  { url, headers, auth, secrets, signIn, obtained = () => {} }: HttpPlace,
   options: OpenOptions,
   request: RequestOptions,
 ): Promise<McpConnection> {
   const fetched: FetchEvents = {
-    tooLong: () => transport.failAll("protocol", "sent a message that is too long"),
+    tooMuch: (what) => transport.failAll("protocol", `sent ${what}`),
     streamEnded: (ids, resumable) => {
       if (resumable) return;
       const late = () => {
@@ -69,7 +71,7 @@ export async function openHttp(
     },
   };
   // Asked for tokens; its own answers are no messages, and it is given no token.
-  const plain: ServerFetch = serverFetch(url, undefined, { streamEnded: () => {}, tooLong: () => {} });
+  const plain: ServerFetch = serverFetch(url, undefined, { streamEnded: () => {}, tooMuch: () => {} });
   const token =
     auth === undefined || signIn !== undefined
       ? undefined
@@ -79,6 +81,7 @@ export async function openHttp(
           resource: url.href,
           fetch: plain.fetch,
           discover: (issuer) => discoverTokenUrl(issuer, plain.fetch),
+          obtained,
           now: () => Date.now(),
         });
   const asking = serverFetch(url, token, fetched);

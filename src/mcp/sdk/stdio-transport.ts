@@ -11,6 +11,8 @@ export type StdioEvents = {
 };
 
 const MAX_SHOWN_CHARS = 200;
+/** Messages in one line. */
+const MAX_BATCH = 1000;
 
 /** Messages as lines of JSON, to and from a process of ours. */
 export class StdioTransport implements Transport {
@@ -62,17 +64,20 @@ export class StdioTransport implements Transport {
       this.#events.odd(`not JSON: ${line.slice(0, MAX_SHOWN_CHARS)}`);
       return;
     }
-    for (const one of Array.isArray(value) ? value : [value]) this.#takeOne(one);
+    const messages = Array.isArray(value) ? value : [value];
+    for (const one of messages.slice(0, MAX_BATCH)) this.#takeOne(one, line);
+    if (messages.length > MAX_BATCH)
+      this.#events.odd(`${messages.length} messages in one: ${MAX_BATCH} are read`);
   }
 
-  #takeOne(value: unknown): void {
+  #takeOne(value: unknown, line: string): void {
     const message = JSONRPCMessageSchema.safeParse(value);
     if (message.success) {
       this.onmessage?.(message.data);
       return;
     }
     const fields = objectOf(value);
-    const shown = (JSON.stringify(value) ?? "").slice(0, MAX_SHOWN_CHARS);
+    const shown = line.slice(0, MAX_SHOWN_CHARS);
     this.#events.odd(`not a message of JSON-RPC 2.0: ${shown}`);
     if (fields === undefined || fields["method"] !== undefined) return;
     const empty =

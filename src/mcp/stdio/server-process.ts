@@ -12,6 +12,7 @@ import {
 import { StartError, type StartedGroup, startGroup } from "../../tools/process/start-group.ts";
 import type { SpawnedGroup } from "../../tools/tool.ts";
 import { McpError, reasonOf } from "../error.ts";
+import { MAX_MESSAGES_PER_SECOND, Rate } from "../rate.ts";
 import { Lines } from "./lines.ts";
 
 // Invariants
@@ -20,6 +21,9 @@ import { Lines } from "./lines.ts";
 
 /** One message. Images and files come in them as base64. */
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** What a server has not read, in messages: it asks for answers that it does not want. */
+const MAX_UNREAD = 1_000;
 
 /** From the end of its input to SIGTERM, and from there to SIGKILL (MCP-09). */
 const GRACE_MS = 2_000;
@@ -53,7 +57,8 @@ export class ServerProcess {
   readonly #marker: string;
   readonly #exited: Promise<string>;
   #lastWords = "";
-  #tooLong = false;
+  #fault: string | undefined;
+  #unread = 0;
   #begun = false;
   #stopping: Promise<void> | undefined;
 
@@ -61,10 +66,16 @@ export class ServerProcess {
     this.#started = started;
     this.#marker = marker;
     const { child } = started;
-    const answers = new Lines(MAX_MESSAGE_BYTES, events.line, () => {
-      this.#tooLong = true;
-      signalGroup(started.pgid, "SIGKILL");
-    });
+    const rate = new Rate();
+    const line = (text: string) => {
+      if (this.#fault !== undefined) return;
+      if (!rate.take(1))
+        return this.#refuse(`sent more than ${MAX_MESSAGES_PER_SECOND} messages in a second`);
+      events.line(text);
+    };
+    const answers = new Lines(MAX_MESSAGE_BYTES, line, () =>
+      this.#refuse(`sent a message of more than ${MAX_MESSAGE_BYTES} bytes`),
+    );
     const words = new Lines(
       MAX_MESSAGE_BYTES,
       (line) => this.#speak(line, events),
@@ -115,7 +126,10 @@ export class ServerProcess {
         reject(new McpError("closed", "has closed its input"));
         return;
       }
+      this.#unread += 1;
+      if (this.#unread > MAX_UNREAD) this.#refuse(`did not read ${MAX_UNREAD} messages`);
       stdin.write(text, (error) => {
+        this.#unread -= 1;
         if (error === null || error === undefined) resolve();
         else reject(new McpError("io", `cannot be written to: ${reasonOf(error)}`, { cause: error }));
       });
@@ -126,6 +140,11 @@ export class ServerProcess {
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
+  }
+
+  #refuse(fault: string): void {
+    this.#fault ??= fault;
+    signalGroup(this.#started.pgid, "SIGKILL");
   }
 
   #begin(): void {
@@ -176,11 +195,18 @@ export class ServerProcess {
   }
 
   #how(code: number | null, signal: NodeJS.Signals | null): string {
-    if (this.#tooLong) return `was ended, since it sent a message of more than ${MAX_MESSAGE_BYTES} bytes`;
+    if (this.#fault !== undefined) return `was ended, since it ${this.#fault}`;
     const how = code === null ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${code}`;
     const words = this.#lastWords.trim();
-    return words === "" ? how : `${how}; its last words: ${words.split("\n").slice(-4).join(" / ")}`;
+    return words === "" ? how : `${how}; its last words: ${telling(words.split("\n")).join(" / ")}`;
   }
+}
+
+/** The last lines, and the error that a trace below it would push out of sight. */
+function telling(lines: readonly string[]): readonly string[] {
+  const last = lines.slice(-4);
+  const error = lines.slice(0, -4).findLast((line) => /^\s*(?:[A-Z]\w*)?error\b/i.test(line));
+  return error === undefined ? last : [error, ...last];
 }
 
 function ended(stream: Readable): Promise<void> {

@@ -18,9 +18,15 @@ export function joined(before: AssistantMessage, after: AssistantMessage): Assis
   return {
     ...after,
     content: [...before.content, ...after.content],
+    // The part before is in the question again.
     usage: addUsage(before.usage, after.usage),
+    longestQuestion: askedOf(after),
     timestamp: before.timestamp,
   };
+}
+
+function askedOf({ usage: { input, cacheRead, cacheWrite } }: AssistantMessage): number {
+  return input + cacheRead + cacheWrite;
 }
 
 /** The deltas of a later part belong behind the blocks that are there. */

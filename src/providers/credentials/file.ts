@@ -25,7 +25,10 @@ export class FileCredential implements FetchedCredential {
 
   async prepare(): Promise<void> {
     try {
-      const { dev, ino, size, mtimeMs, ctimeMs, mode } = await stat(this.#path);
+      const facts = await stat(this.#path);
+      const { dev, ino, size, mtimeMs, ctimeMs, mode } = facts;
+      // A device or a pipe has no end, or waits for one who writes.
+      if (!facts.isFile()) throw this.#failed("it is no file");
       const seen = [dev, ino, size, mtimeMs, ctimeMs].join(" ");
       if (seen === this.#seen) return;
       if (size > MAX_BYTES) throw this.#failed(`it has ${size} bytes, more than a key can have`);

@@ -3,6 +3,9 @@ import { spawn } from "node:child_process";
 /** Of each output: a key, a token or a service account's file is far smaller. */
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
+/** For its last words to arrive when it has ended. What it has left running may hold its output open for ever. */
+const DRAIN_MS = 200;
+
 export type Ran =
   | { readonly type: "printed"; readonly stdout: string; readonly stderr: string }
   | { readonly type: "exited"; readonly how: string; readonly stdout: string; readonly stderr: string }
@@ -17,7 +20,8 @@ export type Ran =
 export function runCommand(words: readonly string[], timeoutMs: number): Promise<Ran> {
   return new Promise((resolve) => {
     const [program = "", ...args] = words;
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child = started(program, args);
+    if (typeof child === "string") return resolve({ type: "not-started", why: child });
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
     const bytes = { stdout: 0, stderr: 0 };
     const timer = setTimeout(() => end({ type: "timed-out" }), timeoutMs);
@@ -38,14 +42,28 @@ export function runCommand(words: readonly string[], timeoutMs: number): Promise
     child.on("error", (error: NodeJS.ErrnoException) => {
       end({ type: "not-started", why: error.code ?? error.message });
     });
-    child.on("close", (code, signal) => {
+    let isOver = false;
+    const over = (code: number | null, signal: NodeJS.Signals | null) => {
+      if (isOver) return;
+      isOver = true;
       const stdout = Buffer.concat(output.stdout).toString("utf8");
       const stderr = Buffer.concat(output.stderr).toString("utf8");
       if (code === 0) return end({ type: "printed", stdout, stderr });
       const how = code === null ? `was ended by ${signal}` : `exited with ${code}`;
       return end({ type: "exited", how, stdout, stderr });
-    });
+    };
+    child.on("close", over);
+    child.on("exit", (code, signal) => setTimeout(() => over(code, signal), DRAIN_MS));
   });
+}
+
+/** Or why not. */
+function started(program: string, args: readonly string[]) {
+  try {
+    return spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 function endGroup(pid: number | undefined): void {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { estimateMessage, estimateText } from "../../core/estimate.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { WorkerLimits } from "../../schema/vendor-limits.ts";
-import type { ModelRequest, Provider, StreamOptions } from "../provider.ts";
+import type { ModelRequest, Provider, StreamOptions, Wait } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { type Ending, Lane } from "./lane.ts";
@@ -31,6 +31,7 @@ type Waiter = {
   readonly kept: Kept;
   readonly model: string;
   readonly letGo: () => void;
+  readonly tell: (wait: Omit<Wait, "vendor">) => void;
   readonly giveBack: (closedMs: number) => void;
 };
 
@@ -68,7 +69,7 @@ export class Governor {
     const kept = this.#laneOf(request);
     this.#ids += 1;
     const id = this.#ids;
-    await this.#turn(kept, id, request, options.signal);
+    await this.#turn(kept, id, request, options);
     const { now } = this.#options;
     let ending: Ending = { type: "gone" };
     try {
@@ -99,7 +100,12 @@ export class Governor {
     }
   }
 
-  async #turn(kept: Kept, id: number, { model, ...asked }: ModelRequest, signal: AbortSignal): Promise<void> {
+  async #turn(
+    kept: Kept,
+    id: number,
+    { model, ...asked }: ModelRequest,
+    { signal, onWait }: StreamOptions,
+  ): Promise<void> {
     const { now, maxWaitMs, maxWaiting } = this.#options;
     const { lane } = kept;
     const closed = (ms: number) =>
@@ -123,6 +129,7 @@ export class Governor {
         clearTimeout(timer);
         signal.removeEventListener("abort", stop);
         this.#waiters.delete(id);
+        onWait?.(undefined);
       };
       const end = (answer: () => void) => {
         settle();
@@ -134,6 +141,7 @@ export class Governor {
       this.#waiters.set(id, {
         kept,
         model: model.id,
+        tell: (wait) => onWait?.({ ...wait, vendor: model.provider }),
         giveBack: (ms) => end(() => reject(closed(ms))),
         letGo: () => {
           settle();
@@ -164,6 +172,9 @@ export class Governor {
       kept.timer = setTimeout(() => this.#look(kept), Math.min(wakeAtMs - nowMs, FORGET_MS));
     }
     for (const id of admitted) this.#waiters.get(id)?.letGo();
+    for (const { id, untilMs, ...held } of kept.lane.held) {
+      this.#waiters.get(id)?.tell({ ...held, forMs: untilMs === undefined ? undefined : untilMs - nowMs });
+    }
   }
 
   #laneOf({ model, apiKey, headers }: ModelRequest): Kept {
@@ -184,7 +195,6 @@ export class Governor {
   }
 }
 
-/** As far as the vendor has said for how long. */
 /** Milliseconds since 1970 by a clock that nobody sets: a lane must not be closed for the hour that a clock steps back. */
 function steadyNow(): number {
   return performance.timeOrigin + performance.now();
@@ -198,6 +208,7 @@ function steady(limits: RateLimits): RateLimits {
   );
 }
 
+/** As far as the vendor has said for how long. */
 function closedFor(lane: Lane, model: string, nowMs: number): number {
   const ms = lane.openAtMs(model, nowMs) - nowMs;
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;

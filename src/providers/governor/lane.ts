@@ -25,6 +25,9 @@ export type Ending =
   | { readonly type: "refused"; readonly retryAfterMs?: number | undefined }
   | { readonly type: "gone" };
 
+/** Why a question waits, and until when if that is known. */
+export type Held = { readonly for: "vendor" | "rate" | "places"; readonly untilMs?: number };
+
 /** Weight of the newest, in how long a question takes. */
 const NEWEST_SHARE = 0.2;
 
@@ -34,6 +37,7 @@ export class Lane {
   readonly #said = new Map<string, SaidLimits>();
   readonly #running = new Map<number, { readonly model: string; readonly sinceMs: number }>();
   #waiting: Waiting[] = [];
+  readonly #held = new Map<number, Held>();
   #takesMs = 0;
 
   constructor(limits: VendorLimits) {
@@ -56,19 +60,29 @@ export class Lane {
     this.#waiting = this.#waiting.filter((one) => one.id !== id);
   }
 
+  /** Those that wait, in order, and why, as `next` has found it. */
+  get held(): readonly (Held & { readonly id: number; readonly ahead: number })[] {
+    return this.#waiting.flatMap(({ id }, ahead) => {
+      const held = this.#held.get(id);
+      return held === undefined ? [] : [{ ...held, id, ahead }];
+    });
+  }
+
   /** Lets in who may go now. */
   next(nowMs: number): Turn {
     const admitted: number[] = [];
     const left: Waiting[] = [];
     let wakeAtMs = Number.POSITIVE_INFINITY;
-    let isFull = false;
+    let full: Held | undefined;
+    this.#held.clear();
     for (const one of this.#waiting) {
       const openAt = this.openAtMs(one.model, nowMs);
-      const roomAt = isFull || openAt > nowMs ? nowMs : this.#roomAtMs(one, nowMs);
-      if (roomAt > nowMs) isFull = true;
+      const roomAt = full !== undefined || openAt > nowMs ? nowMs : this.#roomAtMs(one, nowMs);
+      if (roomAt > nowMs) full = heldUntil(Number.isFinite(roomAt) ? "rate" : "places", roomAt);
       const goesAt = Math.max(openAt, roomAt);
-      if (isFull || goesAt > nowMs) {
+      if (full !== undefined || goesAt > nowMs) {
         if (goesAt > nowMs) wakeAtMs = Math.min(wakeAtMs, goesAt);
+        this.#held.set(one.id, openAt > nowMs || full === undefined ? heldUntil("vendor", openAt) : full);
         left.push(one);
         continue;
       }
@@ -144,4 +158,8 @@ export class Lane {
     this.#said.set(model, said);
     return said;
   }
+}
+
+function heldUntil(what: Held["for"], atMs: number): Held {
+  return { for: what, ...(Number.isFinite(atMs) ? { untilMs: atMs } : {}) };
 }

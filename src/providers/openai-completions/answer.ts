@@ -36,6 +36,8 @@ export class Answer {
       ...this.#append("thinking", reasoningIn(delta)),
       ...(Array.isArray(content) ? this.#parts(content) : this.#append("text", textOf(content))),
       ...this.#append("text", textOf(delta["refusal"])),
+      // What is spoken is kept as its words.
+      ...this.#append("text", textOf(objectOf(delta["audio"])?.["transcript"])),
       ...callsIn(delta).map((call) => this.#call(call)),
     ];
   }

@@ -2,7 +2,7 @@ import { assertNever } from "../../core/assert-never.ts";
 import type { OpenAiCompat } from "../../schema/model.ts";
 import type { AssistantPart, Part, Result, Turn } from "../conversation.ts";
 import { wantsReasoningBack } from "./quirks.ts";
-import { detailsIn } from "./reasoning.ts";
+import { detailsIn, isOfAnotherProtocol } from "./reasoning.ts";
 import type { WireMessage, WirePart } from "./wire.ts";
 
 /** Stands between results and a prompt for servers that want an answer there. */
@@ -68,7 +68,7 @@ function assistantMessage(
   for (const part of parts) {
     if (part.type === "text") texts.push(part.text);
     if (part.type !== "thinking") continue;
-    if (own) {
+    if (own && !isOfAnotherProtocol(part.signature)) {
       thoughts.push(part.thinking);
       details.push(...detailsIn(part.signature));
     } else if (part.thinking.trim() !== "") {

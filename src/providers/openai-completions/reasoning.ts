@@ -57,6 +57,14 @@ export class ReasoningDetails {
   }
 }
 
+/**
+ * Thinking that another protocol has signed, under the name of the same vendor: OpenAI's Responses among them. It is
+ * foreign here, although its vendor is not.
+ */
+export function isOfAnotherProtocol(signature: string | undefined): boolean {
+  return signature !== undefined && detailsIn(signature).length === 0;
+}
+
 /** The details for the way back; none from a token of another form, such as that of another protocol. */
 export function detailsIn(signature: string | undefined): readonly JsonObject[] {
   return listOf(parseJson(signature ?? ""))

@@ -1,20 +1,15 @@
-import type { OpenAiCompat, ThinkingLevel } from "../../schema/model.ts";
+import type { OpenAiCompat } from "../../schema/model.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
+import { isCacheOn } from "../cache-key.ts";
 import { conversation } from "../conversation.ts";
+import { effortFor } from "../openai-models.ts";
 import type { ModelRequest } from "../provider.ts";
+import { marked, takesCacheKey } from "./cache.ts";
 import { compatOf } from "./compat.ts";
 import { wireMessages } from "./messages.ts";
 import { responseFormat } from "./output.ts";
 import { idRuleOf, mustNotReasonWithTools, takesTemperature } from "./quirks.ts";
 import type { WireRequest, WireTool } from "./wire.ts";
-
-/** THK-02. */
-const EFFORTS = {
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-} as const satisfies Record<Exclude<ThinkingLevel, "off">, string>;
 
 /** The body of `POST /chat/completions` for a question. */
 export function completionsRequest(request: ModelRequest): WireRequest {
@@ -26,9 +21,10 @@ export function completionsRequest(request: ModelRequest): WireRequest {
   const thinking = thinkingFields(request, compat);
   const tempered =
     temperature !== undefined && takesTemperature(provider, model.id, thinking.reasoning_effort);
+  const keyed = request.cacheKey !== undefined && isCacheOn(request.cache) && takesCacheKey(model, compat);
   return {
     model: model.id,
-    messages: wireMessages(request.systemPrompt, turns, compat, provider),
+    messages: marked(wireMessages(request.systemPrompt, turns, compat, provider), model, request.cache),
     stream: true,
     ...(compat.supportsUsageInStreaming && { stream_options: { include_usage: true } }),
     [compat.maxTokensField]: Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens),
@@ -37,7 +33,9 @@ export function completionsRequest(request: ModelRequest): WireRequest {
     ...(mustCall !== undefined && { tool_choice: { type: "function", function: { name: mustCall } } }),
     ...(output !== undefined && { response_format: responseFormat(output) }),
     ...(compat.supportsStore && { store: false }),
+    ...(keyed && { prompt_cache_key: request.cacheKey }),
     ...(model.serviceTier !== undefined && { service_tier: model.serviceTier }),
+    ...(model.verbosity !== undefined && { verbosity: model.verbosity }),
     ...thinking,
   };
 }
@@ -45,8 +43,8 @@ export function completionsRequest(request: ModelRequest): WireRequest {
 type ThinkingFields = Pick<WireRequest, "reasoning_effort" | "reasoning" | "enable_thinking">;
 
 function thinkingFields({ model, thinking, tools }: ModelRequest, compat: OpenAiCompat): ThinkingFields {
-  const effort = thinking === "off" ? undefined : EFFORTS[thinking];
-  if (compat.thinkingFormat === "qwen") return { enable_thinking: effort !== undefined };
+  if (compat.thinkingFormat === "qwen") return { enable_thinking: thinking !== "off" };
+  const effort = effortFor(model, thinking);
   if (compat.thinkingFormat === "openrouter") return effort === undefined ? {} : { reasoning: { effort } };
   if (!compat.supportsReasoningEffort) return {};
   if (tools.length > 0 && mustNotReasonWithTools(model.provider, model.id))

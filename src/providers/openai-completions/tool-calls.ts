@@ -26,11 +26,12 @@ export class ToolCalls {
   readonly #slots: Slot[] = [];
 
   add(delta: JsonObject): CallFragment {
-    const details = objectOf(delta["function"]) ?? {};
+    // A tool without a schema is `custom`, and its input any text.
+    const details = objectOf(delta["function"]) ?? objectOf(delta["custom"]) ?? {};
     const index = countOf(delta["index"]);
     const sentId = textOf(delta["id"]) ?? "";
     const name = textOf(details["name"]) ?? "";
-    const text = argumentsText(details["arguments"]);
+    const text = argumentsText(details["arguments"] ?? details["input"]);
     let slot = this.#find(index, sentId, name);
     if (slot === undefined || startsAnother(slot, sentId, name, text)) {
       const id = freeId(

@@ -1,7 +1,12 @@
 import type { JsonObject } from "../json.ts";
 
+/** OpenRouter's, for models whose vendor wants to be told where a prompt may be cached. */
+export type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };
+
+export type WireText = { readonly type: "text"; readonly text: string } & CacheMark;
+
 export type WirePart =
-  | { readonly type: "text"; readonly text: string }
+  | WireText
   | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
 
 export type WireCall = {
@@ -11,11 +16,11 @@ export type WireCall = {
 };
 
 export type WireMessage =
-  | { readonly role: "system" | "developer"; readonly content: string }
+  | { readonly role: "system" | "developer"; readonly content: string | readonly WireText[] }
   | { readonly role: "user"; readonly content: string | readonly WirePart[] }
   | {
       readonly role: "assistant";
-      readonly content: string | null;
+      readonly content: string | readonly WireText[] | null;
       readonly tool_calls?: readonly WireCall[];
       readonly reasoning_content?: string;
       readonly reasoning_details?: readonly unknown[];
@@ -23,7 +28,7 @@ export type WireMessage =
   | {
       readonly role: "tool";
       readonly tool_call_id: string;
-      readonly content: string;
+      readonly content: string | readonly WireText[];
       readonly name?: string;
     };
 
@@ -54,6 +59,8 @@ export type WireRequest = {
         };
       };
   readonly store?: false;
+  readonly prompt_cache_key?: string;
+  readonly verbosity?: string;
   readonly service_tier?: string;
   readonly reasoning_effort?: string;
   readonly reasoning?: { readonly effort: string };

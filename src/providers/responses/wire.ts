@@ -71,12 +71,13 @@ export type WireRequest = {
   readonly instructions?: string;
   readonly stream: true;
   readonly store: false;
+  readonly prompt_cache_key?: string;
   readonly include?: readonly ["reasoning.encrypted_content"];
-  readonly reasoning?: { readonly effort: string; readonly summary: "auto" };
+  readonly reasoning?: { readonly effort: string; readonly summary?: "auto" };
   readonly max_output_tokens: number;
   readonly temperature?: number;
   readonly tools?: readonly WireTool[];
   readonly tool_choice?: { readonly type: "function"; readonly name: string };
-  readonly text?: { readonly format: WireFormat };
+  readonly text?: { readonly format?: WireFormat; readonly verbosity?: string };
   readonly service_tier?: string;
 };

@@ -2,7 +2,7 @@ import { ModelConfig, type Protocol } from "../../schema/model.ts";
 import type { Recording } from "./recordings.ts";
 import { type Road, urlOf } from "./road.ts";
 
-/** Vendors whose name changes how their protocol is read. */
+/** Vendors whose name changes how chat completions are read. */
 const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|\.)openai\.com$/, "openai"],
   [/(?:^|\.)openrouter\.ai$/, "openrouter"],
@@ -13,13 +13,14 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|\.)cerebras\.ai$/, "cerebras"],
 ];
 
+/** The ids of the adapters (PROV-04); chat completions are spoken by anybody. */
 const OF_PROTOCOL: Record<Protocol, string> = {
   anthropic_messages: "anthropic",
   openai_completions: "local",
-  openai_responses: "openai",
-  azure_openai_responses: "azure",
+  openai_responses: "openai_responses",
+  azure_openai_responses: "azure_openai",
   google_generative_ai: "google",
-  google_vertex: "vertex",
+  google_vertex: "google_vertex",
   bedrock_converse_stream: "bedrock",
 };
 
@@ -34,7 +35,7 @@ export function modelAt(origin: string, recording: Recording, road: Road): Model
   return ModelConfig.parse({
     id: road.model ?? "recorded",
     api: road.protocol,
-    provider: road.protocol === "openai_completions" ? (named ?? "local") : OF_PROTOCOL[road.protocol],
+    provider: (road.protocol === "openai_completions" ? named : undefined) ?? OF_PROTOCOL[road.protocol],
     baseUrl: `${origin}${road.prefix}`,
     contextWindow: 1_000_000,
     ...(road.protocol === "azure_openai_responses" && version && { apiVersion: version }),

@@ -2,20 +2,33 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** One recorded reply of a vendor, as `index.json` lists it. Other fields are of no use here. */
+/** A header that was recorded several times counts once, joined; what is no text is none. */
+const Headers = z.record(z.string(), z.unknown()).transform((headers) =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => {
+      const text = Array.isArray(value) ? value.join(", ") : value;
+      return typeof text === "string" ? [[name.toLowerCase(), text]] : [];
+    }),
+  ),
+);
+
+/**
+ * One recorded reply of a vendor, as `index.json` lists it. Other fields are of no use here, and what is said in another
+ * way than expected counts as not said.
+ */
 export const Recording = z.object({
   id: z.string(),
   /** Beside its name, for a `uri` that is only a path. */
-  host: z.string().default("localhost"),
+  host: z.string().catch("localhost"),
   uri: z.string(),
-  status: z.number().int().min(100).max(599).default(200),
+  status: z.number().int().min(200).max(599).catch(200),
   /** Content type. */
-  ct: z.string().default(""),
-  kind: z.string().default(""),
+  ct: z.string().catch(""),
+  kind: z.string().catch(""),
   /** Within the folder. */
-  file: z.string(),
-  /** More headers of the reply, where they were recorded. */
-  headers: z.record(z.string(), z.string()).default({}),
+  file: z.string().catch(""),
+  /** More headers of the reply, where they were recorded; names in lower case. */
+  headers: Headers.catch({}),
 });
 export type Recording = z.infer<typeof Recording>;
 

@@ -1,4 +1,3 @@
-import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Http } from "../../providers/http.ts";
 import type { ModelRequest } from "../../providers/provider.ts";
@@ -9,6 +8,7 @@ import type { Protocol } from "../../schema/model.ts";
 import { modelAt, REPLAY_KEY } from "./model-at.ts";
 import { bytesOf, type Recording, readRecordings } from "./recordings.ts";
 import { type Road, roadOf, roadOfHost } from "./road.ts";
+import { serve } from "./serve.ts";
 
 /** What an adapter made of a recording. */
 export type Replayed = {
@@ -21,7 +21,8 @@ export type Replayed = {
   readonly usage?: Usage;
   readonly stopReason?: StopReason;
   readonly error?: {
-    readonly fault: ProviderFault | "no-adapter" | "unreadable";
+    /** The last three are failures of ours. */
+    readonly fault: ProviderFault | "no-adapter" | "unreadable" | "crashed";
     readonly status?: number | undefined;
     readonly message: string;
     readonly retryAfterMs?: number | undefined;
@@ -33,8 +34,8 @@ export type Replayed = {
 export type ReplayOptions = {
   /** The built-in adapters unless given. A recording has one answer, and none to a question that goes on from it. */
   readonly registry?: (http: Http) => ProviderRegistry;
-  /** Failures of other endpoints at the vendors' own hosts too, such as the counting of tokens. */
-  readonly everyEndpoint?: boolean;
+  /** Without other endpoints at the vendors' own hosts, such as the counting of tokens. */
+  readonly generatingOnly?: boolean;
 };
 
 /** A recording that says nothing for so long never ends. */
@@ -52,17 +53,12 @@ export async function* replayFolder(folder: string, options: ReplayOptions = {})
   )(http);
   try {
     for (const recording of recordings) {
-      const road = roadOf(recording) ?? otherRoad(recording, options);
+      const road = roadOf(recording) ?? (options.generatingOnly ? undefined : roadOfHost(recording));
       if (road !== undefined) yield await replay(folder, recording, road, registry);
     }
   } finally {
     await http.close();
   }
-}
-
-function otherRoad(recording: Recording, { everyEndpoint = false }: ReplayOptions): Road | undefined {
-  if (!everyEndpoint || recording.status < 400) return undefined;
-  return roadOfHost(recording);
 }
 
 async function replay(
@@ -90,7 +86,7 @@ async function replay(
     const { usage, stopReason } = message;
     return { ...what, ok: true, message, usage, stopReason };
   } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
+    if (!(error instanceof ProviderError)) return failed({ fault: "crashed", message: String(error) });
     const { fault, status, message, retryAfterMs, vendorType } = error;
     return failed({ fault, status, message, retryAfterMs, type: vendorType });
   } finally {
@@ -109,19 +105,4 @@ function questionAt(origin: string, recording: Recording, road: Road): ModelRequ
     thinking: "off",
     cache: { enabled: false, strategy: "auto" },
   };
-}
-
-/** Status, content type and bytes as they were recorded, whatever is asked. */
-async function serve({ status, ct, headers }: Recording, bytes: Buffer): Promise<Server> {
-  const server = createServer((request, response) => {
-    request.resume();
-    request.on("end", () => {
-      response.writeHead(status, { ...headers, ...(ct !== "" && { "content-type": ct }) }).end(bytes);
-    });
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  return server;
 }

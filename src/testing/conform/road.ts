@@ -13,14 +13,19 @@ export type Road = {
 const AZURE_HOST = /\.(?:openai\.azure\.com|services\.ai\.azure\.com|cognitiveservices\.azure\.com)$/;
 const VERTEX_HOST = /(?:^|[.-])aiplatform\.(?:[a-z0-9-]+\.rep\.)?googleapis\.com$/;
 
-/** Hosts that serve one protocol and nothing else of ours, for endpoints whose path does not tell. */
+/** Hosts and the protocol that is theirs, for endpoints whose path does not tell. */
 const HOSTS: readonly (readonly [RegExp, Protocol])[] = [
   [/^api\.anthropic\.com$/, "anthropic_messages"],
   [/^generativelanguage\.googleapis\.com$/, "google_generative_ai"],
   [VERTEX_HOST, "google_vertex"],
-  [/^bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/, "bedrock_converse_stream"],
+  [/^bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/, "bedrock_converse_stream"],
   [AZURE_HOST, "azure_openai_responses"],
   [/^api\.openai\.com$/, "openai_responses"],
+  // Who has a preset of its own.
+  [
+    /(?:^|\.)(?:openrouter\.ai|deepseek\.com|mistral\.ai|groq\.com|x\.ai|cerebras\.ai)$/,
+    "openai_completions",
+  ],
 ];
 
 export function urlOf({ host, uri }: Pick<Recording, "host" | "uri">): URL | undefined {
@@ -58,7 +63,7 @@ export function roadOf(address: Pick<Recording, "host" | "uri">): Road | undefin
   return { protocol: "bedrock_converse_stream", prefix, model: decoded(model) };
 }
 
-/** For the other endpoints of a vendor's own host, whose errors have the same form. */
+/** For the other endpoints of a vendor's own host, whose errors have the same form: its host's protocol. */
 export function roadOfHost(address: Pick<Recording, "host" | "uri">): Road | undefined {
   const hostname = urlOf(address)?.hostname ?? "";
   const found = HOSTS.find(([pattern]) => pattern.test(hostname));

@@ -5,7 +5,7 @@ const ID_CHARS = 56;
 const SAID_CHARS = 60;
 
 /** Our failures, not the vendor's. */
-const UNDONE: ReadonlySet<unknown> = new Set(["no-adapter", "unreadable"]);
+const UNDONE: ReadonlySet<unknown> = new Set(["no-adapter", "unreadable", "crashed"]);
 
 /** One line for people. */
 export function tableLine({ id, protocol, ok, message, usage, stopReason, error }: Replayed): string {

@@ -88,11 +88,34 @@ function modelObjection(body: Fields, model: string): OpenAiObjection | undefine
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
       param: "max_tokens",
     };
+  const objection = effortObjection(effort, model, "reasoning_effort");
+  if (objection !== undefined) return objection;
   const { temperature } = body;
   if (temperature === undefined || temperature === 1 || effort === "none") return undefined;
   return {
     message: `Unsupported value: 'temperature' does not support ${String(temperature)} with this model. Only the default (1) value is supported.`,
     param: "temperature",
+  };
+}
+
+/** What each model refuses, as the API says it. */
+const REFUSED_EFFORTS: readonly (readonly [RegExp, readonly unknown[]])[] = [
+  [/^gpt-5-pro/, ["none", "minimal", "low", "medium", "xhigh"]],
+  [/^gpt-[5-9](?:\.\d+)?-pro/, ["none", "minimal", "low"]],
+  [/^gpt-5(?:\.1)?-codex(?!-max)/, ["none", "minimal", "xhigh"]],
+  [/-codex/, ["none", "minimal"]],
+  [/^gpt-5(?!\.)/, ["none", "xhigh"]],
+  [/^gpt-5\.1(?!\d)/, ["minimal", "xhigh"]],
+  [/^gpt-/, ["minimal"]],
+  [/^o\d/, ["none", "minimal", "xhigh"]],
+];
+
+export function effortObjection(effort: unknown, model: string, param: string): OpenAiObjection | undefined {
+  const refused = REASONS.test(model) ? REFUSED_EFFORTS.find(([name]) => name.test(model))?.[1] : undefined;
+  if (refused?.includes(effort) !== true) return undefined;
+  return {
+    message: `Unsupported value: '${String(effort)}' is not supported with the '${model}' model.`,
+    param,
   };
 }
 

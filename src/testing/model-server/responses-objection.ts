@@ -1,3 +1,4 @@
+import { effortObjection } from "./openai-fields.ts";
 import type { OpenAiObjection } from "./openai-objection.ts";
 import type { Question } from "./question.ts";
 import { isMadeByModel, itemsOf, type WireItem } from "./responses-items.ts";
@@ -25,7 +26,9 @@ export function responsesObjection({ body, model }: Question): OpenAiObjection |
     const message = `Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got ${limit} instead.`;
     return { message, param: "max_output_tokens" };
   }
-  return objectionToItems(items) ?? objectionToCalls(items) ?? objectionToFormat(body, items);
+  const effort = (body["reasoning"] as { effort?: unknown } | undefined)?.effort;
+  const refused = effortObjection(effort, model, "reasoning.effort");
+  return refused ?? objectionToItems(items) ?? objectionToCalls(items) ?? objectionToFormat(body, items);
 }
 
 function objectionToItems(items: readonly WireItem[]): OpenAiObjection | undefined {

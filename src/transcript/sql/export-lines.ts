@@ -24,6 +24,7 @@ import { type BranchPlan, branchPlans } from "./export-branches.ts";
 import { lastStep, stepLines } from "./export-steps.ts";
 import { readPages } from "./long-reads.ts";
 import { placeOf } from "./private.ts";
+import { textsNamedBy } from "./texts.ts";
 import { wordsIn } from "./vault.ts";
 
 const PAGE = 100;
@@ -142,8 +143,7 @@ async function* events(
         throw new StoreError("other", `Loop ${loopId} was deleted while it was exported.`);
       }
       for (const { atMs, body, sequence: at } of page) {
-        const terms = body.type === "DefinitionChanged" ? body.terms : undefined;
-        if (terms !== undefined) yield* contents.line(terms, false);
+        for (const text of textsNamedBy(body)) yield* contents.line(text, false);
         if (body.type === "DefinitionChanged") yield* contents.definition(body.to);
         yield { type: "event", loopId, run, sequence: at, atMs, body } satisfies EventLine;
         sequence = at + 1;

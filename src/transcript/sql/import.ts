@@ -18,7 +18,7 @@ import { putInbox } from "./inbox.ts";
 import { secret } from "./private.ts";
 import { indexEntry } from "./search-index.ts";
 import { exec, get, json, type Work } from "./statement.ts";
-import { nameText } from "./texts.ts";
+import { nameText, textsNamedBy } from "./texts.ts";
 
 // Bringing sessions in. Each has the mark of its import until all lines are there, and is seen by nobody so long.
 
@@ -232,8 +232,7 @@ function* event(token: string, { loopId, run, sequence, atMs, body }: EventLine)
   yield* mustBeOurs(token, row.session);
   const writer = yield* appear(row.ref, run);
   yield* putEvents(row.ref, writer, [{ sequence, atMs, body: body as never }]);
-  const terms = body["type"] === "DefinitionChanged" ? body["terms"] : undefined;
-  if (typeof terms === "string") yield* keep(row.session, terms);
+  for (const text of textsNamedBy(body)) yield* keep(row.session, text);
 }
 
 function* step(line: StepLine): Work<void> {

@@ -45,3 +45,14 @@ export function* dropNames(owner: string, limit: number): Work<readonly string[]
   }
   return rows.map(({ hash }) => hash);
 }
+
+/** Hashes of the texts that an event names. What comes from a file may hold anything. */
+export function textsNamedBy(body: object): readonly string[] {
+  const { type, terms, questions } = body as Readonly<Record<string, unknown>>;
+  const asked = type === "ToolExecutionEnd" && Array.isArray(questions) ? questions : [];
+  const named = [
+    type === "DefinitionChanged" ? terms : undefined,
+    ...asked.flatMap((one: { question?: unknown; values?: unknown } | null) => [one?.question, one?.values]),
+  ];
+  return named.filter((hash) => typeof hash === "string");
+}

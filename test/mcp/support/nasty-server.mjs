@@ -78,6 +78,22 @@ const calls = {
   silence: () => {},
   huge: (id) => answer(id, words("a".repeat(11 * 1024 * 1024))),
   long: (id) => answer(id, words("é".repeat(200_000))),
+  abyss: (id) => {
+    process.stdout.write(`{"id":${id + 1000},"x":${"[".repeat(100_000)}${"]".repeat(100_000)}}\n`);
+    answer(id, words("still here"));
+  },
+  flood: () => {
+    const more = () => {
+      while (process.stdout.write('{"jsonrpc":"2.0","method":"notifications/message","params":{}}\n'));
+      process.stdout.once("drain", more);
+    };
+    more();
+  },
+  deaf: () => {
+    process.stdin.pause();
+    const pings = Array.from({ length: 4000 }, (_, n) => `{"jsonrpc":"2.0","id":"p${n}","method":"ping"}\n`);
+    process.stdout.write(pings.join(""));
+  },
   "no-result": (id) => send({ id }),
   "not-json": (id) => {
     process.stdout.write("Listening on port 3000\n{broken\n\n");

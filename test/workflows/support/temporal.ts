@@ -38,6 +38,7 @@ export type StageOptions = {
     | "evaluationStrategies"
     | "sources"
     | "providers"
+    | "limits"
   >;
   /** Put between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;

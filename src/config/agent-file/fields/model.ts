@@ -54,6 +54,7 @@ const Key = expecting(
   z.string().regex(/^(\$\{[A-Za-z_][A-Za-z0-9_]*\})?$/),
   "the environment variable that holds the key, as ${NAME}, never the key itself; none where the server needs none",
 );
+const dearerRate = (what: string) => said(z.number().nonnegative(), `Dollars per million ${what}.`);
 const rate = (what: string) => said(z.number().nonnegative(), `Dollars per million ${what}.`, 0);
 const withoutSlash = (url: unknown) => (typeof url === "string" ? url.replace(/\/+$/, "") : url);
 
@@ -131,6 +132,22 @@ export const MODEL_FIELDS: readonly Field[] = [
     said(z.string().min(1), "Asked for by the vendor's own name for it; the vendor's default unless said."),
   ),
   field(
+    "effort",
+    "model.effort",
+    said(
+      ModelConfig.shape.effort.unwrap(),
+      "Of OpenAI's models: how much they reason, in place of what `thinking_level` says; the nearest that the model takes.",
+    ),
+  ),
+  field(
+    "verbosity",
+    "model.verbosity",
+    said(
+      ModelConfig.shape.verbosity.unwrap(),
+      "Of OpenAI's newer models: how much they say; the model's own way unless said.",
+    ),
+  ),
+  field(
     "api_version",
     "model.apiVersion",
     said(z.string().min(1), "Of Azure: the dated form of its API; today's form, without one, unless said."),
@@ -142,6 +159,26 @@ export const MODEL_FIELDS: readonly Field[] = [
     "cost.cache_write_per_million",
     "model.cost.cacheWrite",
     rate("tokens written to the vendor's cache"),
+  ),
+  field(
+    "cost.dearer.above",
+    "model.cost.dearer.above",
+    said(
+      z.number().int().positive(),
+      "A question of more tokens than these costs what this table says, all of it and its answer.",
+    ),
+  ),
+  field("cost.dearer.input_per_million", "model.cost.dearer.input", dearerRate("input tokens")),
+  field("cost.dearer.output_per_million", "model.cost.dearer.output", dearerRate("output tokens")),
+  field(
+    "cost.dearer.cache_read_per_million",
+    "model.cost.dearer.cacheRead",
+    dearerRate("tokens read from the vendor's cache"),
+  ),
+  field(
+    "cost.dearer.cache_write_per_million",
+    "model.cost.dearer.cacheWrite",
+    dearerRate("tokens written to the vendor's cache"),
   ),
   ...COMPAT,
 ];

@@ -14,7 +14,7 @@ export const ANTHROPIC: readonly Row[] = [
   ["claude-opus-5", 1000000, 128000, 5, 25, 0.5, 6.25, "adaptive images schema"],
   ["claude-opus-5-5", 1000000, 128000, 4, 20, 0.2, 5, "adaptive images schema"],
   ["claude-sonnet-4-0", 200000, 64000, 3, 15, 0.3, 3.75, "budget images"],
-  ["claude-sonnet-4-5", 200000, 64000, 3, 15, 0.3, 3.75, "budget images schema", 200000],
+  ["claude-sonnet-4-5", 200000, 64000, 3, 15, 0.3, 3.75, "budget images schema", [200000, 6, 22.5, 0.6, 7.5]],
   ["claude-sonnet-4-6", 1000000, 64000, 3, 15, 0.3, 3.75, "budget images schema"],
   ["claude-sonnet-5", 1000000, 128000, 2, 10, 0.2, 2.5, "adaptive images schema"],
 ];

@@ -42,9 +42,14 @@ export function arrived(sent: Sent, state: State, nowMs: number): Happening | un
     case "approve":
     case "refuse": {
       const words = approvalWords(sent);
-      const { toolCallId } = unlessRefused(() => approvalFor(state, words));
+      const waiting = unlessRefused(() => approvalFor(state, words));
       const by = words.by === undefined ? {} : { by: words.by };
-      return { type: "approval-answered", toolCallId, answer: answerIn(words), ...by };
+      return {
+        type: "approval-answered",
+        toolCallId: waiting.toolCallId,
+        answer: answerIn(words, waiting),
+        ...by,
+      };
     }
     case "raiseLimits":
       return { type: "limits-raised", limits: unlessRefused(() => mustBeLimits(state, sent.limits)) };

@@ -7,6 +7,7 @@ import { FilterRegistry } from "../../../hooks/filters.ts";
 import { Named } from "../../../hooks/named.ts";
 import { HookRegistry } from "../../../hooks/registry.ts";
 import type { Logger } from "../../../observability/log.ts";
+import { Outages } from "../../../providers/outages.ts";
 import { ProviderRegistry } from "../../../providers/registry.ts";
 import type { SecretSource } from "../../../providers/secrets.ts";
 import { AgentDefinition } from "../../../schema/definition.ts";
@@ -70,6 +71,7 @@ export class Stage {
   readonly hooks = new HookRegistry();
   readonly place: Place | undefined;
   readonly compactions = new Named<CompactionStrategy>("compaction strategy", {}, BUILT_IN_STRATEGIES);
+  readonly outages = new Outages();
   readonly providers = new ProviderRegistry();
   readonly secrets: SecretSource = () => undefined;
   readonly log = SILENT;

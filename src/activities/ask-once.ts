@@ -1,0 +1,34 @@
+import type { ModelRequest, StreamOptions } from "../providers/provider.ts";
+import { ProviderError } from "../providers/provider-error.ts";
+import { invalidateSecrets, prepareSecrets } from "../providers/secrets.ts";
+import type { AssistantMessage } from "../schema/message.ts";
+import type { ModelConfig } from "../schema/model.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { DefinitionError } from "./failure.ts";
+
+/**
+ * Asks a model, and once more where it does not take the key and another can be had (CRED-01).
+ *
+ * @param request - Made with the secrets as they are then.
+ * @param again - Told before it is asked once more.
+ */
+export async function askOnce(
+  model: ModelConfig,
+  request: () => ModelRequest,
+  { providers, secrets }: Pick<Dependencies, "providers" | "secrets">,
+  options: StreamOptions,
+  again: () => void = () => undefined,
+): Promise<AssistantMessage> {
+  const provider = providers.get(model.api);
+  if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
+  const used = await prepareSecrets(model, secrets);
+  try {
+    return await provider.stream(request(), options);
+  } catch (error) {
+    const refused = error instanceof ProviderError && error.fault === "auth";
+    if (!refused || !(await invalidateSecrets(used, secrets))) throw error;
+    await prepareSecrets(model, secrets);
+    again();
+    return await provider.stream(request(), options);
+  }
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { UsageError } from "./usage-error.ts";
+
+/** The object that an option's text is, or that the file holds which it names as @FILE. */
+export function jsonObject(option: string, given: string): Readonly<Record<string, unknown>> {
+  const text = given.startsWith("@") ? fileText(option, given.slice(1)) : given;
+  const value = parsed(option, text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>;
+  throw new UsageError(`${option} takes one JSON object, as in ${option} '{"path":"notes.md"}'.`);
+}
+
+function parsed(option: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `${option} is not JSON: ${(error as Error).message}. It takes one JSON object, or @FILE that holds one.`,
+    );
+  }
+}
+
+function fileText(option: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`${option} names a file that cannot be read: ${(error as Error).message}`);
+  }
+}

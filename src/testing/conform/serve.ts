@@ -1,0 +1,72 @@
+import { createServer, type Server, validateHeaderName, validateHeaderValue } from "node:http";
+import { brotliDecompressSync, inflateSync } from "node:zlib";
+import type { Recording } from "./recordings.ts";
+
+/** Of the connection that was recorded, not of the reply. */
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "keep-alive",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const startsWith =
+  (...magic: number[]) =>
+  (bytes: Buffer) =>
+    magic.every((byte, at) => bytes[at] === byte);
+
+const ENCODED: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
+  gzip: startsWith(0x1f, 0x8b),
+  "x-gzip": startsWith(0x1f, 0x8b),
+  zstd: startsWith(0x28, 0xb5, 0x2f, 0xfd),
+  deflate: (bytes) => succeeds(() => inflateSync(bytes)),
+  br: (bytes) => succeeds(() => brotliDecompressSync(bytes)),
+};
+
+/** Status, headers and bytes as they were recorded, whatever is asked. */
+export async function serve(recording: Recording, bytes: Buffer): Promise<Server> {
+  const headers = headersOf(recording, bytes);
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on("end", () => response.writeHead(recording.status, headers).end(bytes));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return server;
+}
+
+function headersOf({ ct, headers }: Recording, bytes: Buffer): Record<string, string> {
+  const all = { ...headers, ...(ct !== "" && { "content-type": ct }) };
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => {
+      if (OF_CONNECTION.has(name) || !canBeSent(name, value)) return false;
+      return name !== "content-encoding" || isEncoded(value, bytes);
+    }),
+  );
+}
+
+/** Those who record mostly keep the headers as they came, and the bytes decoded. */
+function isEncoded(encoding: string, bytes: Buffer): boolean {
+  const name = encoding.trim().toLowerCase();
+  return Object.hasOwn(ENCODED, name) ? (ENCODED[name]?.(bytes) ?? true) : true;
+}
+
+function canBeSent(name: string, value: string): boolean {
+  return succeeds(() => {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  });
+}
+
+function succeeds(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
+}

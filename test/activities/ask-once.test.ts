@@ -1,0 +1,148 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { askOnce } from "../../src/activities/ask-once.ts";
+import { asFailure } from "../../src/activities/failure.ts";
+import { credentialSource } from "../../src/providers/credentials/source.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { resolveHeaders, resolveSecrets, type SecretSource } from "../../src/providers/secrets.ts";
+import { Credentials, type CredentialsInput } from "../../src/schema/credentials.ts";
+import { ModelConfig } from "../../src/schema/model.ts";
+import { Loopback } from "../providers/loopback.ts";
+import { faultOf, question } from "../providers/play.ts";
+
+// A key that a vendor refuses, over the line, with each source that a key may come from and each protocol.
+
+const OLD = "sk-old-0123456789abcdef";
+const NEW = "sk-new-0123456789abcdef";
+const NAME = "HOLDFAST_TEST_ISSUED";
+
+const cleanup: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  delete process.env[NAME];
+  for (const end of cleanup.splice(0)) await end();
+});
+
+/** A vendor that takes one key, and says what it was shown when it refuses. */
+async function vendor(taken: string | undefined, status = 401) {
+  const server = await Loopback.start((response, { headers }) => {
+    const shown = JSON.stringify(headers);
+    if (taken !== undefined && shown.includes(taken)) {
+      const events = [{ choices: [{ delta: { content: "Let in." }, finish_reason: "stop" }] }, "[DONE]"];
+      const body = events.map((one) => `data: ${typeof one === "string" ? one : JSON.stringify(one)}\n\n`);
+      return response.writeHead(200, { "content-type": "text/event-stream" }).end(body.join(""));
+    }
+    const message = `no access with ${shown}`;
+    return response
+      .writeHead(status, { "content-type": "application/json", "x-request-id": `for ${OLD}` })
+      .end(JSON.stringify({ error: { message, code: 1 } }));
+  });
+  cleanup.push(async () => await server.stop());
+  return server;
+}
+
+async function asking(server: Loopback, secrets: SecretSource, more: Partial<ModelConfig> = {}) {
+  const model = ModelConfig.parse({
+    ...{ id: "m", api: "openai_completions", provider: "openai", baseUrl: `${server.url}/v1` },
+    ...{ apiKey: `\${${NAME}}`, contextWindow: 1000 },
+    ...more,
+  });
+  const request = (): ModelRequest =>
+    question(model, {
+      apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
+      headers: resolveHeaders(model.headers, secrets),
+    });
+  const providers = ProviderRegistry.default();
+  return await askOnce(model, request, { providers, secrets }, { signal: new AbortController().signal });
+}
+
+/** Sources that give the old key, then the new one; two cannot give another one. */
+async function sources(next: string) {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-keys-"));
+  cleanup.push(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "key");
+  await writeFile(file, OLD, { mode: 0o600 });
+  const code = `const fs = require("fs"), at = ${JSON.stringify(file)};
+    console.log(fs.readFileSync(at, "utf8")); fs.writeFileSync(at, ${JSON.stringify(next)})`;
+  const from = (credential: CredentialsInput[string]) =>
+    credentialSource(Credentials.parse({ [NAME]: credential }));
+  process.env[NAME] = OLD;
+  return {
+    file,
+    source: {
+      command: from({ command: [process.execPath, "-e", code] }),
+      file: from({ file }),
+      environment: from({ environment: NAME }),
+      value: from({ value: OLD }),
+    },
+  };
+}
+
+describe("a key that is refused [CRED-01]", () => {
+  test.each([401, 403])("with %s is asked of its command anew, and the new one is let in", async (status) => {
+    const server = await vendor(NEW, status);
+    const { source } = await sources(NEW);
+    expect((await asking(server, source.command)).content).toEqual([{ type: "text", text: "Let in." }]);
+    expect(server.received.map(({ headers }) => headers.authorization)).toEqual([
+      `Bearer ${OLD}`,
+      `Bearer ${NEW}`,
+    ]);
+  });
+
+  test("is read again from its file, and the new one is let in", async () => {
+    const { file, source } = await sources(NEW);
+    const server = await vendor(NEW);
+    const secrets = Object.assign((name: string) => source.file(name), {
+      prepare: source.file.prepare,
+      invalidate: async (name: string, refused?: string) => {
+        await writeFile(file, `${NEW}\n`);
+        return await source.file.invalidate?.(name, refused);
+      },
+    });
+    await asking(server, secrets as SecretSource);
+    expect(server.received).toHaveLength(2);
+  });
+
+  test.each([
+    ["command", 2],
+    ["file", 2],
+    ["environment", 1],
+    ["value", 1],
+  ] as const)("from %s is final after %i questions, and shown nowhere", async (kind, questions) => {
+    const server = await vendor(undefined);
+    const { source } = await sources(NEW);
+    const error = await faultOf(asking(server, source[kind]));
+    expect(error).toMatchObject({ fault: "auth", status: 401 });
+    expect(server.received).toHaveLength(questions);
+    const failure = asFailure(error);
+    const said = [error.message, error.requestId, error.stack, failure.message, failure.stack];
+    expect(said.join()).toContain("no access");
+    expect(JSON.stringify([said, failure])).not.toMatch(/sk-(old|new)-0123456789abcdef/);
+  });
+
+  const protocols: Partial<ModelConfig>[] = [
+    { api: "anthropic_messages" },
+    { api: "openai_completions" },
+    { api: "openai_responses" },
+    { api: "azure_openai_responses" },
+    { api: "azure_openai_responses", apiVersion: "2025-01-01-preview" },
+    { api: "google_generative_ai" },
+    { api: "google_vertex" },
+    { api: "bedrock_converse_stream" },
+    { api: "openai_completions", apiKey: undefined, headers: { "x-own-key": `key \${${NAME}}` } },
+  ];
+  test.each(protocols)("is asked anew once and shown nowhere: $api $apiVersion $headers", async (more) => {
+    const server = await vendor(undefined);
+    const { source } = await sources(NEW);
+    const error = await faultOf(asking(server, source.command, more));
+    expect(error).toMatchObject({ fault: "auth", status: 401 });
+    const shown = server.received.map(({ headers, url }) => `${JSON.stringify(headers)}${url}`);
+    expect(shown.map((one) => [one.includes(OLD), one.includes(NEW)])).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+    expect(`${error.message} ${error.requestId}`).not.toMatch(/sk-(old|new)-0123456789abcdef/);
+  });
+});

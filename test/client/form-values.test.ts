@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { fittedValues, formFields, typedValue } from "../../src/client/form-values.ts";
+
+const schema = {
+  type: "object",
+  properties: {
+    name: { type: "string", title: "Your name", minLength: 2, maxLength: 5 },
+    mail: { type: "string", format: "email" },
+    day: { type: "string", format: "date" },
+    size: {
+      type: "string",
+      oneOf: [
+        { const: "s", title: "Small" },
+        { const: "l", title: "Large" },
+      ],
+    },
+    copies: { type: "integer", minimum: 1, maximum: 9, default: 1 },
+    agreed: { type: "boolean" },
+    colours: { type: "array", maxItems: 2, items: { enum: ["red", "green", "blue"] } },
+  },
+  required: ["name"],
+};
+
+describe("values of a form that a tool asks a person for [MCP-04]", () => {
+  test("that fit go on with what the form presets", () => {
+    const given = {
+      name: "Ada",
+      mail: "a@b.c",
+      day: "2026-11-23",
+      size: "l",
+      agreed: false,
+      colours: ["red"],
+    };
+    expect(fittedValues(schema, given)).toEqual({ ok: true, values: { ...given, copies: 1 } });
+  });
+
+  test("that do not fit are each named, with what was found and what is expected", () => {
+    const given = {
+      mail: "a",
+      day: "2026-13-40",
+      size: "m",
+      copies: 1.5,
+      agreed: "yes",
+      colours: ["pink"],
+      age: 3,
+    };
+    const fitted = fittedValues(schema, given);
+    expect(fitted.ok ? [] : fitted.problems).toEqual([
+      expect.stringMatching(/^age: there is no such field; the form has name, mail/),
+      "name: it is required (a text of 2 to 5 letters)",
+      'mail: found "a", expected a text (email)',
+      'day: found "2026-13-40", expected a text (date)',
+      'size: found "m", expected one of "s", "l"',
+      "copies: found 1.5, expected a whole number of 1 to 9",
+      'agreed: found "yes", expected true or false',
+      'colours: found ["pink"], expected a list of "red", "green", "blue" of at most 2',
+    ]);
+    expect(fittedValues(schema, { name: "Augusta" }).ok).toBe(false);
+    expect(fittedValues(schema, { name: "Ada", colours: ["red", "green", "blue"] }).ok).toBe(false);
+  });
+
+  test("are read from what was typed by what the field wants", () => {
+    const typed = (name: string, text: string) => typedValue(schema, name, text);
+    expect([typed("name", "12"), typed("copies", "2"), typed("agreed", "true")]).toEqual(["12", 2, true]);
+    expect([typed("colours", "red, blue"), typed("colours", '["red"]'), typed("copies", "two")]).toEqual([
+      ["red", "blue"],
+      ["red"],
+      "two",
+    ]);
+  });
+
+  test("a schema that makes no sense asks for nothing, and names that mean something to a language are names", () => {
+    expect(formFields({ properties: { a: 7 } })).toMatchObject([{ name: "a", required: false }]);
+    expect(fittedValues({ properties: "no" }, {})).toEqual({ ok: true, values: {} });
+    expect(fittedValues(schema, JSON.parse('{"name":"Ada","__proto__":"x","toString":"y"}')).ok).toBe(false);
+  });
+});

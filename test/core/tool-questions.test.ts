@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { pendingApprovals } from "../../src/core/approvals.ts";
+import { statusOf } from "../../src/core/status.ts";
+import { calls, type Play, play, says } from "./play.ts";
+
+const waiting = (run: Play) => pendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
+
+const eventsOf = (run: Play, tool: string) =>
+  run.transcript
+    .eventsOf(run.transcript.loops[0]?.loopId ?? "")
+    .map(({ body }) => body)
+    .filter((body) => "toolName" in body && body.toolName === tool);
+
+describe("a tool that asks a person [MCP-05, TMP-11]", () => {
+  test("waits as an approval does, without a command under way; what it had taken along is written once", () => {
+    const run = play({ replies: [calls("edit"), says("done")] });
+    run.until("call-tools").asks(0);
+    expect(run.command).toEqual({ type: "wait", untilMs: undefined });
+    expect(statusOf(run.state)).toMatchObject({
+      status: "needs-approval",
+      doing: "waiting for a person's word on edit",
+      approvals: [
+        { toolCallId: "c0.0", tool: "edit", reason: "its tool asks a person", question: "question-1" },
+      ],
+    });
+    expect(run.eventLines().filter((line) => line.startsWith("ToolExecutionStart"))).toHaveLength(1);
+  });
+
+  test("is called again with the answer, under a number of its own, and ends once; the record says who was asked what", () => {
+    const run = play({ replies: [calls("edit"), says("done")] });
+    run.until("call-tools");
+    const { number } = run.call(0);
+    run.asks(0).answer("c0.0");
+    const again = run.call(0);
+    expect(again.number).not.toBe(number);
+    const first = { question: "question-1", answer: "accept", values: "values-1", by: "ada" };
+    expect(again).toMatchObject({ generation: 0, questions: [first], outbox: { entries: [], events: [] } });
+    run.asks(0, "question-2").answer("c0.0", false);
+    const second = { question: "question-2", answer: "decline", by: "ada" };
+    expect(run.call(0).questions).toEqual([first, second]);
+    run.settle();
+    expect(run.lines).toContain("edit: edit ok");
+    expect(eventsOf(run, "edit")).toMatchObject([
+      { type: "ToolExecutionStart" },
+      { type: "ToolExecutionEnd", isError: false, questions: [first, second] },
+    ]);
+  });
+
+  test("a worker that dies over the second call has it given out again, with the answer", () => {
+    const run = play({ replies: [calls("edit"), says("done")] });
+    run.until("call-tools").asks(0).answer("c0.0");
+    const { number } = run.call(0);
+    run.lose("claimed", 0);
+    expect(run.call(0)).toMatchObject({ number, generation: 1, questions: [{ answer: "accept" }] });
+    run.settle();
+    expect(run.lines).toContain("edit: edit ok");
+  });
+
+  test("its siblings go on, and it goes on beside them when it is answered", () => {
+    const run = play({ replies: [calls("edit", "bash"), says("done")] });
+    run.until("call-tools").asks(0);
+    expect(run.running).toEqual([1]);
+    run.answer("c0.0");
+    expect(run.running).toEqual([0, 1]);
+    run.tool(0).tool(1).settle();
+    expect(run.lines.filter((line) => / ok$/.test(line))).toEqual(["edit: edit ok", "bash: bash ok"]);
+  });
+
+  test("nobody answers in time: an error result, and the record says so", () => {
+    const run = play({ replies: [calls("edit"), says("done")], approvalTimeoutMs: 5000 });
+    run.until("call-tools").asks(0);
+    run.pass(6000).timePassed().settle();
+    expect(run.lines.find((line) => line.startsWith("edit!"))).toContain("nobody answered in time");
+    expect(eventsOf(run, "edit").at(-1)).toMatchObject({
+      isError: true,
+      questions: [{ question: "question-1", answer: "timed-out" }],
+    });
+  });
+
+  test("stop ends the waiting, also when the question comes behind it; hooks hear of the call's end", () => {
+    const run = play({ replies: [calls("edit")], hooks: ["after-tool"] });
+    run.until("call-tools").asks(0).stop("enough").settle();
+    expect(run.lines.find((line) => line.startsWith("edit!"))).toContain("Cancelled");
+    expect(eventsOf(run, "edit").at(-1)).toMatchObject({ questions: [{ question: "question-1" }] });
+    expect(run.hooked.map(({ line }) => line)).toContainEqual(expect.stringContaining("after-tool"));
+    const late = play({ replies: [calls("edit")] })
+      .until("call-tools")
+      .stop("enough");
+    late.asks(0).settle();
+    expect(late.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
+    expect(waiting(late)).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { httpError } from "../../src/providers/classify.ts";
+import { CommandCredential } from "../../src/providers/credentials/command.ts";
+import { FileCredential } from "../../src/providers/credentials/file.ts";
+import { textOfPage } from "../../src/providers/page.ts";
+import { ProviderError } from "../../src/providers/provider-error.ts";
+import { ModelConfig } from "../../src/schema/model.ts";
+import { plainVendor } from "./play.ts";
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+describe("a page instead of an answer", () => {
+  test("is read without its programs and its looks", () => {
+    const page =
+      "<!doctype html><STYLE>a{}</STYLE><h1>502</h1>Bad <b>gateway</b><script src=x>if (a < b) c()</script> 5 < 6";
+    expect(textOfPage(page).replace(/\s+/g, " ").trim()).toBe("502 Bad gateway 5 < 6");
+    expect(textOfPage("<style>never closed").trim()).toBe("never closed");
+  });
+
+  test.each(["<", "<script", "<script>", "<style ", "<!--", "</script", "<a>"])(
+    "of nothing but %j holds up no worker",
+    (piece) => {
+      const body = piece.repeat(65_536 / piece.length);
+      const begun = performance.now();
+      const headers = { "content-type": "text/html" };
+      httpError(plainVendor, { status: 502, headers, body, bodyLost: false, now: 0 });
+      expect(performance.now() - begun).toBeLessThan(250);
+    },
+  );
+});
+
+describe("[RTY-04] the delay that a vendor asks for", () => {
+  test.each([
+    ["3", 3000],
+    ["604799", WEEK_MS - 1000],
+    ["99999999999", WEEK_MS],
+    ["9".repeat(400), WEEK_MS],
+    ["Fri, 31 Dec 9999 23:59:59 GMT", WEEK_MS],
+  ])("%s, up to a week", (said, ms) => {
+    const headers = { "retry-after": said };
+    const error = httpError(plainVendor, { status: 429, headers, body: "", bodyLost: false, now: 0 });
+    expect(error).toMatchObject({ fault: "rate-limited", retryAfterMs: ms });
+    expect(new ProviderError("network", "x").retryAfterMs).toBeUndefined();
+  });
+});
+
+describe("[CRED-01] where a key comes from", () => {
+  test("a program that leaves another one behind has printed its key all the same", async () => {
+    const command = ["sh", "-c", "sleep 4 & echo the-key"];
+    const credential = new CommandCredential("KEY", { command, timeoutMs: 3000 });
+    await credential.prepare();
+    expect(credential.value).toBe("the-key");
+  });
+
+  test("a program that cannot be one, and a file that is none, are told as such", async () => {
+    const command = new CommandCredential("KEY", { command: ["echo", "a\0b"], timeoutMs: 1000 });
+    await expect(command.prepare()).rejects.toThrow(/the command echo could not be started/);
+    const file = new FileCredential("KEY", "/dev/null", () => {});
+    await expect(file.prepare()).rejects.toThrow(/the file \/dev\/null cannot be used: it is no file/);
+  });
+
+  test("a password in a base URL is none that a definition may hold", () => {
+    const model = { id: "m", api: "openai_completions", provider: "p", contextWindow: 1000 };
+    const at = (baseUrl: string) => ModelConfig.safeParse({ ...model, baseUrl }).success;
+    expect(["https://me:pass@host/v1", "https://me@host"].map(at)).toEqual([false, false]);
+    expect(["https://host/v1/@me", "https://host/?q=a@b", "http://[::1]:8080/v1"].map(at)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+});
