@@ -132,6 +132,17 @@ describe("an answer that is odd but whole", () => {
     ]);
   });
 
+  test("a signature in pieces is one; usage before the end ends nothing", () => {
+    const thought = reasoning(0, { text: "hm" }, { signature: "c2" }, { signature: "ln" });
+    expect(playFrames([stream([...thought, ...tail("end_turn")])]).message.content).toEqual([
+      { type: "thinking", thinking: "hm", signature: "c2ln" },
+    ]);
+    const early = [...BEGUN, { metadata: { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } } }];
+    expect(() => playFrames([stream(early)])).toThrow("before the answer was complete");
+    const { message } = playFrames([stream([...early, ...tail("max_tokens")])]);
+    expect([message.stopReason, message.usage.input]).toEqual(["length", 12]);
+  });
+
   test("a connection that is lost behind the last word of the answer, before its usage", async () => {
     const server = await serve((response, _received, request) => {
       response.writeHead(200, STREAM);

@@ -65,6 +65,16 @@ describe("tool calls, as servers label them", () => {
     ).toEqual([A, B]);
   });
 
+  test("in pieces, each with index 0: what goes on is the last", () => {
+    expect(
+      found(
+        piece({ index: 0, id: "a" }, "read", '{"n":1}'),
+        piece({ index: 0, id: "b" }, "read", '{"n"'),
+        piece({ index: 0 }, undefined, ":2}"),
+      ),
+    ).toEqual([A, B]);
+  });
+
   test("without arguments, each with index 0", () => {
     expect(found(piece({ index: 0, id: "a" }, "x", ""), piece({ index: 0, id: "b" }, "y", ""))).toEqual([
       ["a", "x", {}],
@@ -131,7 +141,7 @@ describe("tool calls, as servers label them", () => {
 });
 
 describe("answers of chat completions", () => {
-  const answer = (chunks: readonly object[]) =>
+  const answer = (chunks: readonly (object | string)[]) =>
     play((context) => new CompletionsAssembler(context), [sse(chunks, false)]).message;
   const chunk = (delta: object, finish_reason: string | null = null) => ({
     choices: [{ delta, finish_reason }],
@@ -224,6 +234,16 @@ describe("answers of chat completions", () => {
       stopReason: "guardRail",
       errorMessage: "the answer was filtered (content_filter)",
     });
+  });
+
+  test("of several answers the first is meant, wherever it stands; [DONE] without a reason to stop is a cut", () => {
+    const other = { index: 1, delta: { content: "no" }, finish_reason: "stop" };
+    const both = { ...chunk({ content: "yes" }), choices: [other, ...chunk({ content: "yes" }).choices] };
+    expect(answer([both, { ...both, choices: [other] }, chunk({}, "length")])).toMatchObject({
+      content: [{ type: "text", text: "yes" }],
+      stopReason: "length",
+    });
+    expect(() => answer([chunk({ content: "half" }), "[DONE]"])).toThrow("before the answer was complete");
   });
 
   test("a tier is told when it is not the usual one; Groq's usage counts where it puts it", () => {
