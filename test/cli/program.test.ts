@@ -35,6 +35,7 @@ test("pin: the commands", () => {
     "follow-up",
     "approve",
     "deny",
+    "answer",
     "compact",
     "continue",
     "rerun",
