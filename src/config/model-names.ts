@@ -21,6 +21,7 @@ export type ModelOptions = Partial<
     | "serviceTier"
     | "apiVersion"
     | "thinkingStyle"
+    | "thinkingBetweenTools"
   >
 >;
 

@@ -19,7 +19,7 @@ export function joined(before: AssistantMessage, after: AssistantMessage): Assis
     ...after,
     content: [...before.content, ...after.content],
     // The part before is in the question again.
-    usage: { ...addUsage(before.usage, after.usage), longest: askedOf(after) },
+    usage: { ...addUsage(before.usage, after.usage), longest: after.usage.longest ?? askedOf(after) },
     timestamp: before.timestamp,
   };
 }

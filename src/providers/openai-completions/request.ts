@@ -1,6 +1,7 @@
-import type { OpenAiCompat, ThinkingLevel } from "../../schema/model.ts";
+import type { OpenAiCompat } from "../../schema/model.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
 import { conversation } from "../conversation.ts";
+import { type CommonLevel, upToHigh } from "../effort.ts";
 import type { ModelRequest } from "../provider.ts";
 import { compatOf } from "./compat.ts";
 import { wireMessages } from "./messages.ts";
@@ -14,7 +15,7 @@ const EFFORTS = {
   low: "low",
   medium: "medium",
   high: "high",
-} as const satisfies Record<Exclude<ThinkingLevel, "off">, string>;
+} as const satisfies Record<CommonLevel, string>;
 
 /** The body of `POST /chat/completions` for a question. */
 export function completionsRequest(request: ModelRequest): WireRequest {
@@ -45,7 +46,7 @@ export function completionsRequest(request: ModelRequest): WireRequest {
 type ThinkingFields = Pick<WireRequest, "reasoning_effort" | "reasoning" | "enable_thinking">;
 
 function thinkingFields({ model, thinking, tools }: ModelRequest, compat: OpenAiCompat): ThinkingFields {
-  const effort = thinking === "off" ? undefined : EFFORTS[thinking];
+  const effort = thinking === "off" ? undefined : EFFORTS[upToHigh(thinking)];
   if (compat.thinkingFormat === "qwen") return { enable_thinking: effort !== undefined };
   if (compat.thinkingFormat === "openrouter") return effort === undefined ? {} : { reasoning: { effort } };
   if (!compat.supportsReasoningEffort) return {};

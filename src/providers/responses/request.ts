@@ -1,8 +1,8 @@
 import { outputName } from "../../core/final-tool.ts";
-import type { ThinkingLevel } from "../../schema/model.ts";
 import type { StructuredOutput } from "../../schema/output.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
 import { conversation } from "../conversation.ts";
+import { type CommonLevel, upToHigh } from "../effort.ts";
 import { answersAtOnceByName, reasonsByName } from "../openai-models.ts";
 import { fitsStrictMode } from "../openai-output.ts";
 import type { ModelRequest } from "../provider.ts";
@@ -15,7 +15,7 @@ const EFFORTS = {
   low: "low",
   medium: "medium",
   high: "high",
-} as const satisfies Record<Exclude<ThinkingLevel, "off">, string>;
+} as const satisfies Record<CommonLevel, string>;
 
 /** The API's own minimum. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -40,7 +40,9 @@ export function responsesRequest(request: ModelRequest): WireRequest {
     store: false,
     // Models that never reason refuse to be asked for it.
     ...((told || !answersAtOnceByName(model.id)) && { include: ["reasoning.encrypted_content"] as const }),
-    ...(thinking !== "off" && { reasoning: { effort: EFFORTS[thinking], summary: "auto" as const } }),
+    ...(thinking !== "off" && {
+      reasoning: { effort: EFFORTS[upToHigh(thinking)], summary: "auto" as const },
+    }),
     max_output_tokens: Math.max(limit, MIN_OUTPUT_TOKENS),
     ...(tempered && { temperature }),
     ...(tools.length > 0 && { tools }),
