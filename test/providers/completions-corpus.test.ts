@@ -18,7 +18,14 @@ type Param = OpenAI.ChatCompletionMessageParam;
 type Part = OpenAI.ChatCompletionContentPartText | OpenAI.ChatCompletionContentPartImage;
 
 const LIMIT = 32_000;
-const EFFORTS = { minimal: "low", low: "low", medium: "medium", high: "high" } as const;
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+} as const;
 
 type Kind = {
   readonly name: string;

@@ -17,7 +17,14 @@ type Call = OpenAI.Responses.ResponseFunctionToolCall;
 type Part = OpenAI.Responses.ResponseInputText | OpenAI.Responses.ResponseInputImage;
 
 const LIMIT = 32_000;
-const EFFORTS = { minimal: "low", low: "low", medium: "medium", high: "high" } as const;
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+} as const;
 
 type Kind = {
   readonly name: string;
