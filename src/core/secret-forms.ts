@@ -10,7 +10,9 @@ export function secretForms(secret: string): readonly string[] {
 function inAddress(word: string): readonly string[] {
   const plain = encodeURIComponent(word.replace(/\p{Surrogate}/gu, "\uFFFD"));
   const strict = plain.replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
-  const form = new URLSearchParams({ "": word }).toString().slice(1);
+  const form = plain
+    .replace(/[!'()~]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
+    .replaceAll("%20", "+");
   return [plain, strict, form].flatMap((text) => [inCase(text, "upper"), inCase(text, "lower")]);
 }
 

@@ -102,7 +102,9 @@ test("a summary's record is cut to the window of the model that is asked [PROV-2
   const spans = [{ from: 0, to: talk.length, turns: 6, tokens: 10_000 }];
   const view = { branch: "main", ranges: spans };
   const { asked, helpers } = world({ own: gone });
-  const compactions = { compactions: new Named<CompactionStrategy>("compaction strategy", {}, ["block", "summary"]) };
+  const compactions = {
+    compactions: new Named<CompactionStrategy>("compaction strategy", {}, ["block", "summary"]),
+  };
   const why = { type: "grown" } as const;
   const plan = await planCompaction(talk, definition, { why, view }, { ...helpers, ...compactions }, signal);
   const [own, small] = asked.map(({ messages }) => JSON.stringify(messages).length);

@@ -4,7 +4,6 @@ import { Protocol } from "../../src/schema/model.ts";
 import { asked, ways } from "./translation/asked.ts";
 import { type Spoken, spoken } from "./translation/conversations.ts";
 import { problemsWith } from "./translation/sdk-types.ts";
-import { VENDORS } from "./translation/vendors.ts";
 
 // One record, asked of any vendor after any other.
 
