@@ -4,12 +4,7 @@ import { countOf, type JsonObject, listOf, objectOf } from "../json.ts";
 /** The counters as the vendor names them, the latest value of each. */
 export type Counters = Readonly<Record<string, number>>;
 
-const NAMES = [
-  "output_tokens",
-  "input_tokens",
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-];
+const NAMES = ["output_tokens", "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
 
 /** Each report is cumulative and may leave out what did not change: present replaces, never adds. */
 export function readCounters(before: Counters, usage: JsonObject | undefined): Counters {
