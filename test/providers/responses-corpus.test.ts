@@ -25,6 +25,8 @@ const EFFORTS = {
   xhigh: "high",
   max: "high",
 } as const;
+/** Of models that know one above it. */
+const ABOVE_HIGH = { ...EFFORTS, xhigh: "xhigh", max: "xhigh" } as const;
 
 type Kind = {
   readonly name: string;
@@ -142,7 +144,8 @@ function itemsOf(history: readonly Message[], { model: { provider } }: Kind): It
 
 function translated(asked: Asked, kind: Kind): Body {
   const { model, reasons } = kind;
-  const effort = asked.thinking === "off" ? undefined : EFFORTS[asked.thinking];
+  const efforts = /^gpt-(?:5\.6|6)/.test(model.id) ? ABOVE_HIGH : EFFORTS;
+  const effort = asked.thinking === "off" ? undefined : efforts[asked.thinking];
   const items = itemsOf(asked.messages, kind);
   const spoken: Item = { role: "developer", content: "The final answer is one JSON object." };
   const plain = effort === undefined && !reasons;
