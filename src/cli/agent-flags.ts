@@ -44,7 +44,7 @@ export function addAgentFlags(command: Command): Command {
     .option("-t, --tools <a,b>", `tools by name, or "none" (default: ${BUILT_IN_TOOLS.join(",")})`)
     .option("-s, --system <text>", "the system prompt, or @FILE")
     .option("--name <name>", "the agent's name, as lists show it")
-    .option("--thinking <level>", "off, minimal, low, medium or high")
+    .option("--thinking <level>", "off, minimal, low, medium, high, xhigh or max")
     .option("--max-turns <n>", "end after so many answers of the model")
     .option("--max-cost <usd>", "end when this many dollars are spent");
 }

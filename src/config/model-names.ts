@@ -23,6 +23,7 @@ export type ModelOptions = Partial<
     | "thinkingStyle"
     | "effort"
     | "verbosity"
+    | "thinkingBetweenTools"
   >
 >;
 

@@ -126,6 +126,9 @@ function vendorOf(
   return { name: model.provider, mask, retryServerErrors, overflow };
 }
 
+/** To these a configured value is added. */
+const LISTS: ReadonlySet<string> = new Set(["anthropic-beta"]);
+
 /** Names in lower case, so that a configured header replaces ours however it is spelt. */
 function wireHeaders(request: ModelRequest, own: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = {
@@ -135,7 +138,9 @@ function wireHeaders(request: ModelRequest, own: Readonly<Record<string, string>
     ...own,
   };
   for (const [name, value] of Object.entries(request.headers ?? request.model.headers)) {
-    headers[name.toLowerCase()] = value;
+    const key = name.toLowerCase();
+    const ours = LISTS.has(key) ? headers[key] : undefined;
+    headers[key] = ours === undefined || value.includes(ours) ? value : `${ours},${value}`;
   }
   return headers;
 }

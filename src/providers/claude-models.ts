@@ -6,6 +6,8 @@ import type { ModelConfig } from "../schema/model.ts";
 export type ClaudeModel = {
   /** `budget`: a number of tokens. `adaptive`: the model decides, guided by an effort. */
   readonly thinking: "budget" | "adaptive";
+  /** Efforts above `high` that it knows; the API refuses the others. */
+  readonly highestEfforts: readonly ("xhigh" | "max")[];
   readonly takesTemperature: boolean;
   /** Can be told which tool to call, while it does not think. */
   readonly takesToolChoice: boolean;
@@ -15,12 +17,14 @@ export type ClaudeModel = {
 
 const BUDGET: ClaudeModel = {
   thinking: "budget",
+  highestEfforts: [],
   takesTemperature: true,
   takesToolChoice: true,
   takesFormat: false,
 };
 const ADAPTIVE: ClaudeModel = {
   thinking: "adaptive",
+  highestEfforts: ["xhigh", "max"],
   takesTemperature: false,
   takesToolChoice: false,
   takesFormat: true,
@@ -29,6 +33,10 @@ const ADAPTIVE: ClaudeModel = {
 /** First match wins. A name without a version that we know is taken for a new one of its family. */
 const MODELS: readonly { readonly id: RegExp; readonly model: ClaudeModel }[] = [
   { id: /claude-(?:instant|2|3)\b/, model: BUDGET },
+  {
+    id: /claude-(?:opus|sonnet)-4[-.]6(?!\d)/,
+    model: { ...BUDGET, highestEfforts: ["max"], takesFormat: true },
+  },
   { id: /claude-(?:opus|sonnet|haiku)-4[-.][56](?!\d)/, model: { ...BUDGET, takesFormat: true } },
   // 4.7 and later are of the new kind; eight digits after the 4 are a date, as in claude-sonnet-4-20250514.
   { id: /claude-(?:opus|sonnet|haiku)-4(?![-.][7-9](?!\d))/, model: BUDGET },

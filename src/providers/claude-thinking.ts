@@ -1,5 +1,6 @@
 import type { ThinkingLevel } from "../schema/model.ts";
 import { type ClaudeModel, claudeModel } from "./claude-models.ts";
+import { type CommonLevel, upToHigh } from "./effort.ts";
 
 /** Tokens (THK-01). What goes on the wire is at least `MIN_BUDGET`. */
 export const THINKING_BUDGETS = {
@@ -7,15 +8,16 @@ export const THINKING_BUDGETS = {
   low: 512,
   medium: 2048,
   high: 8192,
-} as const satisfies Record<Exclude<ThinkingLevel, "off">, number>;
+} as const satisfies Record<CommonLevel, number>;
 
-/** The API has two more beyond ours, `xhigh` and `max`. */
-const EFFORTS = {
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-} as const satisfies Record<Exclude<ThinkingLevel, "off">, string>;
+/** An effort that the model does not know is the next one below. */
+function effortOf(level: Exclude<ThinkingLevel, "off">, highest: ClaudeModel["highestEfforts"]): string {
+  if (level === "minimal") return "low";
+  return highest.some((effort) => effort === level) ? level : upToHigh(level);
+}
+
+/** The beta that lets a model with a budget think between its calls too. */
+export const INTERLEAVED = "interleaved-thinking-2025-05-14";
 
 /** The API's own minimum. */
 export const MIN_BUDGET = 1024;
@@ -28,7 +30,8 @@ export type ThinkingFields = {
   readonly max_tokens: number;
   readonly thinking?:
     | { readonly type: "enabled"; readonly budget_tokens: number }
-    | { readonly type: "adaptive"; readonly display: "summarized" };
+    | { readonly type: "adaptive"; readonly display: "summarized" }
+    | { readonly type: "between_tools" };
   readonly output_config?: { readonly effort: string };
 };
 
@@ -36,6 +39,7 @@ export type ThinkingFields = {
  * @param maxTokens - Wanted for the answer.
  * @param limit - What the model allows for thinking and answer together.
  * @param style - How the model is told to think; by its name unless said.
+ * @param betweenTools - Asked to think between its calls too.
  */
 export function thinkingFields(
   modelId: string,
@@ -43,17 +47,22 @@ export function thinkingFields(
   maxTokens: number,
   limit: number,
   style: ClaudeModel["thinking"] = claudeModel(modelId).thinking,
+  betweenTools = false,
 ): ThinkingFields {
-  if (level === "off") return { max_tokens: maxTokens };
+  if (level === "off") {
+    // The least of models that cannot be told not to think.
+    const least = betweenTools && style === "adaptive";
+    return { max_tokens: maxTokens, ...(least && { thinking: { type: "between_tools" } }) };
+  }
   if (style === "adaptive") {
     // The newer models omit the text of their thinking unless asked for a summary.
     return {
       max_tokens: maxTokens,
       thinking: { type: "adaptive", display: "summarized" },
-      output_config: { effort: EFFORTS[level] },
+      output_config: { effort: effortOf(level, claudeModel(modelId).highestEfforts) },
     };
   }
-  const wanted = Math.max(MIN_BUDGET, THINKING_BUDGETS[level]);
+  const wanted = Math.max(MIN_BUDGET, THINKING_BUDGETS[upToHigh(level)]);
   const total = Math.min(limit, Math.max(maxTokens, wanted + MIN_ANSWER));
   const budget = Math.min(wanted, total - MIN_ANSWER);
   // No room for the smallest budget beside an answer: better an answer than a refusal.

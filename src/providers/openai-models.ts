@@ -50,6 +50,8 @@ const OF_LEVEL: Readonly<Record<ThinkingLevel, Effort | undefined>> = {
   low: "low",
   medium: "medium",
   high: "high",
+  xhigh: "xhigh",
+  max: "xhigh",
 };
 
 /**

@@ -52,7 +52,7 @@ export type OpenAiCompat = z.infer<typeof OpenAiCompat>;
 export const ThinkingLevel = z
   .string()
   .toLowerCase()
-  .pipe(z.enum(["off", "minimal", "low", "medium", "high"]));
+  .pipe(z.enum(["off", "minimal", "low", "medium", "high", "xhigh", "max"]));
 export type ThinkingLevel = z.infer<typeof ThinkingLevel>;
 
 /** A reference to a secret, such as `${ANTHROPIC_API_KEY}`: resolved in the activity, at the moment of use. */
@@ -98,6 +98,8 @@ export const ModelConfig = z.strictObject({
   effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).optional(),
   /** Of OpenAI's newer models: how much they say. */
   verbosity: z.enum(["low", "medium", "high"]).optional(),
+  /** Claude: thinks between its calls too. Models without a budget do so unasked, and with this even when `off`. */
+  thinkingBetweenTools: z.boolean().optional(),
   /** Azure only: the dated form of the API (`2025-01-01-preview`); today's `/openai/v1` form when absent. */
   apiVersion: z.string().min(1).optional(),
 });

@@ -311,7 +311,7 @@ const fields = {
   systemPrompt: maybe(text),
   model,
   fallbacks: maybe(fc.array(model, { maxLength: 3 })),
-  thinking: maybe(fc.constantFrom("off", "minimal", "low", "medium", "high")),
+  thinking: maybe(fc.constantFrom("off", "minimal", "low", "medium", "high", "xhigh", "max")),
   temperature: maybe(rate.map((part) => part / 50)),
   maxTokens: maybe(whole),
   configId: maybe(name),

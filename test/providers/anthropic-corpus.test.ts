@@ -15,8 +15,15 @@ import { http } from "./play.ts";
 type Body = Anthropic.MessageCreateParamsStreaming & { temperature?: number };
 type Block = Anthropic.ContentBlockParam;
 
-const BUDGETS = { minimal: 1024, low: 1024, medium: 2048, high: 8192 };
-const EFFORTS = { minimal: "low", low: "low", medium: "medium", high: "high" } as const;
+const BUDGETS = { minimal: 1024, low: 1024, medium: 2048, high: 8192, xhigh: 8192, max: 8192 };
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "xhigh",
+  max: "max",
+} as const;
 const LIMIT = 32_000;
 const MARK = { cache_control: { type: "ephemeral" } } as const;
 const KINDS = [

@@ -19,8 +19,15 @@ import { http } from "./play.ts";
 
 // Every conversation of the corpus, once through our adapter and once through Amazon's SDK: an own reading of its types.
 
-const BUDGETS = { minimal: 1024, low: 1024, medium: 2048, high: 8192 };
-const EFFORTS = { minimal: "low", low: "low", medium: "medium", high: "high" } as const;
+const BUDGETS = { minimal: 1024, low: 1024, medium: 2048, high: 8192, xhigh: 8192, max: 8192 };
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "xhigh",
+  max: "max",
+} as const;
 const LIMIT = 32_000;
 const POINT = { cachePoint: { type: "default" as const } };
 const KINDS = [
@@ -153,12 +160,13 @@ function translated(asked: Asked, { family }: Kind): Omit<ConverseStreamCommandI
   const room = Math.min(asked.maxTokens ?? LIMIT, LIMIT);
   const forced =
     asked.mustCall !== undefined && family !== "adaptive" && (family === "nova" || level === undefined);
+  const highest = level === "high" || level === "xhigh" || level === "max";
   const cool =
     asked.temperature !== undefined &&
     family !== "adaptive" &&
-    (level === undefined || (family === "nova" && level !== "high"));
+    (level === undefined || (family === "nova" && !highest));
   const budget = level !== undefined && family === "budget" ? BUDGETS[level] : undefined;
-  const unlimited = family === "nova" && level === "high";
+  const unlimited = family === "nova" && highest;
   const inference = {
     ...(!unlimited && { maxTokens: budget === undefined ? room : Math.max(room, budget + 1024) }),
     ...(cool && { temperature: asked.temperature }),
@@ -169,7 +177,9 @@ function translated(asked: Asked, { family }: Kind): Omit<ConverseStreamCommandI
       thinking: { type: "adaptive", display: "summarized" },
       output_config: { effort: EFFORTS[level ?? "low"] },
     },
-    nova: { reasoningConfig: { type: "enabled", maxReasoningEffort: EFFORTS[level ?? "low"] } },
+    nova: {
+      reasoningConfig: { type: "enabled", maxReasoningEffort: highest ? "high" : EFFORTS[level ?? "low"] },
+    },
   }[family];
   return {
     messages,

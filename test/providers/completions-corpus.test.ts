@@ -18,7 +18,16 @@ type Param = OpenAI.ChatCompletionMessageParam;
 type Part = OpenAI.ChatCompletionContentPartText | OpenAI.ChatCompletionContentPartImage;
 
 const LIMIT = 32_000;
-const EFFORTS = { minimal: "low", low: "low", medium: "medium", high: "high" } as const;
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+} as const;
+/** Of models that know one above it. */
+const ABOVE_HIGH = { ...EFFORTS, xhigh: "xhigh", max: "xhigh" } as const;
 
 type Kind = {
   readonly name: string;
@@ -138,7 +147,8 @@ function translated(asked: Asked, kind: Kind): Body {
   const { model, max } = kind;
   const ofOpenAi = model.provider === "openai";
   const newer = model.id.startsWith("gpt-5.6");
-  const effort = asked.thinking === "off" ? undefined : EFFORTS[asked.thinking];
+  const efforts = /^gpt-(?:5\.6|6)/.test(model.id) ? ABOVE_HIGH : EFFORTS;
+  const effort = asked.thinking === "off" ? undefined : efforts[asked.thinking];
   const system: Param[] =
     asked.systemPrompt.trim() === ""
       ? []

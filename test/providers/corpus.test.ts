@@ -8,7 +8,7 @@ describe("the corpus of conversations", () => {
     expect(CORPUS.length).toBeGreaterThanOrEqual(60);
     const asked = CORPUS.map((one) => one.asked);
     const answers = asked.flatMap(({ messages }) => messages.filter(({ role }) => role === "assistant"));
-    expect(new Set(asked.map(({ thinking }) => thinking)).size).toBe(5);
+    expect(new Set(asked.map(({ thinking }) => thinking)).size).toBe(7);
     for (const { provider } of makers) {
       expect(
         answers.filter((one) => one.role === "assistant" && one.provider === provider).length,

@@ -24,6 +24,8 @@ const LEVELS = {
   low: ThinkingLevel.LOW,
   medium: ThinkingLevel.MEDIUM,
   high: ThinkingLevel.HIGH,
+  xhigh: ThinkingLevel.HIGH,
+  max: ThinkingLevel.HIGH,
 };
 const UNSIGNED = "skip_thought_signature_validator";
 

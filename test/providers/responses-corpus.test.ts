@@ -17,7 +17,16 @@ type Call = OpenAI.Responses.ResponseFunctionToolCall;
 type Part = OpenAI.Responses.ResponseInputText | OpenAI.Responses.ResponseInputImage;
 
 const LIMIT = 32_000;
-const EFFORTS = { minimal: "low", low: "low", medium: "medium", high: "high" } as const;
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+} as const;
+/** Of models that know one above it. */
+const ABOVE_HIGH = { ...EFFORTS, xhigh: "xhigh", max: "xhigh" } as const;
 
 type Kind = {
   readonly name: string;
@@ -135,7 +144,8 @@ function itemsOf(history: readonly Message[], { model: { provider } }: Kind): It
 
 function translated(asked: Asked, kind: Kind): Body {
   const { model, reasons } = kind;
-  const effort = asked.thinking === "off" ? undefined : EFFORTS[asked.thinking];
+  const efforts = /^gpt-(?:5\.6|6)/.test(model.id) ? ABOVE_HIGH : EFFORTS;
+  const effort = asked.thinking === "off" ? undefined : efforts[asked.thinking];
   const items = itemsOf(asked.messages, kind);
   const spoken: Item = { role: "developer", content: "The final answer is one JSON object." };
   const plain = effort === undefined && !reasons;

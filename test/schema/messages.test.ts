@@ -326,6 +326,7 @@ describe("what a model is asked with", () => {
       compat: OpenAiCompat.parse({}),
       serviceTier: "flex",
       thinkingStyle: "level",
+      thinkingBetweenTools: true,
       effort: "low",
       verbosity: "high",
       apiVersion: "2025-01-01-preview",

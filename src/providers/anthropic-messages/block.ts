@@ -1,5 +1,6 @@
 import type { Content } from "../../schema/message.ts";
 import { type JsonObject, listOf, objectOf, parseArguments, parseJson, textOf } from "../json.ts";
+import { calledBy } from "./callers.ts";
 import { citedAs } from "./citations.ts";
 
 /** One block of an answer while it arrives. */
@@ -58,7 +59,8 @@ export function begun(start: JsonObject): Block {
     case "tool_use": {
       const id = textOf(start["id"]) ?? "";
       const name = textOf(start["name"]) ?? "";
-      return { ...EMPTY, type: "toolCall", id, name, input: objectOf(start["input"]) ?? {}, citations: [] };
+      const input = objectOf(start["input"]) ?? {};
+      return { ...EMPTY, type: "toolCall", id, name, input, signature: calledBy(start), citations: [] };
     }
     default:
       return { ...EMPTY, type: "vendor", data: start, citations: [], lost: kind === undefined };
@@ -133,7 +135,8 @@ export function contentOf(block: Block): Content {
       };
     case "toolCall": {
       const whole = block.text === "" ? block.input : parseArguments(block.text);
-      return { type: "toolCall", id: block.id, name: block.name, arguments: whole };
+      const signed = block.signature !== "" && { signature: block.signature };
+      return { type: "toolCall", id: block.id, name: block.name, arguments: whole, ...signed };
     }
     case "vendor":
       return { type: "vendor", kind: textOf(block.data["type"]) ?? "", data: block.data };

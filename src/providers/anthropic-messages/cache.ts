@@ -1,4 +1,5 @@
 import type { CacheConfig } from "../../schema/model.ts";
+import { markedMessages } from "../cache-marks.ts";
 import type { WireBlock, WireMessage, WireTool } from "./wire.ts";
 
 /** Where a prompt cache may end (CACHE-02, CACHE-03). */
@@ -16,17 +17,19 @@ export function markLast<Item extends WireBlock | WireTool>(items: readonly Item
   return items.map((item, index) => (index === items.length - 1 ? { ...item, ...EPHEMERAL } : item));
 }
 
-/** Marks the last block of the second-to-last message: what comes later changes with the next turn. */
+/** Marks the last block of a message that can carry it. */
 export function markHistory(messages: readonly WireMessage[]): readonly WireMessage[] {
-  const target = messages.length - 2;
-  return messages.map((message, index) => (index === target ? markMessage(message) : message));
+  const marked = markedMessages(messages);
+  return messages.map((message, index) => (marked.includes(index) ? markMessage(message) : message));
 }
 
-/** Kinds that can carry the mark: thinking cannot, and what is the vendor's own goes back as it came. */
+/** Kinds that can carry the mark: thinking cannot, an empty text neither, and what is the vendor's own goes back as it came. */
 const MARKABLE: ReadonlySet<string> = new Set(["text", "image", "tool_use", "tool_result"]);
 
 function markMessage(message: WireMessage): WireMessage {
-  const last = message.content.findLastIndex(({ type }) => MARKABLE.has(type));
+  const last = message.content.findLastIndex(
+    (block) => MARKABLE.has(block.type) && !(block.type === "text" && block.text.trim() === ""),
+  );
   const content = message.content.map((block, index) =>
     index === last ? { ...block, ...EPHEMERAL } : block,
   );

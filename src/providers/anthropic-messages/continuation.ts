@@ -20,7 +20,7 @@ export function joined(before: AssistantMessage, after: AssistantMessage): Assis
     content: [...before.content, ...after.content],
     // The part before is in the question again.
     usage: addUsage(before.usage, after.usage),
-    longestQuestion: askedOf(after),
+    longestQuestion: after.longestQuestion ?? askedOf(after),
     timestamp: before.timestamp,
   };
 }

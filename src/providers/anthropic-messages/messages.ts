@@ -1,5 +1,6 @@
 import { assertNever } from "../../core/assert-never.ts";
 import type { AssistantPart, IdRule, Part, Turn } from "../conversation.ts";
+import { callerIn } from "./callers.ts";
 import { citationsIn } from "./citations.ts";
 import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
 
@@ -54,7 +55,9 @@ function assistantBlock(part: AssistantPart, own: boolean): readonly WireBlock[]
       return [{ type: "text", text: part.text, ...(citations !== undefined && { citations }) }];
     }
     case "call":
-      return [{ type: "tool_use", id: part.id, name: part.name, input: part.input }];
+      return [
+        { type: "tool_use", id: part.id, name: part.name, input: part.input, ...callerIn(part.signature) },
+      ];
     case "thinking":
       // Only what this vendor signed is thinking to it. What others thought is dropped: as text it would read as
       // something that the assistant had said.

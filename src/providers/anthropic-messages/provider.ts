@@ -1,5 +1,6 @@
 import type { AssistantMessage } from "../../schema/message.ts";
 import { type AdapterOptions, ask, keyOf } from "../ask.ts";
+import { INTERLEAVED } from "../claude-thinking.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ModelRequest, Provider, StreamOptions } from "../provider.ts";
 import { canGoOn, joined, MAX_CONTINUATIONS, shifted } from "./continuation.ts";
@@ -40,10 +41,16 @@ export class AnthropicMessages implements Provider {
     let assembler: AnthropicAssembler | undefined;
     const message = await ask(this.#adapter, request, shifted(options, before), () => {
       const key = keyOf(request);
+      const body = anthropicRequest(request, before);
+      const betweenTools = request.model.thinkingBetweenTools && body.thinking?.type === "enabled";
       return {
         url: endpoint(request.model.baseUrl, "/messages", "/v1", true),
-        headers: { "anthropic-version": API_VERSION, ...(key !== undefined && { "x-api-key": key }) },
-        body: anthropicRequest(request, before),
+        headers: {
+          "anthropic-version": API_VERSION,
+          ...(key !== undefined && { "x-api-key": key }),
+          ...(betweenTools && { "anthropic-beta": INTERLEAVED }),
+        },
+        body,
         assemble: (context) => {
           assembler = new AnthropicAssembler(context);
           return assembler;

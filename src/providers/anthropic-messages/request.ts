@@ -30,7 +30,7 @@ export function anthropicRequest(request: ModelRequest, paused?: AssistantMessag
   const style = thinkingStyle(model);
   const blocked = style === "budget" && inTurnWithoutThinking(turns, plain);
   const level = blocked ? "off" : request.thinking;
-  const fields = thinkingFields(model.id, level, maxTokens, limit, style);
+  const fields = thinkingFields(model.id, level, maxTokens, limit, style, model.thinkingBetweenTools);
   const format = outputFormat(request.output);
   const tempered =
     request.temperature !== undefined && fields.thinking === undefined && claude.takesTemperature;

@@ -13,6 +13,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   end_turn: "stop",
   stop_sequence: "stop",
   pause_turn: "stop",
+  compaction: "stop",
   max_tokens: "length",
   model_context_window_exceeded: "length",
   tool_use: "toolUse",
@@ -37,9 +38,9 @@ export class AnthropicAssembler implements Assembler {
     this.#blocks = new Blocks(new AnswerRoom(context.vendor));
   }
 
-  /** The vendor's own tools were interrupted; asked again with what is here, the model goes on. */
+  /** The vendor's own tools were interrupted, or it has compacted; asked again with what is here, the model goes on. */
   get paused(): boolean {
-    return this.#stop === "pause_turn";
+    return this.#stop === "pause_turn" || this.#stop === "compaction";
   }
 
   push({ event, data }: ServerEvent): readonly ModelDelta[] {

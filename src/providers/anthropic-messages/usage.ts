@@ -1,10 +1,10 @@
 import type { Usage } from "../../schema/message.ts";
-import { countOf, type JsonObject, objectOf } from "../json.ts";
+import { countOf, type JsonObject, listOf, objectOf } from "../json.ts";
 
 /** The counters as the vendor names them, the latest value of each. */
 export type Counters = Readonly<Record<string, number>>;
 
-const NAMES = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+const NAMES = ["output_tokens", "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
 
 /** Each report is cumulative and may leave out what did not change: present replaces, never adds. */
 export function readCounters(before: Counters, usage: JsonObject | undefined): Counters {
@@ -18,7 +18,23 @@ export function readCounters(before: Counters, usage: JsonObject | undefined): C
     counters["cache_creation_input_tokens"] = written;
   const thinking = countOf(objectOf(usage?.["output_tokens_details"])?.["thinking_tokens"]);
   if (thinking !== undefined) counters["thinking_tokens"] = thinking;
-  return counters;
+  return { ...counters, ...iterated(usage?.["iterations"]) };
+}
+
+/**
+ * What the vendor did in several rounds. The totals hold those of the model; what a compaction took stands beside them,
+ * and is paid too.
+ */
+function iterated(iterations: unknown): Counters {
+  const rounds = listOf(iterations).map((round) => objectOf(round) ?? {});
+  if (rounds.length === 0) return {};
+  const countIn = (round: JsonObject, name: string) => countOf(round[name]) ?? 0;
+  const compactions = rounds.filter(({ type }) => type === "compaction");
+  const beside = NAMES.map((name) => [
+    `beside_${name}`,
+    compactions.reduce((sum, round) => sum + countIn(round, name), 0),
+  ]);
+  return Object.fromEntries(beside);
 }
 
 /** What went into the cache by how long it stays there, where only that is said. */
@@ -31,10 +47,11 @@ function writtenIn(details: JsonObject | undefined): number | undefined {
 }
 
 export function usageOf(counters: Counters): Usage {
-  const input = counters["input_tokens"] ?? 0;
-  const output = counters["output_tokens"] ?? 0;
-  const cacheRead = counters["cache_read_input_tokens"] ?? 0;
-  const cacheWrite = counters["cache_creation_input_tokens"] ?? 0;
+  const total = (name: string) => (counters[name] ?? 0) + (counters[`beside_${name}`] ?? 0);
+  const input = total("input_tokens");
+  const output = total("output_tokens");
+  const cacheRead = total("cache_read_input_tokens");
+  const cacheWrite = total("cache_creation_input_tokens");
   const reasoning = Math.min(counters["thinking_tokens"] ?? 0, output);
   return {
     input,

@@ -3,8 +3,9 @@ import type { AnswerRoom } from "../answer-room.ts";
 import { freeId } from "../call-id.ts";
 import { type JsonObject, listOf, objectOf, parseArguments, textOf } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
+import { citedAs } from "./citations.ts";
 
-type Kind = "text" | "thinking" | "redacted" | "toolCall" | "serverCall" | "serverResult";
+type Kind = "text" | "thinking" | "redacted" | "toolCall" | "serverCall" | "serverResult" | "image";
 
 type Block = {
   readonly kind: Kind;
@@ -50,7 +51,9 @@ export class Blocks {
       return [this.#delta(block, "")];
     }
     const result = objectOf(start["toolResult"]);
-    return result === undefined ? [] : this.#keep(index, "serverResult", result);
+    if (result !== undefined) return this.#keep(index, "serverResult", result);
+    const image = objectOf(start["image"]);
+    return image === undefined ? [] : this.#keep(index, "image", image);
   }
 
   extend(index: number, delta: JsonObject): readonly ModelDelta[] {
@@ -58,7 +61,14 @@ export class Blocks {
     if (text !== undefined) return this.#append(this.#at(index, "text"), text);
     const reasoning = objectOf(delta["reasoningContent"]);
     if (reasoning !== undefined) return this.#reason(index, reasoning);
+    const citation = objectOf(delta["citation"]);
+    if (citation !== undefined) {
+      this.#room.take(JSON.stringify(citation));
+      this.#at(index, "text").items.push(citation);
+      return [];
+    }
     const block = this.#current.get(index);
+    if (block?.kind === "image") return this.#draw(block, objectOf(delta["image"]));
     const input = textOf(objectOf(delta["toolUse"])?.["input"]);
     if (input !== undefined && (block?.kind === "toolCall" || block?.kind === "serverCall"))
       return this.#append(block, input);
@@ -76,9 +86,19 @@ export class Blocks {
 
   content(): Content[] {
     return this.#all
-      .filter((block) => block.place !== undefined)
+      .filter((block) => block.place !== undefined && !isUndrawn(block))
       .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
       .map(contentOf);
+  }
+
+  /** Bytes come in pieces; the place in a store comes whole. */
+  #draw(block: Block, image: JsonObject | undefined): readonly ModelDelta[] {
+    const source = objectOf(image?.["source"]);
+    const bytes = textOf(source?.["bytes"]);
+    this.#room.take(JSON.stringify(source ?? {}));
+    if (bytes !== undefined) block.bytes.push(Buffer.from(bytes, "base64"));
+    else if (source !== undefined) block.items.push(source);
+    return [];
   }
 
   #reason(index: number, reasoning: JsonObject): readonly ModelDelta[] {
@@ -149,11 +169,16 @@ export class Blocks {
   }
 }
 
+/** A picture that failed. */
+function isUndrawn({ kind, bytes, items }: Block): boolean {
+  return kind === "image" && bytes.length === 0 && items.length === 0;
+}
+
 function contentOf(block: Block): Content {
-  const { kind, text, signature, id, name, start } = block;
+  const { kind, text, signature, id, name, start, items } = block;
   switch (kind) {
     case "text":
-      return { type: "text", text };
+      return { type: "text", text, ...(items.length > 0 && { signature: citedAs(items) }) };
     case "thinking":
       return { type: "thinking", thinking: text, ...(signature !== "" && { signature }) };
     case "redacted": {
@@ -165,7 +190,11 @@ function contentOf(block: Block): Content {
     case "serverCall":
       return vendorBlock("toolUse", { ...start, input: parseArguments(text) });
     case "serverResult":
-      return vendorBlock("toolResult", { ...start, content: block.items });
+      return vendorBlock("toolResult", { ...start, content: items });
+    case "image": {
+      const bytes = { bytes: Buffer.concat(block.bytes).toString("base64") };
+      return vendorBlock("image", { ...start, source: items[0] ?? bytes });
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { CacheConfig, ModelConfig } from "../../schema/model.ts";
+import { markedMessages } from "../cache-marks.ts";
 import { converseModel } from "./models.ts";
 import type { CachePoint, WireBlock, WireMessage } from "./wire.ts";
 
@@ -25,10 +26,10 @@ export function withPoint<Item>(items: readonly Item[], wanted: boolean): readon
   return wanted && items.length > 0 ? [...items, POINT] : items;
 }
 
-/** Into the second-to-last message: what comes later changes with the next turn. */
+/** Into the messages in which a cache ends. */
 export function markHistory(messages: readonly WireMessage[]): readonly WireMessage[] {
-  const target = messages.length - 2;
-  return messages.map((message, index) => (index === target ? marked(message) : message));
+  const ends = markedMessages(messages);
+  return messages.map((message, index) => (ends.includes(index) ? marked(message) : message));
 }
 
 /** No cache point may follow a block of reasoning; one may stand before it. */

@@ -2,6 +2,7 @@ import { assertNever } from "../../core/assert-never.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { AssistantPart, IdRule, Part, Turn } from "../conversation.ts";
 import { objectOf, ownOf } from "../json.ts";
+import { citationsIn } from "./citations.ts";
 import { converseModel, readsThoughtsOf } from "./models.ts";
 import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
 
@@ -81,8 +82,12 @@ function wirePart(part: Part): WireText | WireImage {
 /** @param thoughts - Whether the model may see what the author of the turn thought. */
 function assistantBlock(part: AssistantPart, thoughts: boolean): readonly WireBlock[] {
   switch (part.type) {
-    case "text":
-      return [{ text: part.text }];
+    case "text": {
+      if (part.text.trim() === "") return [];
+      const citations = thoughts ? citationsIn(part.signature) : [];
+      if (citations.length === 0) return [{ text: part.text }];
+      return [{ citationsContent: { content: [{ text: part.text }], citations } }];
+    }
     case "call":
       return [{ toolUse: { toolUseId: part.id, name: part.name, input: part.input } }];
     case "thinking": {
@@ -106,7 +111,7 @@ function isOfOtherProtocol(signature: string): boolean {
 
 function isOwnBlock(data: unknown): boolean {
   const block = objectOf(data);
-  return block?.["toolUse"] !== undefined || block?.["toolResult"] !== undefined;
+  return ["toolUse", "toolResult", "image"].some((kind) => block?.[kind] !== undefined);
 }
 
 /**

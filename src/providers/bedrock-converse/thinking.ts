@@ -1,5 +1,6 @@
 import type { ModelConfig, ThinkingLevel } from "../../schema/model.ts";
-import { thinkingFields } from "../claude-thinking.ts";
+import { INTERLEAVED, thinkingFields } from "../claude-thinking.ts";
+import { type CommonLevel, upToHigh } from "../effort.ts";
 import type { JsonObject } from "../json.ts";
 import { converseModel } from "./models.ts";
 
@@ -8,7 +9,7 @@ const EFFORTS = {
   low: "low",
   medium: "medium",
   high: "high",
-} as const satisfies Record<Exclude<ThinkingLevel, "off">, string>;
+} as const satisfies Record<CommonLevel, string>;
 
 /** The part of a request that depends on thinking. */
 export type ThinkingPart = {
@@ -26,18 +27,30 @@ export function thinkingPart(model: ModelConfig, level: ThinkingLevel, maxTokens
   const { family, claude, takesToolChoice } = converseModel(model);
   const plain = { maxTokens, takesTemperature: true, takesToolChoice };
   if (claude !== undefined) {
-    const wire = thinkingFields(model.id, level, maxTokens, model.maxTokens, claude.thinking);
+    const wire = thinkingFields(
+      model.id,
+      level,
+      maxTokens,
+      model.maxTokens,
+      claude.thinking,
+      model.thinkingBetweenTools,
+    );
     const { max_tokens, ...fields } = wire;
     const thinks = fields.thinking !== undefined;
     return {
       maxTokens: max_tokens,
       takesTemperature: claude.takesTemperature && !thinks,
       takesToolChoice: takesToolChoice && !thinks,
-      ...(thinks && { fields }),
+      ...(thinks && {
+        fields:
+          model.thinkingBetweenTools && fields.thinking?.type === "enabled"
+            ? { ...fields, anthropic_beta: [INTERLEAVED] }
+            : fields,
+      }),
     };
   }
   if (level === "off") return plain;
-  const effort = EFFORTS[level];
+  const effort = EFFORTS[upToHigh(level)];
   switch (family) {
     case "nova-2": {
       const fields = { reasoningConfig: { type: "enabled", maxReasoningEffort: effort } };

@@ -23,7 +23,20 @@ export type WireToolResult = {
     readonly status?: "success" | "error";
   };
 };
-export type WireBlock = WireText | WireImage | WireReasoning | WireToolUse | WireToolResult | CachePoint;
+export type WireCited = {
+  readonly citationsContent: {
+    readonly content: readonly WireText[];
+    readonly citations: readonly JsonObject[];
+  };
+};
+export type WireBlock =
+  | WireText
+  | WireImage
+  | WireCited
+  | WireReasoning
+  | WireToolUse
+  | WireToolResult
+  | CachePoint;
 export type WireMessage = { readonly role: "user" | "assistant"; readonly content: readonly WireBlock[] };
 
 export type WireTool = {

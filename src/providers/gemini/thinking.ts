@@ -1,4 +1,5 @@
 import type { ModelConfig, ThinkingLevel } from "../../schema/model.ts";
+import { type CommonLevel, upToHigh } from "../effort.ts";
 import { LEVELS, type Level, type Thinking } from "./models.ts";
 import type { WireThinking } from "./wire.ts";
 
@@ -8,7 +9,7 @@ const BUDGETS = {
   low: 512,
   medium: 2048,
   high: 8192,
-} as const satisfies Record<Exclude<ThinkingLevel, "off">, number>;
+} as const satisfies Record<CommonLevel, number>;
 
 /** Lets the model choose its budget. */
 const AUTOMATIC = -1;
@@ -51,7 +52,7 @@ export function thinkingFields(
       thinkingConfig: { includeThoughts: true, thinkingBudget: AUTOMATIC },
     };
   }
-  const wanted = Math.min(max, Math.max(min, BUDGETS[level]));
+  const wanted = Math.min(max, Math.max(min, BUDGETS[upToHigh(level)]));
   const total = Math.min(limit, Math.max(maxTokens, wanted + MIN_ANSWER));
   const budget = Math.min(wanted, total - MIN_ANSWER);
   // No room for the smallest budget beside an answer: better an answer than a refusal.
@@ -62,6 +63,6 @@ export function thinkingFields(
 /** The nearest that the model knows, upwards first. From Gemini 3 on thinking cannot be off: the least, then. */
 function supported(level: ThinkingLevel, levels: readonly [Level, ...Level[]]): Level {
   if (level === "off") return levels[0];
-  const wanted = LEVELS.indexOf(level.toUpperCase() as Level);
+  const wanted = LEVELS.indexOf(upToHigh(level).toUpperCase() as Level);
   return levels.find((one) => LEVELS.indexOf(one) >= wanted) ?? (levels.at(-1) as Level);
 }

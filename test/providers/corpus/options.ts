@@ -2,7 +2,7 @@ import type { CacheConfig, ThinkingLevel } from "../../../src/schema/model.ts";
 import type { StructuredOutput } from "../../../src/schema/output.ts";
 import { answer, call, conversation, READ, result, user } from "./conversation.ts";
 
-const LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high"];
+const LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 const tools = [READ, { ...READ, name: "write", description: "Writes a file" }];
 
 const CACHES: Readonly<Record<string, CacheConfig>> = {

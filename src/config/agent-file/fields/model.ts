@@ -116,6 +116,14 @@ export const MODEL_FIELDS: readonly Field[] = [
       "How it is told to think, where its protocol knows several ways; by the model's name unless said.",
     ),
   ),
+  field(
+    "thinking_between_tools",
+    "model.thinkingBetweenTools",
+    said(
+      z.boolean(),
+      "Of Claude: it thinks between its calls too. Newer models do so unasked, and with this even at `off`.",
+    ),
+  ),
   field("context_window", "model.contextWindow", said(wholeFrom(1), "Tokens.", DEFAULT_CONTEXT_WINDOW)),
   field("max_tokens", "model.maxTokens", said(wholeFrom(1), "Tokens that one answer may have.", 8192)),
   field(

@@ -4,11 +4,11 @@ import { expecting, type Field, field, said, wholeFrom } from "../field.ts";
 
 // How an agent is called and asked: [agent.profile], its instances, and sub-agents (CFG-05, CFG-06).
 
-const LEVELS = ["off", "minimal", "low", "medium", "high"] as const;
+const LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 const Level = expecting(
   z.string().regex(new RegExp(`^(${LEVELS.map(inAnyCase).join("|")})$`)),
-  '"off", "minimal", "low", "medium" or "high"',
+  '"off", "minimal", "low", "medium", "high", "xhigh" or "max"',
 );
 
 /** A pattern instead of a flag: JSON Schema knows none. */
@@ -22,7 +22,7 @@ export const MANNER_FIELDS: readonly Field[] = [
   field(
     "thinking_level",
     "thinking",
-    said(Level, "How long the model thinks: off, minimal, low, medium or high.", "off"),
+    said(Level, "How long the model thinks: off, minimal, low, medium, high, xhigh or max.", "off"),
     {
       read: (value) => ThinkingLevel.safeParse(value).data ?? value,
     },
