@@ -4,8 +4,8 @@ import type { McpServer } from "../schema/mcp.ts";
 import type { PinnedTool } from "../schema/outside.ts";
 import type { ReplayClass } from "../schema/tool.ts";
 import { fittingName } from "../tools/outside/names.ts";
+import { plainText } from "../tools/outside/plain-text.ts";
 import type { RemoteTool, ToolHints } from "./connection.ts";
-import { plainText } from "./plain-text.ts";
 
 // What becomes of what a server says of its tools. Nobody vouches for a server: its names are made to fit, its words
 // are bounded, and what it says about safety counts only where the definition says that it is trusted.

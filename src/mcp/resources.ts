@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "../schema/mcp.ts";
 import type { PinnedTool } from "../schema/outside.ts";
+import { plainText } from "../tools/outside/plain-text.ts";
 import { type Tool, ToolError } from "../tools/tool.ts";
 import { argumentCheck } from "./arguments.ts";
 import type { RemoteResource, RemoteTemplate } from "./connection.ts";
 import type { KeptServer } from "./kept-server.ts";
-import { plainText } from "./plain-text.ts";
 import { contentsOf } from "./result.ts";
 import { hidden, shell, toldAsTool } from "./tools.ts";
 

@@ -1,7 +1,7 @@
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import { pictureType } from "../tools/outside/picture.ts";
+import { wellFormed } from "../tools/outside/plain-text.ts";
 import { flagOf, type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
-import { wellFormed } from "./plain-text.ts";
 
 // What a server's answer becomes for a model: text and images. What a model cannot be given is named instead.
 

@@ -1,1 +1,0 @@
-export { plainText, wellFormed } from "../tools/outside/plain-text.ts";
