@@ -187,7 +187,7 @@ export function modelRequest(
 /** For those who watch. */
 function askedAgain({ message }: Error, delayMs: number): DeltaBody {
   const said = shownBriefly(message, FAILURE_BYTES);
-  return { type: "waiting", text: `is asked again in ${(delayMs / 1000).toFixed(1)} s: ${said}` };
+  return { type: "waiting", text: `the model is asked again in ${(delayMs / 1000).toFixed(1)} s: ${said}` };
 }
 
 function shown(delta: ModelDelta): DeltaBody {

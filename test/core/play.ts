@@ -1132,7 +1132,10 @@ export class Play {
       calls.forEach((call, index) => {
         const at = position + 1 + index;
         const written = this.transcript.entryAt(branch, at)?.message;
-        const waits = outbox.entries.filter((entry) => entry.position === at);
+        const here = outbox.entries.filter((entry) => entry.position === at);
+        // Who goes back leaves them behind, and others wait for the same places on the new branch.
+        const left = here.filter((entry) => entry.left);
+        const waits = left.length > 0 ? left : here;
         const there =
           waits[0]?.body.type === "result" || waits[0]?.body.type === "report"
             ? waits[0].body.toolCallId

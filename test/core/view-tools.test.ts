@@ -195,6 +195,16 @@ describe("going back", () => {
     expect(left).toEqual(["user", "assistant", "toolResult", "toolResult"]);
   });
 
+  test("a failed call that waits to be written does not stand in the way of what waits behind the fork [PHI-01]", () => {
+    const strategy = { type: "batched", size: 2 } as const;
+    const run = play({ replies: [calls(back("n0"), back("n0"), prun(1)), says("done")], tools, strategy });
+    run.steer("Steering words");
+    run.until("call-tools");
+    act(run, { type: "failed", pick: 0, reached: "nothing" });
+    finish(run);
+    expect(run.transcript.loops).toHaveLength(1);
+  });
+
   test("behind a steering message is refused to places before it [PHI-03]", () => {
     const run = play({ replies: [calls("bash"), calls(back("n0")), says("done")], tools });
     run.until("call-tools").steer("look here").settle();

@@ -118,7 +118,9 @@ describe("attached to a session that runs elsewhere", () => {
     });
     await session.start("Go");
     const { code, said, shows, type } = attached(session.id);
-    await shows("slow down please");
+    await shows("attempt 2 of 5");
+    // At once from who asks, then from the server as it stands.
+    expect(said.out).toMatch(/\(the model is asked again in 15\.0 s: .*slow down please.*\)/);
     expect(said.out).toMatch(
       /\(model: attempt 2 of 5, next at \d{4}-\d\d-\d\dT[\d:.]+Z; last failure: .*slow down please.*\)/,
     );
