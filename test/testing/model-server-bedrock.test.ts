@@ -198,7 +198,7 @@ test.skipIf(!VECTORS_PRESENT)("our events have the fields of the recorded ones",
       }),
     );
   const server = await serverWith({
-    replies: [{ text: "hi", toolCalls: [{ name: "a", arguments: { b: 1 } }] }],
+    replies: [{ thinking: "hm", text: "hi", toolCalls: [{ name: "a", arguments: { b: 1 } }] }],
   });
   const answer = await fetch(`${server.url}/model/m/converse-stream`, {
     method: "POST",
