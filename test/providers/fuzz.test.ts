@@ -70,6 +70,8 @@ test.each(HAZARD_WIRES)(
     let messages = 0;
     for (let at = 0; at < inputs; at += 1) {
       if (at === Math.floor(inputs / 4)) warm = heapMb();
+      // Lets the process breathe now and then, so that the test runner does not take it for dead.
+      if (at % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
       const slices = fuzz.next();
       const began = performance.now();
       const made = await outcome(wire, request, slices);
