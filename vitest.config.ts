@@ -1,21 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** A test needs a Temporal server when it takes the address of the run's, or starts one itself. */
-const ASKS_FOR_SERVER = /\binject\(\s*["']temporal["']|\bstartDevServer\b|support\/(temporal|machine)\.ts/;
-
-/** One of these needs a PostgreSQL server beside it. */
-const ASKS_FOR_POSTGRES = /\binject\(\s*["']postgres["']|postgres-bench\.ts|support\/postgres\.ts/;
-
-const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".test.ts"))
-  .map((file) => join("test", file));
-const asking = (pattern: RegExp) => tests.filter((file) => pattern.test(readFileSync(file, "utf8")));
-const withPostgres = asking(ASKS_FOR_POSTGRES);
-const withServer = asking(ASKS_FOR_SERVER).filter((file) => !withPostgres.includes(file));
-/** An empty list would mean the default pattern. */
-const orNone = (files: readonly string[]) => (files.length === 0 ? ["test/none"] : [...files]);
+/** What a test needs stands in its file's suffix: `x.server.test.ts` asks for Temporal, and so on. */
+const SUFFIXES = ["server", "postgres", "crash"];
+const withSuffix = (suffix: string) => `test/**/*.${suffix}.test.ts`;
 
 export default defineConfig({
   test: {
@@ -29,13 +16,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [...withServer, ...withPostgres] },
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: SUFFIXES.map(withSuffix) },
       },
       {
         extends: true,
         test: {
           name: "server",
-          include: orNone(withServer),
+          include: [withSuffix("server")],
           globalSetup: ["test/support/dev-server.ts"],
         },
       },
@@ -43,7 +30,15 @@ export default defineConfig({
         extends: true,
         test: {
           name: "postgres",
-          include: orNone(withPostgres),
+          include: [withSuffix("postgres")],
+          globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "crash",
+          include: [withSuffix("crash")],
           globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
         },
       },
