@@ -8,8 +8,9 @@ import { sessionFromJson, sessionToJson } from "../../src/client/saved-session.t
 import { FileSessionStore } from "../../src/client/session-store.ts";
 import { type AgentMessage, StopReason } from "../../src/schema/message.ts";
 import type { RecordedSession } from "../../src/schema/recorded-session.ts";
+import { runsOf } from "../support/depth.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const RUNS = runsOf(500);
 
 const counter = fc.nat(1e9);
 const usage = fc.record({

@@ -33,8 +33,9 @@ import { budgetReached } from "../../src/core/budget/refusal.ts";
 import { type Reservation, reserve } from "../../src/core/budget/reserve.ts";
 import type { Spent } from "../../src/core/limits.ts";
 import { Delegation, Limits } from "../../src/schema/definition.ts";
+import { runsOf } from "../support/depth.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const RUNS = runsOf(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 const FREE: Allowance = {

@@ -10,6 +10,7 @@ import { materialise } from "../../src/core/materialise.ts";
 import { CompactionConfig } from "../../src/schema/context.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import {
   answer,
   anyMessages,
@@ -27,7 +28,7 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 10_000);
+const RUNS = runsOf(10_000);
 const PATIENCE_MS = 120_000;
 const ROOMY = 1_000_000;
 const WINDOW = { maxContextTokens: 100_000 };

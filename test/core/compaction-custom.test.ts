@@ -7,6 +7,7 @@ import { orphanIn } from "../../src/core/orphans.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import {
   answer,
   entriesOf,
@@ -18,7 +19,7 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 5000);
+const RUNS = runsOf(5000);
 const ROOMY = { budget: 1_000_000, maxTextTokens: 1000 };
 const notes = (summary = "what was said"): SectionForm => ({ summary });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { cutText, cutToolResult } from "../../src/core/compaction/cut-text.ts";
 import { compactTiered } from "../../src/core/compaction/tiered.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
+import { runsOf } from "../support/depth.ts";
 import {
   answer,
   anyMessages,
@@ -18,7 +19,7 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 10_000);
+const RUNS = runsOf(10_000);
 const PATIENCE_MS = 120_000;
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 

@@ -7,10 +7,11 @@ import { playPlain } from "../../src/testing/scenario/plain.ts";
 import { ScenarioError } from "../../src/testing/scenario/scenario-error.ts";
 import { Scenario, type ScenarioInput } from "../../src/testing/scenario/schema.ts";
 import { requestBody } from "../../src/testing/scenario/vendor.ts";
+import { runsOf } from "../support/depth.ts";
 import { pastLoops, pastTranscript } from "./past-transcript.ts";
 import { randomSession } from "./random-session.ts";
 
-const RUNS = Math.ceil(Number(process.env["FC_RUNS"] ?? 2000) / 10);
+const RUNS = Math.ceil(runsOf(2000) / 10);
 
 /** Where it ends is where something could not happen any more. */
 async function played(input: ScenarioInput): Promise<Stage> {

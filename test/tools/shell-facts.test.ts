@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_FACTS_CHARS } from "../../src/core/call-facts.ts";
 import { readScript } from "../../src/tools/shell/script.ts";
 import { commandFacts } from "../../src/tools/shell-facts.ts";
+import { runsOf } from "../support/depth.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+const RUNS = runsOf(2000);
 const words = (command: string) => readScript(command).commands.map((fact) => fact.words);
 const real = (command: string) =>
   readScript(command)
