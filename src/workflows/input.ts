@@ -3,6 +3,7 @@ import type { Allowance } from "../core/budget/amounts.ts";
 import type { LoopPart } from "../core/evaluation/part.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import type { TaskRequest } from "../core/task.ts";
+import { MAX_MESSAGE_ID_CHARS } from "../core/waiting-messages.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Words } from "./messages.ts";
 
@@ -78,7 +79,7 @@ export function messageFrom(words: Words | undefined, atMs: number): PersonMessa
   if (!isWords(words)) return undefined;
   const { id, text, ref } = words as Exclude<Words, string>;
   return {
-    id: isFilled(id) ? id : uuid4(),
+    id: isFilled(id) && id.length <= MAX_MESSAGE_ID_CHARS ? id : uuid4(),
     ...(isFilled(text) ? { text } : {}),
     ...(isFilled(ref) ? { ref } : {}),
     atMs,

@@ -41,6 +41,7 @@ import { materialise } from "../../src/core/materialise.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
+import { canTake } from "../../src/core/queues.ts";
 import { REFUSED_KIND, refusedMessage, withWarning } from "../../src/core/refused.ts";
 import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
@@ -1015,7 +1016,8 @@ export class Play {
       const { id } = event.message;
       const queue =
         event.type === "steered" ? "steering" : event.type === "prompted" ? "prompt" : "follow-up";
-      if (!this.accepted.some((known) => known.id === id)) this.accepted.push({ id, queue });
+      const taken = event.type === "prompted" || canTake(before, event.message);
+      if (taken && !this.accepted.some((known) => known.id === id)) this.accepted.push({ id, queue });
     }
     if (event.type === "queues-cleared") {
       const { steering, followUps } = before.queues;
