@@ -41,6 +41,8 @@ export type OpenLoop = {
   readonly goesOn?: true;
   /** Absent until a call could not be run. */
   readonly mistakes?: readonly Mistakes[];
+  /** A call failed in the same way too often: why the loop ends before its next turn. */
+  readonly stuck?: string;
   /** Absent while no answer was found unfit as the structured output. */
   readonly mismatch?: Mismatch;
   /** Nudges since the last answer that had calls or announced none; absent for 0. */

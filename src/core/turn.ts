@@ -23,6 +23,7 @@ import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { poll } from "./queues.ts";
+import { forgetRepeats } from "./repeated-mistakes.ts";
 import { fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
@@ -45,7 +46,10 @@ export function beginTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endUnasked(state);
-  const reason = exhausted(state);
+  // A person who says something to an agent that is stuck wants it to go on with that.
+  if (loop.stuck !== undefined && state.queues.steering.length > 0)
+    return beginTurn(forgetRepeats(state), source);
+  const reason = exhausted(state) ?? loop.stuck;
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
   const unfiltered = unfilteredFor(state, source);

@@ -82,7 +82,10 @@ export type Outcome = z.infer<typeof Outcome>;
 /** What decided over a call: a rule of the policy by its index, the default, or the tool's own wish to be confirmed. */
 export const Permission = z.object({
   outcome: z.enum(["allow", "ask", "deny"]),
-  rule: z.union([z.number().int().nonnegative(), z.enum(["otherwise", "confirm", "grant"])]),
+  rule: z.union([
+    z.number().int().nonnegative(),
+    z.enum(["otherwise", "confirm", "grant", "repeated-failure"]),
+  ]),
   /** What came of asking. */
   answer: z.enum(["approved", "changed", "refused", "timed-out"]).optional(),
   /** Who answered, in their own words. */

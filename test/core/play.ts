@@ -51,7 +51,7 @@ import type { PersonMessage, State } from "../../src/core/state.ts";
 import type { TaskReport } from "../../src/core/task.ts";
 import { viewLength } from "../../src/core/view.ts";
 import type { ViewRequest } from "../../src/core/view-request.ts";
-import type { Delegation, Limits, QueueMode } from "../../src/schema/definition.ts";
+import type { Delegation, Limits, QueueMode, RepeatSettings } from "../../src/schema/definition.ts";
 import type { HookPoint } from "../../src/schema/hooks.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../src/schema/permission.ts";
@@ -128,6 +128,8 @@ export type Setting = {
   readonly compactAbove?: number | undefined;
   /** In a row; none unless said. */
   readonly nudges?: number | undefined;
+  /** What becomes of calls that fail in the same way again and again; nothing by default. */
+  readonly repeats?: RepeatSettings | undefined;
   /** Prompts that hold this are rejected, and with them all that came together. */
   readonly rejects?: string;
   /** They are refused by this hook then, and not by a filter. */
@@ -698,6 +700,7 @@ export class Play {
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
       ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.repeats === undefined ? {} : { repeats: this.setting.repeats }),
       ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
       ...(this.setting.judges === undefined ? {} : { filters: true as const }),
       ...(other === undefined || "refused" in other ? {} : other),
