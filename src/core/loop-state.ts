@@ -37,6 +37,8 @@ export type OpenLoop = {
         readonly isOutput?: true;
       }
     | undefined;
+  /** No turn has begun: the words that it was opened with have no events yet. */
+  readonly unread?: true;
   /** It was opened without prompts, to go on with what is there. */
   readonly goesOn?: true;
   /** Absent until a call could not be run. */

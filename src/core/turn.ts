@@ -1,6 +1,6 @@
 import type { StopReason } from "../schema/message.ts";
 import type { TurnTrigger } from "../schema/record.ts";
-import { append, messageEvents } from "./append.ts";
+import { append, messageEvents, promptEvents } from "./append.ts";
 import { answerFinal } from "./call-results.ts";
 import { startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
@@ -73,8 +73,7 @@ function openTurn(state: State, source: TurnSource): State {
     { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
     { type: "TurnStart", turn: loop.turn, trigger: triggerOf(state, loop) },
   );
-  const prompted = source === "opening" ? promptEvents(opened) : opened;
-  return askOrCompact(takeNotices(takeUpFor(source, prompted)));
+  return askOrCompact(takeNotices(takeUpFor(source, promptEvents(opened))));
 }
 
 /** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
@@ -166,15 +165,6 @@ function triggerOf({ task }: State, loop: OpenLoop): TurnTrigger {
   return loop.kind.type === "branch" ? "branch" : "continuation";
 }
 
-/** The prompts were written by `open-loop`; their events come inside the first turn (LOOP-03, X-05). */
-function promptEvents(state: State): State {
-  let next = state;
-  for (let position = loopOf(state).from; position < state.length; position++) {
-    next = messageEvents(next, position);
-  }
-  return next;
-}
-
 /** Steering was polled at the loop's entry already, before its prompts (LOOP-08, X-07). */
 function takeUpFor(source: TurnSource, state: State): State {
   switch (source) {
@@ -219,7 +209,12 @@ export function askModel(state: State, compacted = false): State {
 
 /** A limit ends the loop with words that the conversation keeps, not with an error (LOOP-12). */
 function endAtLimit(state: State, reason: string): State {
-  const told = append(state, "machine", { type: "notice", text: `[Agent stopped: ${reason}]` }, true);
+  const told = append(
+    promptEvents(state),
+    "machine",
+    { type: "notice", text: `[Agent stopped: ${reason}]` },
+    true,
+  );
   return closeLoop(told, { type: "limit-reached", reason });
 }
 

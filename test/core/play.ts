@@ -42,7 +42,7 @@ import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
 import { canTake } from "../../src/core/queues.ts";
-import { REFUSED_KIND, refusedMessage, withWarning } from "../../src/core/refused.ts";
+import { REFUSED_KIND, refusedMessage, spokenContent } from "../../src/core/refused.ts";
 import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
@@ -636,7 +636,7 @@ export class Play {
       messageId: id,
       message:
         rejected === undefined
-          ? userMessage(withWarning(text ?? `text of ${ref}`, warnings.get(id)), atMs)
+          ? userMessage(text ?? `text of ${ref}`, atMs, warnings.get(id))
           : refusedMessage(text ?? `text of ${ref}`, rejected, atMs),
     }));
     if (rejected !== undefined) for (const { position } of entries) this.#unseen.add(position);
@@ -1266,8 +1266,8 @@ function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-export function userMessage(text: string, timestamp: number): AgentMessage {
-  return { role: "user", content: [{ type: "text", text }], timestamp };
+export function userMessage(text: string, timestamp: number, warning?: string): AgentMessage {
+  return { role: "user", content: [...spokenContent(text, warning)], timestamp };
 }
 
 export function textOf(message: AgentMessage): string {
