@@ -5,6 +5,7 @@ import {
   type AgentDefinition,
   type Continuation,
   type Limits,
+  RepeatSettings,
   RevertSettings,
 } from "../schema/definition.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
@@ -35,6 +36,7 @@ export function pinned(
     ...(context === null ? {} : { context: { compactAbove: triggerLevel(context) } }),
     approvals: definition.approvals,
     ...(nudges.enabled ? { nudges: nudges.max } : {}),
+    repeats: definition.repeatedFailures ?? RepeatSettings.parse({}),
     ...(tools.some(({ name }) => name === REVERT_TOOL)
       ? { revert: definition.revert ?? RevertSettings.parse({}) }
       : {}),

@@ -52,8 +52,15 @@ function prune({ written, answer, atHand, entries }: ViewCall, value: unknown): 
   }
   const memoTokens = memo === undefined ? undefined : estimateMessage(standIn(memoWords(memo), 0));
   const chosen = choosePrune(atHand, entries, answer, tokens, memoTokens);
-  if (chosen.type === "nothing") return told(`Reclaimed 0 tokens: ${chosen.why}.`, false);
+  if (chosen.type === "nothing") return told(`Reclaimed 0 tokens: ${chosen.why}.${notKept(memo)}`, false);
   return { ...told(reclaimed(chosen, tokens), false), request: chosen.request };
+}
+
+/** A memo stands in place of what was pruned; without that it has no place. Its words stay in the call. */
+function notKept(memo: string | undefined): string {
+  return memo === undefined
+    ? ""
+    : " Your memo was not added, because nothing was pruned; its words stay in this call.";
 }
 
 /** What was removed, not what was asked (PHI-13i). */

@@ -11,7 +11,8 @@ import {
 import { CatalogueError, catalogueOf } from "../config/catalogue/user-file.ts";
 import { hasRates } from "../config/has-rates.ts";
 import { nearestName } from "../core/nearest-name.ts";
-import { agentFromFile, BUILT_IN_TOOLS, type Surroundings } from "./agent-file.ts";
+import { TOOL_ALIASES } from "../core/tool-aliases.ts";
+import { agentFromFile, BUILT_IN_TOOLS, KNOWN_TOOLS, type Surroundings } from "./agent-file.ts";
 import { UsageError } from "./usage-error.ts";
 
 export { BUILT_IN_TOOLS };
@@ -190,9 +191,9 @@ function toolsFrom(text: string | undefined): { tools: string[]; warnings: strin
     .map((name) => name.trim())
     .filter((name) => name !== "");
   const warnings = tools
-    .filter((name) => !(BUILT_IN_TOOLS as readonly string[]).includes(name))
+    .filter((name) => !KNOWN_TOOLS.includes(TOOL_ALIASES[name] ?? name))
     .map((name) => {
-      const near = nearestName(name, BUILT_IN_TOOLS);
+      const near = nearestName(name, KNOWN_TOOLS);
       const hint =
         near === undefined ? `Built in are ${BUILT_IN_TOOLS.join(", ")}.` : `Did you mean "${near}"?`;
       return `Tool "${name}" is not built in; it is left out unless the worker has it. ${hint}`;

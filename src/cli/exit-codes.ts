@@ -39,6 +39,7 @@ export const EXIT_OF_ERROR = {
   "input-invalid": EXIT.usage,
   "input-too-large": EXIT.usage,
   "session-busy": EXIT.usage,
+  "queue-full": EXIT.failed,
   "session-unknown": EXIT.usage,
   "session-locked": EXIT.failed,
   "approval-unknown": EXIT.usage,

@@ -16,6 +16,8 @@ export type HoldfastErrorCode =
   | "input-too-large"
   /** A loop of the session is running. */
   | "session-busy"
+  /** So many messages wait for the session's agent that it takes no more; `waiting` and `bytes` say what waits. */
+  | "queue-full"
   | "session-unknown"
   /** Someone else is saving it. */
   | "session-locked"
@@ -57,6 +59,9 @@ export type HoldfastErrorFacts = {
   readonly wrongType?: readonly SearchAttributeName[];
   /** What to type. */
   readonly command?: string;
+  /** Messages that wait, and how many may. */
+  readonly waiting?: number;
+  readonly maxWaiting?: number;
   readonly bytes?: number;
   readonly maxBytes?: number;
 };

@@ -5,7 +5,7 @@ import { wakeSignal } from "../workflows/messages.ts";
 import { translated } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { awaitResult } from "./result.ts";
-import { stopSession } from "./send.ts";
+import { mustHaveRoom, stopSession } from "./send.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { pack } from "./words.ts";
 
@@ -50,6 +50,7 @@ export class Job {
         ? undefined
         : await pack(this.#link, words, "wake-up", randomUUID(), WAKE_INLINE_BYTES);
     try {
+      if (message !== undefined) await mustHaveRoom(this.#link, this.id, message);
       await this.#link.client.workflow
         .getHandle(this.id)
         .signal(wakeSignal, ...(message === undefined ? [] : [message]));

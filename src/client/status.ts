@@ -92,7 +92,7 @@ function shownBy(description: WorkflowExecutionDescription, session: string): Sh
   };
 }
 
-const OPEN_WORDS = ["running", "waiting", "needs-approval", "stopping"] as const;
+export const OPEN_WORDS = ["running", "waiting", "needs-approval", "stopping"] as const;
 const WORDS = [...OPEN_WORDS, "completed", "limit-reached", "failed", "stopped"] as const;
 
 /** The run's own word, unless it was ended from outside and could not change it any more. */

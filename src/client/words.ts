@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { MAX_MESSAGE_ID_CHARS } from "../core/waiting-messages.ts";
 import { StoreError } from "../transcript/store-error.ts";
 import type { Words } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
@@ -32,6 +33,12 @@ export async function pack(
     throw new HoldfastError(
       "input-invalid",
       `The ${what} cannot have the id ${shown}: it holds a NUL character.`,
+    );
+  }
+  if (id.length > MAX_MESSAGE_ID_CHARS) {
+    throw new HoldfastError(
+      "input-invalid",
+      `The ${what} cannot have an id of ${id.length} characters: at most ${MAX_MESSAGE_ID_CHARS} are taken.`,
     );
   }
   const bytes = Buffer.byteLength(text, "utf8");

@@ -104,6 +104,7 @@ export function agentEvent(
     case "RevertApplied":
       return { ...body, loopId };
     case "CompactionStarted":
+    case "MessageRefused":
       return { ...body, loopId, timestamp };
     case "CompactionEnded": {
       const { position: _, ...sizes } = body;

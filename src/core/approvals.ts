@@ -123,7 +123,7 @@ export function pendingApprovals({ phase }: State): readonly PendingApproval[] {
   if (phase.type !== "calling-tools") return [];
   return phase.calls.flatMap(({ id, name, summary, status }) => {
     if (status.type !== "asking") return [];
-    const { type: _, ...asked } = status;
+    const { type: _, failed: _failed, ...asked } = status;
     return [{ toolCallId: id, tool: name, summary, ...asked }];
   });
 }

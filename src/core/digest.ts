@@ -3,6 +3,7 @@ import type {
   Delegation,
   Limits,
   QueueMode,
+  RepeatSettings,
   RevertSettings,
   SubAgentLimits,
 } from "../schema/definition.ts";
@@ -90,6 +91,8 @@ export type PinnedDigest = {
   readonly context?: ContextBounds;
   /** Nudges in a row (IRON-02). Absent: none is given. */
   readonly nudges?: number;
+  /** Absent in runs that began before there was a bound for calls that fail again and again. */
+  readonly repeats?: RepeatSettings;
   /** Points at which the definition has hooks. Absent: none. */
   readonly hooks?: readonly HookPoint[];
   /** Absent: the tool to go back is not offered. */

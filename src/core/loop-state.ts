@@ -37,10 +37,14 @@ export type OpenLoop = {
         readonly isOutput?: true;
       }
     | undefined;
+  /** No turn has begun: the words that it was opened with have no events yet. */
+  readonly unread?: true;
   /** It was opened without prompts, to go on with what is there. */
   readonly goesOn?: true;
   /** Absent until a call could not be run. */
   readonly mistakes?: readonly Mistakes[];
+  /** A call failed in the same way too often: why the loop ends before its next turn. */
+  readonly stuck?: string;
   /** Absent while no answer was found unfit as the structured output. */
   readonly mismatch?: Mismatch;
   /** Nudges since the last answer that had calls or announced none; absent for 0. */

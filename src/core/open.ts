@@ -47,6 +47,7 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
       events: 0,
       lastStop: undefined,
       lastText: undefined,
+      ...(digest.rejected === undefined && digest.entries.length > 0 ? { unread: true as const } : {}),
       ...(goesOn ? { goesOn } : {}),
     },
   };

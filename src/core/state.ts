@@ -13,6 +13,7 @@ import type { Fork, Outbox } from "./outbox.ts";
 import type { Rest, TaskRef, TaskRequest } from "./task.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
+import type { RefusedMessages } from "./waiting-messages.ts";
 
 // The state is the whole truth about a run between two commands: one JSON value, small however long the session.
 //
@@ -187,6 +188,8 @@ export type State = {
   readonly queues: Queues;
   /** Ids of the newest messages that were accepted, oldest first. */
   readonly recentIds: readonly string[];
+  /** Messages for which the queues had no room; absent for none. */
+  readonly refused?: RefusedMessages;
   readonly outbox: Outbox;
   /** The branch that is written to, and its length: the next position. */
   readonly branch: string;

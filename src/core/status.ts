@@ -8,6 +8,7 @@ import { contextTokens } from "./compacting.ts";
 import { type OutcomeWord, outcomeWord } from "./outcome-word.ts";
 import { shownBriefly } from "./redact.ts";
 import type { State } from "./state.ts";
+import { countWaiting, type RefusedMessages } from "./waiting-messages.ts";
 
 /** What is shown of a text. */
 const SHOWN_BYTES = 256;
@@ -51,7 +52,9 @@ export type Status = {
   readonly children: ChildrenShown | undefined;
   /** Estimated tokens that the next request carries. */
   readonly contextTokens: number;
-  readonly queued: { readonly steering: number; readonly followUps: number };
+  readonly queued: { readonly steering: number; readonly followUps: number; readonly bytes?: number };
+  /** Messages for which the queues had no room. Absent for none. */
+  readonly refusedMessages?: RefusedMessages;
   readonly approvals: readonly PendingApproval[];
   readonly running: readonly RunningCall[];
   readonly lastText: string | undefined;
@@ -75,7 +78,12 @@ export function statusOf(state: State): Status {
     budget: budgetOf(state),
     children: childrenShown(state),
     contextTokens: contextTokens(state),
-    queued: { steering: state.queues.steering.length, followUps: state.queues.followUps.length },
+    queued: {
+      steering: state.queues.steering.length,
+      followUps: state.queues.followUps.length,
+      bytes: countWaiting(state.queues).bytes,
+    },
+    ...(state.refused === undefined ? {} : { refusedMessages: state.refused }),
     approvals: pendingApprovals(state),
     running: runningCalls(state),
     lastText: state.loop?.lastText?.preview ?? lastWords(state),

@@ -1,6 +1,6 @@
 import type { StopReason } from "../schema/message.ts";
 import type { TurnTrigger } from "../schema/record.ts";
-import { append, messageEvents } from "./append.ts";
+import { append, messageEvents, promptEvents } from "./append.ts";
 import { answerFinal } from "./call-results.ts";
 import { startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
@@ -23,6 +23,7 @@ import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { poll } from "./queues.ts";
+import { forgetRepeats } from "./repeated-mistakes.ts";
 import { fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
@@ -45,7 +46,10 @@ export function beginTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endUnasked(state);
-  const reason = exhausted(state);
+  // A person who says something to an agent that is stuck wants it to go on with that.
+  if (loop.stuck !== undefined && state.queues.steering.length > 0)
+    return beginTurn(forgetRepeats(state), source);
+  const reason = exhausted(state) ?? loop.stuck;
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
   const unfiltered = unfilteredFor(state, source);
@@ -69,8 +73,7 @@ function openTurn(state: State, source: TurnSource): State {
     { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
     { type: "TurnStart", turn: loop.turn, trigger: triggerOf(state, loop) },
   );
-  const prompted = source === "opening" ? promptEvents(opened) : opened;
-  return askOrCompact(takeNotices(takeUpFor(source, prompted)));
+  return askOrCompact(takeNotices(takeUpFor(source, promptEvents(opened))));
 }
 
 /** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
@@ -162,15 +165,6 @@ function triggerOf({ task }: State, loop: OpenLoop): TurnTrigger {
   return loop.kind.type === "branch" ? "branch" : "continuation";
 }
 
-/** The prompts were written by `open-loop`; their events come inside the first turn (LOOP-03, X-05). */
-function promptEvents(state: State): State {
-  let next = state;
-  for (let position = loopOf(state).from; position < state.length; position++) {
-    next = messageEvents(next, position);
-  }
-  return next;
-}
-
 /** Steering was polled at the loop's entry already, before its prompts (LOOP-08, X-07). */
 function takeUpFor(source: TurnSource, state: State): State {
   switch (source) {
@@ -215,7 +209,12 @@ export function askModel(state: State, compacted = false): State {
 
 /** A limit ends the loop with words that the conversation keeps, not with an error (LOOP-12). */
 function endAtLimit(state: State, reason: string): State {
-  const told = append(state, "machine", { type: "notice", text: `[Agent stopped: ${reason}]` }, true);
+  const told = append(
+    promptEvents(state),
+    "machine",
+    { type: "notice", text: `[Agent stopped: ${reason}]` },
+    true,
+  );
   return closeLoop(told, { type: "limit-reached", reason });
 }
 

@@ -1,4 +1,5 @@
 import type { BranchStatus } from "../core/evaluation/branch-outcome.ts";
+import type { EvaluationStrategy } from "../schema/evaluation.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 
 /** A branch as a strategy is shown it. */
@@ -38,10 +39,13 @@ export type EvaluationStrategyFunction = (
 ) => EvaluationChoice | Promise<EvaluationChoice>;
 
 /** The strategies that need no registration. */
-export const BUILT_IN_EVALUATIONS = [
-  "transparent",
-  "pick-first",
-  "token-efficient",
-  "elaborate",
-  "judge",
-] as const;
+const BUILT_IN = {
+  transparent: true,
+  "pick-first": true,
+  "token-efficient": true,
+  elaborate: true,
+  judge: true,
+  keep: true,
+} as const satisfies Record<Exclude<EvaluationStrategy["type"], "custom">, true>;
+
+export const BUILT_IN_EVALUATIONS: readonly string[] = Object.keys(BUILT_IN);

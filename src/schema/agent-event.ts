@@ -7,6 +7,7 @@ import {
   fellBackFor,
   Outcome,
   Positions,
+  RefusedMessage,
   RevertCategory,
   TurnTrigger,
 } from "./record.ts";
@@ -169,6 +170,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     ...fellBackFor,
     timestamp,
   }),
+  /** A message came while the queues were full, and was not taken. */
+  z.object({ type: z.literal("MessageRefused"), loopId, ...RefusedMessage.shape, timestamp }),
   /** Between turns, the agent was moved to another definition, or was to be. */
   z.object({
     type: z.literal("DefinitionChanged"),

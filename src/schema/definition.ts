@@ -76,6 +76,17 @@ export const NudgeSettings = z.strictObject({
 });
 export type NudgeSettings = z.infer<typeof NudgeSettings>;
 
+/** What happens when a model makes a call that fails in the same way again and again; see docs/loop.md. */
+export const RepeatSettings = z.strictObject({
+  /** Answers in which the same call failed in the same way, after which the model is told plainly. */
+  tellAfter: z.number().int().min(1).default(5),
+  /** The same, after which the loop ends or a person is asked; `null` lets the model go on. */
+  endAfter: z.number().int().min(1).nullable().default(8),
+  /** `ask`: a person says whether the loop goes on. */
+  action: z.enum(["end", "ask"]).default("end"),
+});
+export type RepeatSettings = z.infer<typeof RepeatSettings>;
+
 /** How long what a model leaves behind when it goes back is shown to it. Defaults: PHI-02. */
 export const RevertSettings = z.strictObject({
   /** Turns that a lesson or a finding is shown for. */
@@ -191,6 +202,8 @@ export const AgentDefinition = z.strictObject({
   context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
   approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
   nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
+  /** For calls that fail in the same way again and again. Absent: the defaults. */
+  repeatedFailures: RepeatSettings.optional(),
   /** For the tool `revert_to_state`. */
   revert: RevertSettings.optional(),
   /** Absent: nothing but the worker's own secrets. */

@@ -2,7 +2,7 @@ import { HoldfastError, type HoldfastErrorCode } from "../client/index.ts";
 
 // What went wrong, as RFC 9457 has it: `detail` says what was tried, what came back and what to do; code reads `code`.
 
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 500 | 502 | 503 | 504;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 504;
 
 /** Refusals of the server itself. */
 export type ServerProblemCode =
@@ -51,6 +51,7 @@ const STATUS_OF_ERROR = {
   "input-invalid": 422,
   "input-too-large": 413,
   "session-busy": 409,
+  "queue-full": 429,
   "session-unknown": 404,
   "approval-unknown": 409,
   "update-refused": 409,
@@ -109,7 +110,7 @@ export function isOurFault(error: unknown): boolean {
 }
 
 export function problemResponse(problem: Problem): Response {
-  const busy = problem.status === 503;
+  const busy = problem.status === 503 || problem.status === 429;
   return new Response(JSON.stringify(problem), {
     status: problem.status,
     headers: {

@@ -139,6 +139,7 @@ export class UiMessage {
       case "RevertApplied":
       case "ModelFellBack":
       case "DefinitionChanged":
+      case "MessageRefused":
         return [{ type: "data-holdfast-event", id: `${this.#loopId}.${this.#seen}`, data: event }];
       default:
         return assertNever(event);

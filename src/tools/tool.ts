@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ACTIVITY_NAMES } from "../core/activity-names.ts";
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { AskPerson } from "../schema/person.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
@@ -139,31 +140,19 @@ export type ToolSpec<Schema extends z.ZodObject> = {
   ) => Promise<ToolOutput | string> | ToolOutput | string;
 };
 
-/** Names of our own activities: a tool of that name would be taken for one of them. */
-export const RESERVED_TOOL_NAMES = [
-  "model",
-  "compact",
-  "filter-input",
-  "open-loop",
-  "close-loop",
-  "record",
-  "hook",
-  "run-hook",
-  "look-at-child",
-  "end-part",
-  "move-definition",
-  "last-words",
-  "hand-over",
-  "reduce-parts",
-] as const;
+/** A tool of one of these names would be taken for an activity of ours. "hook" was one, and stays free for one. */
+export const RESERVED_TOOL_NAMES: readonly string[] = [...ACTIVITY_NAMES, "hook"];
+
+export function checkNotReserved(name: string): void {
+  if (!RESERVED_TOOL_NAMES.includes(name)) return;
+  throw new TypeError(`Tool name "${name}" is taken by Holdfast; choose another`);
+}
 
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(spec.name)) {
     throw new TypeError(`Tool name "${spec.name}": use 1 to 64 letters, digits, "_" and "-"`);
   }
-  if ((RESERVED_TOOL_NAMES as readonly string[]).includes(spec.name)) {
-    throw new TypeError(`Tool name "${spec.name}" is taken by Holdfast; choose another`);
-  }
+  checkNotReserved(spec.name);
   const replay = spec.replay ?? "unsafe";
   if (spec.quick === true && replay !== "pure") {
     throw new TypeError(`Tool "${spec.name}" is ${replay}: only a pure tool may be quick`);

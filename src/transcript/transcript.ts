@@ -110,6 +110,8 @@ export interface Transcript {
   /** The unbroken run of a loop's events from `from`. */
   events(loopId: string, from: number): Promise<readonly LoopEvent[]>;
   inbox(session: string): Promise<readonly NewMessage[]>;
+  /** How many messages the session's inbox holds. */
+  inboxSize(session: string): Promise<number>;
   steps(session: string): Promise<readonly StepRecord[]>;
 
   signIn(process: WorkerProcess): Promise<void>;

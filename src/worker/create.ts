@@ -151,14 +151,19 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       transcript,
       hub,
       providers,
-      tools: new ToolRegistry(toolsOf(options), sources),
+      tools: new ToolRegistry(toolsOf(options, log), sources),
       filters,
       hooks,
       transforms: new Named("context transform", options.transforms),
       converters: new Named("context converter", options.converters),
       compactions: new Named("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
-      reducers: new Named("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS)),
-      evaluations: new Named("evaluation strategy", options.evaluationStrategies, BUILT_IN_EVALUATIONS),
+      reducers: ownOrBuiltIn("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS), log),
+      evaluations: ownOrBuiltIn(
+        "evaluation strategy",
+        options.evaluationStrategies,
+        BUILT_IN_EVALUATIONS,
+        log,
+      ),
       secrets,
       outages: new Outages(),
       definitions: new Definitions(transcript),
@@ -202,6 +207,23 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       drain.begin();
     },
   };
+}
+
+/** Functions of the application: one wins over a built-in one of its name, with a warning. */
+export function ownOrBuiltIn<Value>(
+  what: string,
+  values: Readonly<Record<string, Value>> | undefined,
+  builtIn: readonly string[],
+  log: Pick<Logger, "warn">,
+): Named<Value> {
+  const named = new Named(what, values);
+  for (const name of named.names.filter((own) => builtIn.includes(own))) {
+    log.warn(
+      { [what]: name },
+      `The ${what} "${name}" of the application replaces the built-in one of that name`,
+    );
+  }
+  return named;
 }
 
 /** A file that the build has made; from the sources, the one in dist. */

@@ -15,6 +15,7 @@ import {
 import { EMPTY_OUTBOX } from "../core/outbox.ts";
 import { shownBriefly } from "../core/redact.ts";
 import type { PersonMessage } from "../core/state.ts";
+import { countMessages, hasRoomFor, withRefused } from "../core/waiting-messages.ts";
 import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
 import { listenToEvaluation } from "./evaluation-listen.ts";
 import { Comparison } from "./evaluation-parts.ts";
@@ -76,9 +77,17 @@ async function evaluate(
     status: () => evaluationStatus(progress),
     stop,
     keep: (message) => {
-      if (!kept.some(({ id }) => id === message.id)) kept.push(message);
-      tell({ waiting: kept.length });
+      if (kept.some(({ id }) => id === message.id)) return kept.length;
+      if (hasRoomFor(countMessages(kept), message)) kept.push(message);
+      else tell({ refused: withRefused(progress.refused, message) });
+      tell({ waiting: kept.length, waitingBytes: countMessages(kept).bytes });
       return kept.length;
+    },
+    full: (words) => {
+      const message = typeof words === "string" ? { text: words } : words;
+      const waiting = countMessages(kept);
+      const isKnown = kept.some(({ id }) => "id" in message && id === message.id);
+      return isKnown || hasRoomFor(waiting, message) ? undefined : waiting;
     },
   });
   outside?.cancelRequested.catch(() => stop("the workflow was cancelled"));

@@ -9,6 +9,7 @@ import { taskMessage } from "../core/task.ts";
 import { childSession, performChild } from "./child.ts";
 import {
   messageFrom,
+  problemOf,
   type ResumeRequest,
   type RunInput,
   type RunSettings,
@@ -166,6 +167,8 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
   const { task, within } = input;
   const { session, ...part } = within ?? { session: workflowInfo().workflowId };
   const prompt = task === undefined ? messageFrom(input.prompt, Date.now()) : taskMessage(task, Date.now());
+  const problem =
+    task === undefined && input.continuation === undefined ? problemOf(input.prompt) : undefined;
   const initial = start({
     session,
     mode: input.mode ?? "run",
@@ -177,6 +180,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
       ...(input.definitionHash === undefined ? {} : { hash: input.definitionHash }),
     },
     prompts: prompt === undefined ? [] : [prompt],
+    ...(problem === undefined ? {} : { problem }),
     ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
     ...(task === undefined ? {} : { task }),
     ...(input.share === undefined ? {} : { share: input.share }),

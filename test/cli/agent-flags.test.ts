@@ -85,6 +85,14 @@ test("a tool that is not built in is kept, with a warning and the nearest name",
   ]);
 });
 
+test.each(["prun", "revert_to_state", "finish_work", "delegate", "file_read"])(
+  "%s, which every worker has, needs no warning",
+  (name) => {
+    const { agent, warnings } = made({ tools: `bash,${name}` });
+    expect([agent.tools, warnings]).toEqual([["bash", name], []]);
+  },
+);
+
 test.each<[AgentFlags, RegExp]>([
   [{ model: "antropic/m" }, /Did you mean "anthropic"/],
   [{ maxTurns: "1.5" }, /--max-turns/],

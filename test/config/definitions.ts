@@ -340,6 +340,13 @@ const fields = {
   context: maybe(orNull(context)),
   approvals: maybe(object({ timeoutMs: maybe(orNull(whole)), countsAsDuration: maybe(fc.boolean()) })),
   nudges: maybe(object({ enabled: maybe(fc.boolean()), max: maybe(fc.nat(9)) })),
+  repeatedFailures: maybe(
+    object({
+      tellAfter: maybe(fc.integer({ min: 1, max: 9 })),
+      endAfter: maybe(fc.option(fc.integer({ min: 1, max: 20 }), { nil: null })),
+      action: maybe(fc.constantFrom("end" as const, "ask" as const)),
+    }),
+  ),
   revert: maybe(object({ shownForTurns: maybe(fc.nat(100)), newestOfKind: maybe(fc.nat(20)) })),
   workspace: maybe(fc.constantFrom("/home/me/project", "/a b/ü", "/")),
   snapshots: maybe(fc.constant("git")),

@@ -125,7 +125,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
 
   test("a warning stands at the end of the message that it is about [PHI-08, FILT-04]", () => {
     const run = waiting({ judges: rude }, (run) => run.steer("rude").steer("kind")).settle();
-    expect(run.lines).toContain("steering: rude\n\n[Warning: be kind]");
+    expect(run.lines).toContain("steering: rude[Warning: be kind]");
     expect(run.lines).toContain("steering: kind");
   });
 
@@ -213,7 +213,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     run.step().until("rotate").step().settle();
     expect(run.run).toBe("run2");
     expect(run.judged).toEqual(["rude"]);
-    expect(run.lines).toContain("steering: rude\n\n[Warning: be kind]");
+    expect(run.lines).toContain("steering: rude[Warning: be kind]");
   });
 
   test("a queue that is cleared: what was refused is not there to be refused [PHI-08]", () => {
@@ -238,7 +238,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
       .lose("stored")
       .settle();
     expect(once.judged).toEqual(["rude"]);
-    expect(once.lines).toContain("steering: rude\n\n[Warning: be kind]");
+    expect(once.lines).toContain("steering: rude[Warning: be kind]");
     const thrice = waiting({ judges: bad }, (run) => run.steer("a")).until("filter-input");
     thrice.lose().lose().lose().settle();
     expect(thrice.command).toMatchObject({ last: { outcome: { type: "failed", fault: "worker-lost" } } });

@@ -163,6 +163,46 @@ describe("limits", () => {
     ]);
   });
 
+  test("follow-ups that wait after a limit begin no loop of their own; the next prompt's loop reads them, one at a time", () => {
+    const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] });
+    run.until("call-tools").followUp("a").followUp("b").settle();
+    expect(run.command.type).toBe("wait");
+    expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (1/1)]");
+    expect(run.state.queues.followUps).toHaveLength(2);
+    run.prompt("go on").until("call-model");
+    run.tell({ type: "limits-raised", limits: { maxTurns: 10 } }).settle();
+    expect(run.lines.slice(-6)).toEqual([
+      "prompt: go on",
+      "model: done",
+      "follow-up: a",
+      "model: done",
+      "follow-up: b",
+      "model: done",
+    ]);
+  });
+
+  test("of several messages that came too late for a loop the next one begins with as many as a poll takes [STEER-02]", () => {
+    const late = (modes: { steeringMode?: "all"; followUpMode?: "all" }) => {
+      const run = play({ mode: "interactive", ...modes }).until("close-loop");
+      return run.steer("s1").steer("s2").followUp("f1").followUp("f2").settle().lines.slice(2);
+    };
+    expect(late({})).toEqual([
+      "steering: s1",
+      "model: done",
+      "steering: s2",
+      "model: done",
+      "follow-up: f1",
+      "model: done",
+      "follow-up: f2",
+      "model: done",
+    ]);
+    expect(late({ steeringMode: "all" }).slice(0, 3)).toEqual([
+      "steering: s1",
+      "steering: s2",
+      "model: done",
+    ]);
+  });
+
   test("limits come before the turn's first event [LOOP-12, X-02]", () => {
     const run = play({ limits: { maxTurns: 1 }, replies: forever }).settle();
     expect(run.eventLines().filter((line) => line.startsWith("TurnStart"))).toHaveLength(1);

@@ -41,7 +41,8 @@ import { materialise } from "../../src/core/materialise.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
-import { REFUSED_KIND, refusedMessage, withWarning } from "../../src/core/refused.ts";
+import { canTake } from "../../src/core/queues.ts";
+import { REFUSED_KIND, refusedMessage, spokenContent } from "../../src/core/refused.ts";
 import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
@@ -50,7 +51,7 @@ import type { PersonMessage, State } from "../../src/core/state.ts";
 import type { TaskReport } from "../../src/core/task.ts";
 import { viewLength } from "../../src/core/view.ts";
 import type { ViewRequest } from "../../src/core/view-request.ts";
-import type { Delegation, Limits, QueueMode } from "../../src/schema/definition.ts";
+import type { Delegation, Limits, QueueMode, RepeatSettings } from "../../src/schema/definition.ts";
 import type { HookPoint } from "../../src/schema/hooks.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../src/schema/permission.ts";
@@ -127,6 +128,8 @@ export type Setting = {
   readonly compactAbove?: number | undefined;
   /** In a row; none unless said. */
   readonly nudges?: number | undefined;
+  /** What becomes of calls that fail in the same way again and again; nothing by default. */
+  readonly repeats?: RepeatSettings | undefined;
   /** Prompts that hold this are rejected, and with them all that came together. */
   readonly rejects?: string;
   /** They are refused by this hook then, and not by a filter. */
@@ -633,7 +636,7 @@ export class Play {
       messageId: id,
       message:
         rejected === undefined
-          ? userMessage(withWarning(text ?? `text of ${ref}`, warnings.get(id)), atMs)
+          ? userMessage(text ?? `text of ${ref}`, atMs, warnings.get(id))
           : refusedMessage(text ?? `text of ${ref}`, rejected, atMs),
     }));
     if (rejected !== undefined) for (const { position } of entries) this.#unseen.add(position);
@@ -697,6 +700,7 @@ export class Play {
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
       ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.repeats === undefined ? {} : { repeats: this.setting.repeats }),
       ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
       ...(this.setting.judges === undefined ? {} : { filters: true as const }),
       ...(other === undefined || "refused" in other ? {} : other),
@@ -1015,7 +1019,8 @@ export class Play {
       const { id } = event.message;
       const queue =
         event.type === "steered" ? "steering" : event.type === "prompted" ? "prompt" : "follow-up";
-      if (!this.accepted.some((known) => known.id === id)) this.accepted.push({ id, queue });
+      const taken = event.type === "prompted" || canTake(before, event.message);
+      if (taken && !this.accepted.some((known) => known.id === id)) this.accepted.push({ id, queue });
     }
     if (event.type === "queues-cleared") {
       const { steering, followUps } = before.queues;
@@ -1261,8 +1266,8 @@ function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-export function userMessage(text: string, timestamp: number): AgentMessage {
-  return { role: "user", content: [{ type: "text", text }], timestamp };
+export function userMessage(text: string, timestamp: number, warning?: string): AgentMessage {
+  return { role: "user", content: [...spokenContent(text, warning)], timestamp };
 }
 
 export function textOf(message: AgentMessage): string {

@@ -4,6 +4,7 @@ import { outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
 import type { Status, StatusWord } from "../status.ts";
 import type { TaskReport } from "../task.ts";
+import type { RefusedMessages } from "../waiting-messages.ts";
 import { type BranchStatus, statusOf } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import type { EvaluationOpenedDigest, OpenedAgent, PartEnd } from "./digest.ts";
@@ -40,6 +41,9 @@ export type EvaluationProgress = {
   readonly decision?: Decision;
   readonly outcome?: Outcome;
   readonly waiting: number;
+  readonly waitingBytes?: number;
+  /** Messages for which there was no room; absent for none. */
+  readonly refused?: RefusedMessages;
 };
 
 /** What a person wants to know of an evaluation: what `status` says of any run, where it has a meaning here, and more. */
@@ -55,6 +59,7 @@ export type EvaluationStatus = Pick<
   | "turns"
   | "costUsd"
   | "queued"
+  | "refusedMessages"
   | "approvals"
   | "running"
   | "outcome"
@@ -98,6 +103,7 @@ export function endedPart(
 
 export function evaluationStatus(progress: EvaluationProgress): EvaluationStatus {
   const { session, strategy, goal, branches, judge, decision, outcome, waiting } = progress;
+  const { waitingBytes: bytes = 0, refused } = progress;
   const parts = [...branches, ...(judge === undefined ? [] : [judge])];
   const chosen = decision === undefined ? undefined : branches[decision.selected];
   return {
@@ -111,7 +117,8 @@ export function evaluationStatus(progress: EvaluationProgress): EvaluationStatus
     loopId: chosen?.loopId,
     turns: parts.reduce((sum, { turns }) => sum + turns, 0),
     costUsd: parts.reduce((sum, { costUsd }) => sum + costUsd, 0),
-    queued: { steering: waiting, followUps: 0 },
+    queued: { steering: waiting, followUps: 0, bytes },
+    ...(refused === undefined ? {} : { refusedMessages: refused }),
     approvals: [],
     running: [],
     outcome,

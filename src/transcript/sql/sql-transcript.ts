@@ -23,7 +23,7 @@ import type { Engine } from "./engine.ts";
 import { writersOf } from "./entries.ts";
 import { evaluationsOf } from "./evaluations.ts";
 import { currentOf } from "./formation.ts";
-import { inboxOf } from "./inbox.ts";
+import { inboxOf, inboxSize } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
 import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
@@ -201,6 +201,10 @@ export class SqlTranscript implements Transcript {
 
   inbox(session: string): Promise<readonly NewMessage[]> {
     return this.#engine.read(() => inboxOf(session));
+  }
+
+  inboxSize(session: string): Promise<number> {
+    return this.#engine.read(() => inboxSize(session));
   }
 
   steps(session: string): Promise<readonly StepRecord[]> {
