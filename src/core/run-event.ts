@@ -15,6 +15,7 @@ import type {
 import type { OfferChange } from "./offers.ts";
 import type { PersonMessage } from "./state.ts";
 import type { TaskReport } from "./task.ts";
+import type { VendorWait } from "./vendor-wait.ts";
 
 /** How a step did not get to its end. */
 export type Setback =
@@ -27,7 +28,8 @@ export type Setback =
   | { readonly type: "elsewhere" }
   /** It ended because it was told to. */
   | { readonly type: "cancelled" }
-  | { readonly type: "failed"; readonly failure: Failure };
+  /** `wait`: it is worth to be done again, after a while that is too long for a retry of Temporal's. */
+  | { readonly type: "failed"; readonly failure: Failure; readonly wait?: VendorWait };
 
 /** What happened, as the driver tells it. `atMs` is the workflow's clock. */
 export type RunEvent = { readonly atMs: number } & (

@@ -8,6 +8,7 @@ import type { Setback } from "./run-event.ts";
 import type { State } from "./state.ts";
 import { overflowed } from "./turn.ts";
 import { abort, endWithoutAnswer } from "./turn-end.ts";
+import { waitForVendor } from "./vendor-wait.ts";
 
 // Commands that were not carried out: each is given out again, or its loop or run says that it failed.
 
@@ -63,6 +64,7 @@ export function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setb
       return abort(state, "cancelled");
     case "failed": {
       const { fault, message } = setback.failure;
+      if (setback.wait !== undefined) return waitForVendor(state, phase, setback.wait, setback.failure);
       if (fault === "overflow") return overflowed(state, phase, message);
       return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
     }

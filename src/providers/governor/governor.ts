@@ -104,9 +104,10 @@ export class Governor {
     kept: Kept,
     id: number,
     { model, ...asked }: ModelRequest,
-    { signal, onWait }: StreamOptions,
+    { signal, onWait, maxWaitMs: patienceMs = Number.POSITIVE_INFINITY }: StreamOptions,
   ): Promise<void> {
-    const { now, maxWaitMs, maxWaiting } = this.#options;
+    const { now, maxWaiting } = this.#options;
+    const maxWaitMs = Math.max(0, Math.min(this.#options.maxWaitMs, patienceMs));
     const { lane } = kept;
     const closed = (ms: number) =>
       givenBack(`${model.provider} takes no question to ${model.id} yet, as it has said`, ms);
