@@ -1,6 +1,6 @@
 import { access, constants, stat } from "node:fs/promises";
 import { type Health, type Holdfast, HoldfastError } from "../client/index.ts";
-import { littleRoom, liveTrouble, nearestExisting } from "../client/store-health.ts";
+import { littleRoom, liveTrouble, nearestExisting, soundness } from "../client/store-health.ts";
 import { databaseUrl } from "../config/database.ts";
 import { homeAt } from "../config/home.ts";
 import { connected } from "./connection.ts";
@@ -99,6 +99,25 @@ export async function checkRoom(folder: string | undefined): Promise<Check> {
         advice: "make room, and start again",
       }
     : { name, verdict: "warn", found: little.found, advice: "make room: runs wait while the disk is full" };
+}
+
+/** The file itself, page by page: a server is not needed for that. */
+export function checkTranscript(folder: string | undefined, database: string | undefined): Check {
+  const name = "transcript file";
+  if (databaseUrl(database) !== undefined) return { name, verdict: "ok", found: "none: it is in a database" };
+  try {
+    const found = soundness(homeAt(folder).transcript);
+    if (found.type !== "too-large")
+      return {
+        name,
+        verdict: "ok",
+        found: found.type === "sound" ? "holds together" : "made when it is needed",
+      };
+    const size = `${Math.round(found.bytes / 1024 ** 3)} GB`;
+    return { name, verdict: "ok", found: `not looked through: it has ${size}` };
+  } catch (error) {
+    return { name, verdict: "fail", found: (error as Error).message };
+  }
 }
 
 /** Live output, where it lies in files. A worker without it works on; nobody sees it at work. */

@@ -4,6 +4,8 @@ import { dirname } from "node:path";
 import { holdingWriters } from "../transcript/sqlite/snapshot.ts";
 import { saidBy } from "./error.ts";
 
+export { soundness } from "../transcript/sqlite/soundness.ts";
+
 /** A writer that holds the transcript for longer than this keeps others waiting. */
 const LOCKED_MS = 1000;
 
