@@ -21,9 +21,14 @@ import type { VendorWait } from "./vendor-wait.ts";
 export type Setback =
   /**
    * The worker that did it is gone. `attempts`: times that the step was begun, over all generations; 0 if unknown.
-   * `inOrder`: it did not die, it was asked to end and gave the step back.
+   * `inOrder`: it did not die, it was asked to end and gave the step back. `late`: it did not report in time, and may live.
    */
-  | { readonly type: "lost"; readonly attempts: number; readonly inOrder?: true }
+  | {
+      readonly type: "lost";
+      readonly attempts: number;
+      readonly inOrder?: true;
+      readonly late?: true;
+    }
   /** A local step that did not end in time, or found itself in the wrong place. */
   | { readonly type: "elsewhere" }
   /** It ended because it was told to. */

@@ -28,7 +28,8 @@ export type AdapterOptions = {
 export type Question = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** Of a JSON object. */
+  readonly body: object;
   /** How the answer travels; Server-Sent Events unless said. */
   readonly form?: AnswerForm;
   /** Headers that depend on all that goes out, such as a signature of it. */
@@ -63,7 +64,7 @@ export async function ask(
     const { url, assemble, form = SERVER_SENT_EVENTS } = asked;
     vendor = vendorOf(request, vendor.retryServerErrors, asked);
     const headers = wireHeaders(request, { accept: form.accept, ...asked.headers });
-    const call = { url, headers, body: toWireJson(asked.body) };
+    const call = { url, headers, body: await toWireJson(asked.body) };
     const signed = { ...call, headers: { ...headers, ...(await asked.sign?.(call)) } };
     at("request:before");
     const onHead = (head: ResponseHeaders) => {

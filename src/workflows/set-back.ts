@@ -47,7 +47,8 @@ function ofTimeout(cause: TimeoutFailure, local: boolean): Setback {
   if (cause.timeoutType === TimeoutType.SCHEDULE_TO_START) {
     return failed("host-gone", "The host that holds the workspace did not take the call in time");
   }
-  return { type: "lost", attempts: attemptsIn(cause.lastHeartbeatDetails) };
+  const late = cause.timeoutType === TimeoutType.HEARTBEAT ? { late: true as const } : {};
+  return { type: "lost", attempts: attemptsIn(cause.lastHeartbeatDetails), ...late };
 }
 
 function failed(fault: string, message: string): Setback {
