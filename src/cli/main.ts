@@ -7,6 +7,7 @@ const { stdin, stdout, stderr, env } = process;
 const output = guardOutput(stdout, stderr, () => process.exit(EXIT.ok));
 const exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env, signals: process });
 // Written output must reach a pipe before the process ends.
-stdout.write("", () => {
+const leave = () =>
   process.exit(exitCode === EXIT.ok && output.lost() !== undefined ? EXIT.failed : exitCode);
-});
+// What could not be written is told behind the write that it came from.
+stdout.write("", () => setImmediate(leave));
