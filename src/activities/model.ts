@@ -18,7 +18,7 @@ import { answerDigest } from "./answer-digest.ts";
 import { askOnce } from "./ask-once.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError, asFailure } from "./failure.ts";
-import { type Answered, withFallbacks } from "./fallback.ts";
+import { type Answered, onLastAttempt, withFallbacks } from "./fallback.ts";
 import { beating } from "./heartbeat.ts";
 import { keepWorkspace } from "./keep-workspace.ts";
 import { liveOutput } from "./live.ts";
@@ -75,7 +75,11 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
       } catch (error) {
         const isOver = error instanceof ProviderError || error instanceof ApplicationError;
         if (isOver) await transcript.release(step).catch(() => undefined);
-        const failure = asFailure(error, definition.retry);
+        const { deadlineMs = Number.POSITIVE_INFINITY } = input;
+        const failure = asFailure(error, definition.retry, {
+          isLastAttempt: onLastAttempt(definition),
+          leftMs: deadlineMs - Date.now(),
+        });
         const delayMs = logRetry(failure, definition.retry.maxRetries, log);
         if (delayMs !== undefined) publish(askedAgain(failure, delayMs));
         throw failure;
@@ -101,7 +105,12 @@ async function ask(
     contexts.set(asked.model, context);
     return context;
   };
-  const options = { signal, onWait, onDelta: (delta: ModelDelta) => publish(shown(delta)) };
+  const options = {
+    signal,
+    onWait,
+    onDelta: (delta: ModelDelta) => publish(shown(delta)),
+    ...(input.deadlineMs === undefined ? {} : { maxWaitMs: input.deadlineMs - Date.now() }),
+  };
   const answered = await withFallbacks(definition, {
     outages,
     ask: async (asked) => {

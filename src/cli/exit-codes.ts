@@ -29,6 +29,7 @@ export const EXIT_OF_ERROR = {
   unreachable: EXIT.unreachable,
   "server-refused": EXIT.unreachable,
   "namespace-unknown": EXIT.unreachable,
+  "wait-cancelled": EXIT.interrupted,
   "no-worker": EXIT.unreachable,
   "configuration-invalid": EXIT.usage,
   "search-attributes-missing": EXIT.unreachable,

@@ -27,6 +27,8 @@ export type HoldfastErrorCode =
   | "update-refused"
   /** The run was ended before it took what was sent, or there was none. */
   | "session-ended"
+  /** Whoever waited has given the wait up, with a signal of its own. What was waited for goes on. */
+  | "wait-cancelled"
   /** No worker took the request in time. */
   | "no-worker"
   /** The run was ended from outside: there is no result. */

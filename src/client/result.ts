@@ -30,11 +30,21 @@ export async function awaitResult(
     return await link.connection.withAbortSignal(signal, ask);
   } catch (error) {
     if (error instanceof WorkflowFailedError) return ofFailure(error, session);
+    if (options.signal?.aborted === true) throw waitCancelled(session, error);
     // The server forgets a run when its retention is over; the transcript does not.
     const past = isGone(error) ? await pastResult(link, session) : undefined;
     if (past === undefined) throw translated(error, link, session);
     return past;
   }
+}
+
+/** Not the server's refusal: it was told that nobody waits any more. */
+function waitCancelled(session: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    "wait-cancelled",
+    `The wait for the result of session ${session} was cancelled by its caller. The run goes on: ask again, or stop it.`,
+    { session, cause },
+  );
 }
 
 function ofFailure(error: WorkflowFailedError, session: string): RunResult {

@@ -57,6 +57,8 @@ export type CallModelCommand = Writing & {
   readonly repair?: true;
   /** What it comes to is told without words. */
   readonly words?: "none";
+  /** When the loop's time is over, if it has an end: what would wait longer is given back. */
+  readonly deadlineMs?: number;
   /** How often the vendor may still be asked. */
   readonly maxAttempts: number;
 };

@@ -1,6 +1,6 @@
 import { contextTokens as tokensOf } from "./compaction/trigger.ts";
 import type { CompactDigest, Failure } from "./digest.ts";
-import { issue, lostBy, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { issue, lostBy, lostWords, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
@@ -83,7 +83,7 @@ export function compactionSetBack(
     return { type: "given-up", failure: { fault: "compaction", message: "it was cancelled" } };
   }
   if (lostBy(phase.issue.lost, setback) >= MAX_LOST_IN_A_ROW) {
-    const message = `${MAX_LOST_IN_A_ROW} workers died over it; it is not tried again`;
+    const message = `${lostWords(setback, "over it")}; it is not tried again`;
     return { type: "given-up", failure: { fault: "worker-lost", message } };
   }
   return { type: "again", state: { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } } };

@@ -10,6 +10,7 @@ import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { givenOf } from "./shares.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
+import { deadlineOf, waitsUntil } from "./vendor-wait.ts";
 import { isPlainView, leftOf } from "./view.ts";
 import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
 import { rangesOf } from "./view-ranges.ts";
@@ -34,8 +35,10 @@ export function next(state: State): Command {
         ...(state.length === 0 ? {} : { expects: { branch: state.branch, length: state.length } }),
       };
     case "calling-model": {
+      if (phase.waits !== undefined) return { type: "wait", untilMs: waitsUntil(state, phase.waits) };
       const { definitionHash, maxRetries } = pinnedOf(state);
       const loop = loopOf(state);
+      const deadlineMs = deadlineOf(state);
       return {
         type: "call-model",
         ...writing(state, phase.issue, state.length),
@@ -48,6 +51,7 @@ export function next(state: State): Command {
         ...callerOf(state),
         ...wordsIn(state),
         ...(loop.mismatch === undefined ? {} : { repair: true as const }),
+        ...(deadlineMs === undefined ? {} : { deadlineMs }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }

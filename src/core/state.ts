@@ -93,12 +93,16 @@ export type Phase =
       readonly prompts: readonly Prompt[];
       readonly continuation?: Continuation;
     }
-  /** `compacted`: the context was made smaller for this answer already, because the vendor refused it. */
+  /**
+   * `compacted`: the context was made smaller for this answer already, because the vendor refused it. `waits`: nobody asks
+   * now; the vendor is left alone until then, and why.
+   */
   | {
       readonly type: "calling-model";
       readonly issue: Issue;
       readonly attemptsBefore: number;
       readonly compacted?: boolean;
+      readonly waits?: { readonly untilMs: number; readonly fault: string; readonly message: string };
     }
   | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
   /** The input filters are asked about these messages, which stay in their queue until the turn begins. */

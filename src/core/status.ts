@@ -9,6 +9,7 @@ import { type OutcomeWord, outcomeWord } from "./outcome-word.ts";
 import { shownBriefly } from "./redact.ts";
 import type { State } from "./state.ts";
 import { countWaiting, type RefusedMessages } from "./waiting-messages.ts";
+import { vendorWaitWords } from "./vendor-wait.ts";
 
 /** What is shown of a text. */
 const SHOWN_BYTES = 256;
@@ -120,7 +121,9 @@ export function doing(state: State): string {
     case "opening":
       return "opening the loop";
     case "calling-model":
-      return `asking the model (turn ${state.loop?.turn ?? 0})`;
+      return phase.waits === undefined
+        ? `asking the model (turn ${state.loop?.turn ?? 0})`
+        : vendorWaitWords(phase.waits, state);
     case "filtering":
       return "asking the input filters";
     case "compacting":

@@ -56,6 +56,8 @@ export const RetryConfig = z.strictObject({
   initialDelayMs: z.number().int().positive().default(1000),
   backoffMultiplier: z.number().min(1).default(2),
   maxDelayMs: z.number().int().positive().default(30_000),
+  /** A vendor that wants to be left alone for longer is looked at again after this; 15 minutes unless said. */
+  maxWaitMs: z.number().int().positive().optional(),
 });
 export type RetryConfig = z.infer<typeof RetryConfig>;
 

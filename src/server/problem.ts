@@ -57,6 +57,7 @@ const STATUS_OF_ERROR = {
   "update-refused": 409,
   "session-ended": 409,
   "no-worker": 503,
+  "wait-cancelled": 503,
   "run-terminated": 409,
   "run-timed-out": 409,
   "run-broken": 500,

@@ -6,6 +6,7 @@ import { ExportError } from "../../src/transcript/export/export-error.ts";
 import { checkFile, importFile, namesFor } from "../../src/transcript/export/import-file.ts";
 import { Sums } from "../../src/transcript/export/sums.ts";
 import { digestOf, exportText } from "../../src/transcript/export/write-export.ts";
+import { Sql } from "../../src/transcript/sqlite/sql.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import { linesOf, story } from "./archive-contract.ts";
 import { answer, entry, message, opening, step, texts, write } from "./story.ts";
@@ -47,6 +48,22 @@ async function bringIn(text: string, as?: string): Promise<void> {
   const checked = await checkFile(file(text));
   await importFile(to.archive, file(text), checked, namesFor(checked.header.sessions, as));
 }
+
+test("a file whose loops are here in another session is refused, and says in which", async () => {
+  await from.openLoop(opening({ prompts: [message("hello")] }));
+  const text = await written("s");
+  await bringIn(text);
+  const sql = new Sql(to.path);
+  sql.exec(
+    "PRAGMA foreign_keys = OFF; UPDATE sessions SET id = 'other'; UPDATE loops SET session = 'other';",
+  );
+  sql.exec("UPDATE branches SET session = 'other'");
+  sql.close();
+  await expect(bringIn(text)).rejects.toThrow(
+    /Loop \S+ of session s is here already, in session other: nothing was imported/,
+  );
+  expect(await to.session("s")).toBeUndefined();
+});
 
 describe("a session as a file [HITL-02, RIG-04]", () => {
   test("has the steps of a worker, most of which are none of an answer's calls", async () => {

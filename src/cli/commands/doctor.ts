@@ -1,7 +1,16 @@
 import type { Command } from "commander";
 import { ModelNameError } from "../../client/index.ts";
 import { positive, urlFrom } from "../agent-flags.ts";
-import { type Check, checkHome, checkKeys, checkLive, checkNode, checkRoom, checkServer } from "../checks.ts";
+import {
+  type Check,
+  checkHome,
+  checkKeys,
+  checkLive,
+  checkNode,
+  checkRoom,
+  checkServer,
+  checkTranscript,
+} from "../checks.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { packageVersion } from "../package-version.ts";
@@ -104,6 +113,7 @@ async function doctor(context: Context, fix: boolean): Promise<number> {
     await checkHome(context.options.home),
     await checkRoom(context.options.home),
     await checkLive(context.options.home, context.options.database),
+    checkTranscript(context.options.home, context.options.database),
     ...(await checkServer(context, fix)),
     checkKeys(env),
     await checkRipgrep(env),

@@ -1,6 +1,7 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { SessionDefinition } from "../write.ts";
 import { canonicalJson, hashOf } from "./canonical.ts";
+import { sound } from "./contents.ts";
 import { placeOf, secret } from "./private.ts";
 import { exec, get, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
@@ -19,7 +20,8 @@ export function* saveDefinition(definition: AgentDefinition): Work<string> {
 export function* definitionOf(hash: string): Work<AgentDefinition | undefined> {
   const row = yield* get<{ body: string }>("SELECT body FROM definitions WHERE hash = ?", hash);
   if (row === undefined) return undefined;
-  return JSON.parse(wordsIn(row, "body", placeOf("definitions.body", [hash]))) as AgentDefinition;
+  const body = wordsIn(row, "body", placeOf("definitions.body", [hash]));
+  return JSON.parse(sound(body, hash, "definition")) as AgentDefinition;
 }
 
 /** What the next run of a session goes on with. */

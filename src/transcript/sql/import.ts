@@ -142,7 +142,19 @@ function* known(session: string, id: string, branches: Map<string, Branch>): Wor
   return found;
 }
 
+/** A loop is known by its id alone, in whatever session it is. */
+function* mustBeNew({ loopId, session }: LoopLine): Work<void> {
+  const found = yield* get<{ session: string }>("SELECT session FROM loops WHERE loop_id = ?", loopId);
+  if (found === undefined) return;
+  throw new StoreError(
+    "other",
+    `Loop ${loopId} of session ${session} is here already, in session ${found.session}: nothing was imported. ` +
+      "Delete that session first (`holdfast delete`), or export the file anew from where it came from.",
+  );
+}
+
 function* loop(line: LoopLine): Work<void> {
+  yield* mustBeNew(line);
   const running = line.status === "running";
   const row = yield* get<{ at: number }>(
     "SELECT last_active_at_ms AS at FROM sessions WHERE id = ?",
