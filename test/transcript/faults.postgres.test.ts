@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { commitsTable } from "../../src/postgres/commits.ts";
 import { Database } from "../../src/postgres/database.ts";
 import { databaseTarget } from "../../src/postgres/target.ts";
 import type { Statement, Work } from "../../src/postgres/transaction.ts";
@@ -9,7 +10,7 @@ import { asked } from "./postgres-bench.ts";
 import { storeErrorOf } from "./sqlite-bench.ts";
 import { entry, NOTHING, opening, step, texts, write } from "./story.ts";
 
-/** The whole message: the isolation level of a beginning has the word in it too. */
+/** The end of the message: the isolation level of a beginning has the word in it too. */
 const COMMIT = "COMMIT\0";
 
 describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fails", () => {
@@ -155,7 +156,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
   async function database(options: object = {}): Promise<Database> {
     const part = {
       name: "stream" as const,
-      steps: ["CREATE TABLE pairs (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)"],
+      steps: [`CREATE TABLE pairs (id BIGINT PRIMARY KEY, n BIGINT NOT NULL);${commitsTable("stream")}`],
     };
     const target = { ...databaseTarget(url), schema: "pairs" };
     const made = await Database.open({ target, part, ...options });
