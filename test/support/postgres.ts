@@ -19,6 +19,8 @@ export type PostgresServer = {
   database(): Promise<string>;
   /** Ends it at once, as the machine would; what was committed is on disk. */
   kill(): Promise<void>;
+  /** Ends it by its immediate shutdown: no checkpoint, so that it recovers from its log when it starts. */
+  crash(): Promise<void>;
   /** Ends it as an operator would who cannot wait: sessions are told. */
   shutDown(): Promise<void>;
   /** Begins again on the same port with what it had. */
@@ -211,6 +213,7 @@ async function serve(
       end((postmaster) => {
         for (const pid of [postmaster, ...childrenOf(postmaster)]) kill(pid);
       }),
+    crash: () => end((postmaster) => process.kill(postmaster, "SIGQUIT")),
     shutDown,
     start,
     stop: async () => {
