@@ -31,6 +31,7 @@ function running(
     publish: (delta) => published.push(delta),
     updates: (show) => show,
     claim: undefined,
+    begin: () => undefined,
     questions: [],
     signal: options.signal ?? new AbortController().signal,
     log: options.log ?? silent,
