@@ -76,7 +76,7 @@ export function unknownOutcome(
     .join("")
     .slice(-PRINTED_CHARACTERS);
   const text = [
-    `The outcome of this call is unknown. It was started at ${new Date(lost.startedAtMs).toISOString()}, then its worker ${died ? "died" : "lost touch with the server"}; ${ended}. It was not run again.`,
+    `The outcome of this call is unknown. It was started at ${new Date(lost.startedAtMs).toISOString()}, then its worker ${died ? "died" : "stopped working on it"}; ${ended}. It was not run again.`,
     printed === "" ? "Nothing that it printed was seen." : `What it had printed until then:\n${printed}`,
     "Look at what it has changed before you repeat it.",
   ].join("\n");
