@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure } from "@temporalio/activity";
 import type { Logger } from "../observability/log.ts";
-import { StoreError } from "../transcript/store-error.ts";
-import { STORE_MAY_RECOVER } from "./failure.ts";
+import { STORE_MAY_RECOVER, StoreError } from "../transcript/store-error.ts";
 import { noteStoreWait } from "./store-waits.ts";
 
 /** Delays between two tries at the store: the first is unnoticed, the last is how late a run is when the cause is gone. */

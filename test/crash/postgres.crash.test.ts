@@ -50,15 +50,16 @@ describe.skipIf(postgresBinaries() === undefined)("runs whose store is PostgreSQ
   test("the database server is killed again and again under the calls of several workers: each runs once, and none is told of a dead worker or of the store", async () => {
     const turns = 6;
     const labels = (agent: number) => Array.from({ length: turns }, (_, turn) => `many-${agent}-${turn}`);
-    const sessions = Array.from({ length: 8 }, (_, agent) =>
-      stage.session({
+    const sessions = Array.from({ length: 8 }, () => stage.session({ agent: { tools: ["quick_unsafe"] } }));
+    stage.model.script({
+      conversations: sessions.map(({ id }, agent) => ({
+        match: ({ conversation }) => conversation === id,
         replies: [
           ...labels(agent).map((label) => ({ toolCalls: [call("quick_unsafe", label)] })),
           { text: "Done." },
         ],
-        agent: { tools: ["quick_unsafe"] },
-      }),
-    );
+      })),
+    });
     const workers = await Promise.all([stage.worker(), stage.worker(), stage.worker()]);
     for (const session of sessions) await session.start("Go");
     const ran = () => sessions.flatMap((_, agent) => labels(agent)).filter((label) => stage.runs(label) > 0);
