@@ -165,9 +165,9 @@ export class Database {
     let whole = false;
     try {
       const value = await transaction.carryOut(work());
-      const { version, ...begun } = await transaction.begun<Begun>();
+      const { version, begunAtMs, begunAt, pid } = await transaction.begun<Begun>();
       if (version > this.#part.steps.length) throw versionFound(this.name, this.#part, version);
-      await transaction.commit(this.#part.name, { ...begun, token: newToken() }, value);
+      await transaction.commit(this.#part.name, { token: newToken(), begunAtMs, begunAt, pid }, value);
       whole = true;
       return value;
     } catch (error) {
@@ -185,9 +185,9 @@ export class Database {
       `SELECT pg_advisory_xact_lock${isAll ? "" : "_shared"}('${whole}')`,
       ...numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`),
     ];
-    const facts = `SELECT ${ATTEMPT_COLUMNS},
+    const facts = `SELECT ${ATTEMPT_COLUMNS}, ${DURABLE} AS durable,
       (SELECT max(version) FROM migrations WHERE part = '${this.#part.name}') AS version`;
-    return ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, DURABLE, ...locks, facts].join("; ");
+    return ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, ...locks, facts].join("; ");
   }
 
   /** Tries until it goes through, it makes no sense any more, or the patience is over. */
@@ -246,7 +246,7 @@ export class Database {
       await connection.query(endStatement(attempt));
       const [insert, select] = giveUpStatements(this.#part.name, attempt);
       await connection.query(
-        ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, DURABLE, insert].join("; "),
+        ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, `SELECT ${DURABLE}`, insert].join("; "),
       );
       const { rows } = await connection.query(select!);
       await connection.query("SET LOCAL statement_timeout = 0; COMMIT");
@@ -265,8 +265,8 @@ export class Database {
 type Begun = Omit<CommitAttempt, "token"> & { readonly version: number };
 
 /** A write that is acknowledged is on disk, also where the role's own setting would not wait for it. */
-const DURABLE = `SELECT set_config('synchronous_commit', 'on', true)
-  WHERE current_setting('synchronous_commit') = 'off'`;
+const DURABLE = `CASE WHEN current_setting('synchronous_commit') = 'off'
+  THEN set_config('synchronous_commit', 'on', true) END`;
 
 function* resumed<T>(first: IteratorYieldResult<Parameters<Transaction["rows"]>[0]>, work: Work<T>): Work<T> {
   let step: IteratorResult<Parameters<Transaction["rows"]>[0], T> = first;

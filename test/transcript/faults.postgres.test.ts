@@ -314,6 +314,22 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(writes).toBeLessThan(4000);
   }, 60_000);
 
+  test("a write waits for the disk also where the database is set not to, and keeps what is stricter", async () => {
+    const settingIn = async (setting: string) => {
+      await asked(
+        url,
+        `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
+      );
+      const made = await database();
+      return made.write([], function* (): Work<unknown> {
+        const [row] = yield statement("SELECT current_setting('synchronous_commit') AS setting");
+        return (row as { setting: string }).setting;
+      });
+    };
+    expect(await settingIn("off")).toBe("on");
+    expect(await settingIn("remote_apply")).toBe("remote_apply");
+  });
+
   async function database(options: object = {}, at = url): Promise<Database> {
     const part = {
       name: "stream" as const,
