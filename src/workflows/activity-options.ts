@@ -14,7 +14,7 @@ export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
 /** The longest that one answer may take. Reasoning models think for many minutes. */
 const MODEL_TIMEOUT = "60 minutes";
 
-/** A tool without a time-out of its own. */
+/** A tool without a time-out of its own, and what is waited for around it: nobody else would end one that hangs. */
 const TOOL_TIMEOUT_MS = 60 * 60 * 1000;
 
 /**
@@ -47,7 +47,7 @@ export function toolOptions(
   summary: string,
 ): ActivityOptions {
   return {
-    startToCloseTimeout: (timeoutMs ?? TOOL_TIMEOUT_MS) + TOOL_MARGIN_MS,
+    startToCloseTimeout: timeoutMs === undefined ? TOOL_TIMEOUT_MS : timeoutMs + TOOL_MARGIN_MS,
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
     retry: { maximumAttempts: 1 },
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
