@@ -18,6 +18,9 @@ export type Figures = {
 
 export type CampaignOptions = {
   readonly kills: number;
+  /** No new kill after this, once `atLeast` of them were played. */
+  readonly minutes: number;
+  readonly atLeast: number;
   readonly seed: number;
   readonly report: (line: string) => void;
 };
@@ -29,7 +32,8 @@ const FLOW_MS = { least: 30, most: 500 };
 const WRITERS = { counters: 40, transcripts: 3, sessions: 24 };
 
 /** Kills PostgreSQL under many writers, and compares what was acknowledged to them with what is there. */
-export async function playPostgresCampaign({ kills, seed, report }: CampaignOptions): Promise<Figures> {
+export async function playPostgresCampaign(options: CampaignOptions): Promise<Figures> {
+  const { kills, minutes, atLeast, seed, report } = options;
   const random = randomFrom(seed);
   const begin = performance.now();
   const cluster = await startCluster();
@@ -47,6 +51,7 @@ export async function playPostgresCampaign({ kills, seed, report }: CampaignOpti
     closing.push(sessions);
     const writers = [...counters.all, ...sessions.all];
     for (let kill = 1; kill <= kills; kill++) {
+      if (kill > atLeast && performance.now() - begin > minutes * 60_000) break;
       const failsOver = kill % FAIL_OVER_EVERY === 0;
       if (failsOver) await cluster.prepareStandby();
       const flow = flowing(writers, (error) => {
