@@ -5,7 +5,7 @@ import { shownBriefly } from "../core/redact.ts";
 import { nextLook, type VendorWait } from "../core/vendor-wait.ts";
 import { ProviderError, type ProviderFault } from "../providers/provider-error.ts";
 import type { RetryConfig } from "../schema/definition.ts";
-import { FencedError, StoreError, type StoreFault } from "../transcript/store-error.ts";
+import { FencedError, STORE_MAY_RECOVER, StoreError } from "../transcript/store-error.ts";
 
 // The only place where an adapter's error becomes a failure that Temporal stores. Types are wire names: pinned by
 // a test. Messages are for people, bounded, and free of secrets.
@@ -22,19 +22,6 @@ export const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
   overflow: false,
   cancelled: false,
   other: false,
-};
-
-/** Faults of the store that pass when their cause is gone. */
-export const STORE_MAY_RECOVER: Record<StoreFault, boolean> = {
-  busy: true,
-  full: true,
-  "read-only": true,
-  unreachable: true,
-  other: true,
-  damaged: false,
-  newer: false,
-  behind: false,
-  ahead: false,
 };
 
 /** A run that cannot begin as it was asked to: what is wrong, and with what. */

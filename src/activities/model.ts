@@ -47,16 +47,16 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
   const step = currentStep(input, dependencies.process);
   const publish = liveOutput(hub, step, input);
   const waits = new Waits(publish);
-  const definition = await definitions.byHash(input.definitionHash).catch((error) => {
-    throw asFailure(error);
-  });
-  watchOffers(definition, input, dependencies);
   let executions = 0;
   return await beating(
     () => ({ attempts: executions, ...waits.details }),
     async () => {
+      const definition = await definitions.byHash(input.definitionHash).catch((error) => {
+        throw asFailure(error);
+      });
+      watchOffers(definition, input, dependencies);
       try {
-        return await storedStep(step, input, dependencies, signal, async (claim) => {
+        return await storedStep(step, input, dependencies, async (claim) => {
           executions = claim.executions;
           const at = { session: step.session, branch: claim.branch, position: input.position };
           const kept = keepWorkspace(definition, at, dependencies, signal);

@@ -1,4 +1,3 @@
-import { Context } from "@temporalio/activity";
 import { changedLimits, definitionChanges } from "../core/definition-changes.ts";
 import type { MoveDigest } from "../core/digest.ts";
 import { shownBriefly } from "../core/redact.ts";
@@ -27,10 +26,9 @@ export async function moveDefinition(
   input: MoveDefinitionInput,
   dependencies: Dependencies,
 ): Promise<MoveDigest> {
-  const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
   try {
-    return await storedStep(step, input, dependencies, signal, () => moved(input, dependencies));
+    return await storedStep(step, input, dependencies, () => moved(input, dependencies));
   } catch (error) {
     throw asFailure(error);
   }

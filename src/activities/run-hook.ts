@@ -36,7 +36,7 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
     return await beating(
       () => undefined,
       () =>
-        storedStep(step, input, dependencies, signal, async ({ branch }) => {
+        storedStep(step, input, dependencies, async ({ branch }) => {
           const definition = await definitions.byHash(input.definitionHash);
           const limited =
             input.brief === true ? AbortSignal.any([signal, AbortSignal.timeout(BRIEF_MS)]) : signal;

@@ -55,7 +55,7 @@ export class Evaluation {
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<EvaluationOutcome> {
     const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
     if (!isEvaluated(result)) throw notBegun(result);
-    return { ...result, ...(await withOutput(this.#link, result, undefined)) };
+    return { ...result, ...(await withOutput(this.#link, result, undefined, options.signal)) };
   }
 
   /** Stops the branches that are at work; what they have left is chosen from. Gives whether it was still open. */

@@ -12,7 +12,7 @@ import type { Rotated, SessionFollowing, SessionRotation } from "./formation.ts"
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "./loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "./session.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "./snapshot.ts";
-import type { Claimed, Step, StepKey, StepRecord } from "./step.ts";
+import type { Claimed, LostExecution, Step, StepKey, StepRecord } from "./step.ts";
 import type { Remains, WorkerProcess } from "./worker-process.ts";
 import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./write.ts";
 
@@ -41,6 +41,8 @@ export interface Transcript {
   claim(step: Step, place: Place, outbox: Outbox, atMs: number): Promise<Claimed>;
   /** Gives a claim back after a failure that may be tried again: nobody will take it for lost. */
   release(step: Step): Promise<void>;
+  /** Who has claimed a step, and has neither given it back nor stored its result. */
+  holder(step: StepKey): Promise<LostExecution | undefined>;
   /** Adds to a claim what is needed to end what it has started. */
   noteGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void>;
   /** A small durable note of a tool about its own call; survives lost executions. */

@@ -4,6 +4,7 @@ import { NativeConnection, Worker } from "@temporalio/worker";
 import { Conversations } from "../activities/conversations.ts";
 import { Definitions } from "../activities/definitions.ts";
 import { createActivities } from "../activities/index.ts";
+import { patientTranscript } from "../activities/patient-transcript.ts";
 import { type Encryption, encryptionOf } from "../codec/encryption.ts";
 import { SealingCodec } from "../codec/sealing-codec.ts";
 import { identityWith } from "../codec/worker-keys.ts";
@@ -135,6 +136,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
   const sources = new ToolSources(sourcesOf(options, { secrets, log }));
   const watch =
     options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
+  const patient = patientTranscript(transcript, log);
   const drainMs = options.drainMs ?? drainMsFrom(process.env) ?? DRAIN_MS;
   const drain = new Drain(drainMs, log);
   const { interceptors, ...temporal } = options.temporal ?? {};
@@ -148,7 +150,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       ...(encryption.payloads ? { failureConverterPath: built("codec/failure-converter.js") } : {}),
     },
     activities: createActivities({
-      transcript,
+      transcript: patient,
       hub,
       providers,
       tools: new ToolRegistry(toolsOf(options, log), sources),
@@ -166,8 +168,8 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       ),
       secrets,
       outages: new Outages(),
-      definitions: new Definitions(transcript),
-      conversations: new Conversations(transcript),
+      definitions: new Definitions(patient),
+      conversations: new Conversations(patient),
       process: self.id,
       defaultWorkspace: options.defaultWorkspace ?? process.cwd(),
       log,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { SessionStatus } from "../../src/client/index.ts";
+import type { VendorWait } from "../../src/core/waits.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
 import { childOf, family, task } from "./support/family.ts";
@@ -78,7 +79,7 @@ test("a question that waits for its turn says so: to an operator, in the heartbe
   expect(pending).toMatchObject([
     { type: "model", state: "started", waits: { for: "rate", vendor: "limited", ahead: 0 } },
   ]);
-  const { sinceMs = 0, untilMs = 0 } = pending[0]?.waits ?? {};
+  const { sinceMs, untilMs = 0 } = pending[0]!.waits as VendorWait;
   expect(untilMs - sinceMs).toBeGreaterThan(50_000);
   const words = "waits for its turn: the limits for limited are used up for this minute, the next may go in";
   expect((await commandLine(stage, "status", session.id)).out).toContain(`attempt 1 of 4; ${words}`);

@@ -12,7 +12,7 @@ import type { Rotated, SessionFollowing, SessionRotation } from "../formation.ts
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
-import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
+import type { Claimed, LostExecution, Step, StepKey, StepRecord } from "../step.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Remains, WorkerProcess } from "../worker-process.ts";
 import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "../write.ts";
@@ -30,7 +30,7 @@ import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records
 import type { RekeyCursor, RekeyPage } from "./rekey.ts";
 import { snapshotsOf } from "./snapshots.ts";
 import { SqlArchive } from "./sql-archive.ts";
-import { noteOf } from "./steps.ts";
+import { holderOf, noteOf } from "./steps.ts";
 
 /** The transcript in a database, whichever engine carries the statements out. */
 export class SqlTranscript implements Transcript {
@@ -72,6 +72,10 @@ export class SqlTranscript implements Transcript {
 
   noteGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void> {
     return this.#engine.write("noteGroup", step, group);
+  }
+
+  holder(step: StepKey): Promise<LostExecution | undefined> {
+    return this.#engine.read(() => holderOf(step));
   }
 
   note(step: StepKey): Promise<string | undefined> {
