@@ -2,7 +2,7 @@ import { agentEvent, type EventPlace, positionsOf } from "../core/agent-event.ts
 import { compactionBlocks } from "../core/compaction-blocks.ts";
 import { snapshotOf } from "../core/config-snapshot.ts";
 import { loopChainTo } from "../core/loop-tree.ts";
-import { addUsage, NO_USAGE } from "../core/usage.ts";
+import { addUsage, type Cost, NO_USAGE } from "../core/usage.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 import type { LoopEvent } from "../schema/record.ts";
@@ -15,6 +15,7 @@ import { sessionSeen } from "./cut-off.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
+import { recordedCost } from "./recorded-cost.ts";
 import { RecordedGroups } from "./recorded-groups.ts";
 import { SessionRecorder } from "./session-recorder.ts";
 import { describeRun, isOpen } from "./tree.ts";
@@ -28,7 +29,8 @@ export type WholeRecord = RecordedSession & {
     readonly loops: number;
     readonly turns: number;
     readonly usage: Usage;
-    readonly costUsd: number;
+    /** `null` when the price of any loop is unknown. */
+    readonly costUsd: Cost;
   };
 };
 
@@ -95,7 +97,7 @@ export async function recordOf(
       loops: loops.length,
       turns: loops.reduce((sum, { turns = 0 }) => sum + turns, 0),
       usage: loops.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
-      costUsd: loops.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
+      costUsd: recordedCost(loops),
     },
   };
 }

@@ -5,7 +5,7 @@ import {
   azure,
   bedrock,
   local,
-  ModelNameError,
+  ModelError,
   openai,
   openaiResponses,
   openrouter,
@@ -613,7 +613,7 @@ describe("models by name", () => {
       "Say where prod is deployed: as azure/prod@https://RESOURCE.openai.azure.com, or with AZURE_OPENAI_ENDPOINT in the environment",
     ],
   ])("%s is refused", (name, message) => {
-    expect(() => parseModel(name)).toThrow(new ModelNameError(message));
+    expect(() => parseModel(name)).toThrow(new ModelError(message));
   });
 });
 

@@ -43,7 +43,7 @@ test("a file with a [mode] is run as it says; the result is on standard output [
   const job = jobName(stage);
   const { code, out, err } = await commandLine(stage, "run", "Go", "--agent", file, "--session", job);
   expect({ code, out }).toEqual({ code: 0, out: "Better.\n" });
-  expect(err).toContain(`answered · 2 turns · no cost known · job ${job}`);
+  expect(err).toContain(`answered · 2 turns · $0.00 · job ${job}`);
   const status = await commandLine(stage, "job", "status", job);
   expect(status.code).toBe(0);
   expect(status.out).toMatch(/status +completed/);
