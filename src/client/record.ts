@@ -11,6 +11,7 @@ import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { agentIdOf } from "./agent-id.ts";
 import { sessionSeen } from "./cut-off.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
@@ -75,7 +76,7 @@ export async function recordOf(
   const { spawn } = record;
   return {
     sessionId: record.id,
-    agentId: record.agentId ?? record.agentName,
+    agentId: agentIdOf(record),
     formation: formationOf(record),
     scope: record.scope ?? "ephemeral",
     createdAt: timestamp(record.createdAtMs),
@@ -127,7 +128,7 @@ function timestamp(atMs: number): string {
 /** What the events say of a loop; what its row says where they are silent, because a write was cut off. */
 function completed(
   loop: LoopRecord,
-  { agentName, agentId = agentName }: SessionRecord,
+  record: SessionRecord,
   told: ReadonlyMap<string, RecordedLoop>,
   blocks: ReadonlyMap<string, RecordedLoop["compactionBlock"]>,
 ): RecordedLoop {
@@ -136,7 +137,7 @@ function completed(
   const silent: RecordedLoop = {
     loopId: loop.loopId,
     sessionId: loop.session,
-    agentId,
+    agentId: agentIdOf(record),
     ...(loop.parentLoopId === undefined ? {} : { parentLoopId: loop.parentLoopId }),
     continuationKind: loop.kind,
     startedAt: timestamp(loop.startedAtMs),
@@ -206,7 +207,8 @@ async function messagesAt(
 async function placeOf(transcript: Transcript, record: SessionRecord, loop: LoopRecord): Promise<EventPlace> {
   const definition = await transcript.definition(loop.definitionHash);
   return {
-    agentId: record.agentId ?? record.agentName,
+    agentId: agentIdOf(record),
+    agentName: definition?.name ?? record.agentName,
     sessionId: record.id,
     loopId: loop.loopId,
     parentLoopId: loop.parentLoopId,

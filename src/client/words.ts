@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { kindOf } from "../schema/check.ts";
 import { StoreError } from "../transcript/store-error.ts";
 import type { Words } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
@@ -24,7 +25,13 @@ export async function pack(
   id: string = randomUUID(),
   inlineBytes: number = INLINE_BYTES,
 ): Promise<Message> {
-  if (typeof text !== "string" || text.trim() === "") {
+  if (typeof text !== "string") {
+    const problem = `${what}: must be a text, not ${kindOf(text)}`;
+    throw new HoldfastError("input-invalid", `The ${problem}. Give its words as one text.`, {
+      problems: [problem],
+    });
+  }
+  if (text.trim() === "") {
     throw new HoldfastError("input-invalid", `The ${what} is empty. Give it some words.`);
   }
   if (id.includes("\0")) {

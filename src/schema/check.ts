@@ -112,11 +112,14 @@ const FORMATS: Readonly<Record<string, string>> = {
   datetime: "a time such as 2026-09-23T12:00:00Z",
 };
 
-function kindOf(value: unknown): string {
+/** What came, as a sentence says it. */
+export function kindOf(value: unknown): string {
   if (value === null) return "null";
+  if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
   switch (typeof value) {
     case "number":
+      return Number.isNaN(value) ? "a text" : String(value);
     case "boolean":
       return String(value);
     case "string":

@@ -167,7 +167,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "cost",
     "model.cost",
     said(
-      expecting(z.literal(UNKNOWN), `a table of prices, or "${UNKNOWN}"`),
+      z.literal(UNKNOWN),
       `Its prices; \`"${UNKNOWN}"\` where the catalogue is not to be asked. The catalogue's unless said, else unknown.`,
     ),
     {
