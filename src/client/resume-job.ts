@@ -3,7 +3,7 @@ import { JobLimits } from "../schema/mode.ts";
 import type { PipelineRequest } from "../workflows/job-input.ts";
 import { checkCostLimit, checked } from "./checked.ts";
 import { HoldfastError } from "./error.ts";
-import { translated } from "./failures.ts";
+import { isGone, translated, unknownJob } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { launchJob, type ResumeOptions, type StartedJob } from "./start-job.ts";
 
@@ -53,7 +53,7 @@ async function requestOf(link: Link, job: string): Promise<PipelineRequest> {
       throw new HoldfastError("session-unknown", `Job ${job} was started with nothing`);
     return defaultPayloadConverter.fromPayload<PipelineRequest>(decoded);
   } catch (error) {
-    throw translated(error, link, job);
+    throw isGone(error) ? unknownJob(link, job, error) : translated(error, link, job);
   }
 }
 

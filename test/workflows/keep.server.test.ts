@@ -204,6 +204,20 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
   });
 
+  test("an export to a place where none can be written says why, and leaves nothing behind", async () => {
+    const session = stage.session({ replies: [{ text: "One." }] });
+    await session.run("Go");
+    const missing = join(elsewhere, "no-such-folder", "session.jsonl");
+    const nowhere = await commandLine(stage, "export", session.id, "-o", missing);
+    expect(nowhere.code).toBe(2);
+    expect(nowhere.err).toContain(`cannot be written to ${missing}: there is no folder`);
+    const folder = await commandLine(stage, "export", session.id, "-o", elsewhere);
+    expect(folder.code).toBe(2);
+    expect(folder.err).toContain("it is a folder");
+    expect(nowhere.err + folder.err).not.toMatch(/\n\s+at |node:internal/);
+    expect((await readdir(elsewhere)).filter((name) => name.includes(".part-"))).toEqual([]);
+  });
+
   test("as a snapshot without keys, and as the sources' own file [PER-01]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
