@@ -53,7 +53,7 @@ test("answers are told while they are made; in the end all is told once, in orde
     configSnapshot: { model: "test-model", provider: expect.any(String) },
   });
   expect(seen[0]).toMatchObject({
-    agentId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{18}$/),
+    agentId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}$/),
   });
   const recorded = (await session.entries()).map(({ message }) => message);
   expect(seen.at(-1)).toMatchObject({ type: "AgentEnd", messages: recorded });
