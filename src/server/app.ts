@@ -38,7 +38,9 @@ export function createApp(options: AppOptions): Hono<Env> {
     }
     return response;
   });
-  app.use(hostGuard(options), originGuard(options), methodGuard(app));
+  app.use(hostGuard(options), originGuard(options));
+  app.use("/healthz", methodGuard(app));
+  app.use("/codec/:key/:way", methodGuard(app));
   app.get("/healthz", (context) => context.json({ ok: true }));
   for (const way of ["encode", "decode"] as const) {
     app.post(`/codec/:key/${way}`, async (context) => {
@@ -48,7 +50,7 @@ export function createApp(options: AppOptions): Hono<Env> {
       return await answerCodec(context, codec, way, holdfast.namespace);
     });
   }
-  app.use(tokenGuard(token));
+  app.use(tokenGuard(token), methodGuard(app));
   for (const way of ["encode", "decode"] as const) {
     app.post(`/codec/${way}`, (context) => answerCodec(context, codec, way, holdfast.namespace));
   }
