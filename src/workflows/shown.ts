@@ -108,6 +108,8 @@ function isWorthAnEvent(shown: Partial<Shown>, now: Partial<Shown>): boolean {
     shown.status !== now.status ||
     shown.agent !== now.agent ||
     shown.model !== now.model ||
+    // What stands there is a number, and is not true any more.
+    (costUsd !== null && now.costUsd === null) ||
     (now.turns ?? 0) - turns >= SEND_AFTER_TURNS ||
     (now.costUsd ?? 0) - (costUsd ?? 0) >= SEND_AFTER_USD
   );
