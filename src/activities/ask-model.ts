@@ -1,5 +1,5 @@
 import { estimateText } from "../core/estimate.ts";
-import { addUsage, costOf, NO_USAGE } from "../core/usage.ts";
+import { addCosts, addUsage, type Cost, costOf, NO_USAGE } from "../core/usage.ts";
 import type { StreamOptions } from "../providers/provider.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
@@ -27,7 +27,7 @@ export class TextModel {
   readonly #onWait: StreamOptions["onWait"];
   readonly #fellBack = new Map<string, FellBack>();
   usage: Usage = NO_USAGE;
-  costUsd = 0;
+  costUsd: Cost = 0;
 
   constructor(definition: AgentDefinition, helpers: Helpers, onWait?: StreamOptions["onWait"]) {
     this.#definition = definition;
@@ -49,7 +49,10 @@ export class TextModel {
         estimateText(question.instructions) + estimateText(textFor(model, question)) + question.maxTokens,
     });
     this.usage = addUsage(this.usage, answer.usage);
-    this.costUsd += costOf(answer.usage, definition.model.cost, answer.longestQuestion);
+    this.costUsd = addCosts(
+      this.costUsd,
+      costOf(answer.usage, definition.model.cost, answer.longestQuestion),
+    );
     if (fellBack !== undefined) this.#fellBack.set(`${fellBack.to.provider}/${fellBack.to.model}`, fellBack);
     return textOf(answer).trim();
   }

@@ -3,7 +3,7 @@ import { type BlockOptions, planBlock, type Section } from "../core/compaction/b
 import { summarise } from "../core/compaction/summary.ts";
 import { triggerLevel } from "../core/compaction/trigger.ts";
 import { estimateMessage } from "../core/estimate.ts";
-import { NO_USAGE } from "../core/usage.ts";
+import { type Cost, NO_USAGE } from "../core/usage.ts";
 import type { StreamOptions } from "../providers/provider.ts";
 import type { ContextConfig } from "../schema/context.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
@@ -23,7 +23,7 @@ export type Planned = {
   /** Why the sections of an application's strategy are not taken: there are none then. */
   readonly refused?: string;
   readonly usage: Usage;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
   /** Answers of fallbacks; one of each that has given any. */
   readonly fellBack: readonly FellBack[];
 };

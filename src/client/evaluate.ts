@@ -93,7 +93,7 @@ export async function startEvaluation(link: Link, options: EvaluateOptions): Pro
   for (const definition of [...agents, ...(judge === undefined ? [] : [judge])]) {
     await checkWorkspace(definition);
   }
-  checkLimits(limits);
+  checkLimits(limits, [...agents, ...(judge === undefined ? [] : [judge])]);
   await checkSearchAttributes(link);
   const message = prompt === undefined ? undefined : await pack(link, prompt, "prompt");
   const pin = await pinner(link, agents);

@@ -97,7 +97,6 @@ export async function exploreSession(
   const strategy = { type: "keep" as const };
   const problem = problemOf({ agents: branches.map(() => ({}) as never), strategy, session });
   if (problem !== undefined) throw new HoldfastError("input-invalid", problem, { session });
-  checkLimits(limits);
   try {
     const { transcript, record } = await knownSession(link, session);
     const asked = askedOf(transcript, record);
@@ -105,6 +104,7 @@ export async function exploreSession(
     const at = await spotInstead(asked, place, prompted);
     const base = await transcript.definition(record.definitionHash);
     const agents = branches.map((branch) => definitionOf(branch, base, session));
+    checkLimits(limits, agents);
     for (const definition of agents) await checkWorkspace(definition);
     await checkSearchAttributes(link);
     const pin = await pinner(link, agents);

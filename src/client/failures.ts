@@ -125,6 +125,14 @@ export function unknownSession(
   );
 }
 
+export function unknownJob({ address, namespace }: Link, job: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    "session-unknown",
+    `There is no job ${job} in namespace "${namespace}" at ${address}. A job's id is what \`holdfast run --agent FILE\` prints for a file with a [mode].`,
+    { session: job, address, namespace, cause },
+  );
+}
+
 export function noWorker({ taskQueue, namespace }: Link, session: string, cause?: unknown): HoldfastError {
   return new HoldfastError(
     "no-worker",

@@ -1,6 +1,12 @@
-import type { AgentDefinition, AgentDefinitionInput, Continuation } from "../schema/definition.ts";
+import {
+  type AgentDefinition,
+  type AgentDefinitionInput,
+  type Continuation,
+  LoopLimits,
+} from "../schema/definition.ts";
 import type { StartRequest } from "../workflows/input.ts";
 import { AGENT_WORKFLOW } from "../workflows/messages.ts";
+import { checkCostLimit, checked } from "./checked.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { currentSession } from "./follow-session.ts";
@@ -102,6 +108,10 @@ async function launch(
   const { prompt, mode = "run", idleTimeoutMs, continuation } = options;
   const session = sessionId(options.session);
   checkIdleTimeout(idleTimeoutMs);
+  if (continuation?.limits !== undefined) {
+    const limits = checked(LoopLimits, continuation.limits, "limits");
+    if (definition !== undefined) checkCostLimit(limits, [definition]);
+  }
   if (prompt === undefined && mode === "run" && continuation === undefined) {
     throw new HoldfastError(
       "input-invalid",

@@ -9,6 +9,7 @@ import { KEYS } from "./labels.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
 import { type PendingActivity, pendingActivities } from "./pending-activity.ts";
+import { recordedCost } from "./recorded-cost.ts";
 import { askStatus, describeRun, inTurns, isOpen, type OpenRun, runsBelow } from "./tree.ts";
 import { asking } from "./waiting-calls.ts";
 
@@ -88,7 +89,7 @@ function shownBy(description: WorkflowExecutionDescription, session: string): Sh
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     turns: attributes.get(KEYS.turns) ?? 0,
-    costUsd: attributes.get(KEYS.costUsd) ?? 0,
+    costUsd: attributes.get(KEYS.costUsd) ?? null,
   };
 }
 
@@ -139,7 +140,7 @@ async function fromTranscript(link: Link, session: string): Promise<SessionStatu
     agent: record.agentName,
     model: record.model,
     turns: loops.reduce((sum, { turns = 0 }) => sum + turns, 0),
-    costUsd: loops.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
+    costUsd: recordedCost(loops),
     startedAt: new Date(record.createdAtMs),
     closedAt: new Date(record.lastActiveAtMs),
     pending: [],

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { MAX_MESSAGE_ID_CHARS } from "../core/waiting-messages.ts";
+import { kindOf } from "../schema/check.ts";
 import { StoreError } from "../transcript/store-error.ts";
 import type { Words } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
@@ -25,7 +26,13 @@ export async function pack(
   id: string = randomUUID(),
   inlineBytes: number = INLINE_BYTES,
 ): Promise<Message> {
-  if (typeof text !== "string" || text.trim() === "") {
+  if (typeof text !== "string") {
+    const problem = `${what}: must be a text, not ${kindOf(text)}`;
+    throw new HoldfastError("input-invalid", `The ${problem}. Give its words as one text.`, {
+      problems: [problem],
+    });
+  }
+  if (text.trim() === "") {
     throw new HoldfastError("input-invalid", `The ${what} is empty. Give it some words.`);
   }
   if (id.includes("\0")) {

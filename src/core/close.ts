@@ -14,6 +14,7 @@ import { allQueued, poll } from "./queues.ts";
 import { beforeRotation } from "./rotation.ts";
 import { givenOf } from "./shares.ts";
 import type { State } from "./state.ts";
+import { addCosts } from "./usage.ts";
 
 /**
  * The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. Another definition that was
@@ -54,7 +55,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
     totals: {
       loops: state.totals.loops + 1,
       turns: state.totals.turns + loop.turn,
-      costUsd: state.totals.costUsd + loop.costUsd,
+      costUsd: addCosts(state.totals.costUsd, loop.costUsd),
       ...(below === 0 ? {} : { costBelowUsd: below }),
       ...(givenOf(state) === undefined ? {} : taskTotals(state, loop)),
     },

@@ -8,6 +8,7 @@ import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
 import type { TaskReport } from "./task.ts";
+import type { Cost } from "./usage.ts";
 import type { LeftView } from "./view.ts";
 import type { ViewRanges } from "./view-ranges.ts";
 import type { ViewAtHand } from "./view-request.ts";
@@ -198,7 +199,7 @@ export type CloseLoopCommand = Writing & {
   /** The run ends with a report: the last words are looked for. */
   readonly isTask?: true;
   readonly turns: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
   /** What the next loop's model sees of all this; absent when it is all of it. */
   readonly view?: LeftView;
   /** What a person has allowed for the session; absent when nothing. */

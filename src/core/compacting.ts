@@ -5,7 +5,7 @@ import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
 import type { CompactionReason, State } from "./state.ts";
-import { addUsage } from "./usage.ts";
+import { addCosts, addUsage } from "./usage.ts";
 import { viewLength, viewTokens } from "./view.ts";
 
 // The view is made smaller by one activity, right before an answer is asked for. The record stays as it is.
@@ -63,7 +63,7 @@ function paid(state: State, { usage, costUsd = 0 }: CompactDigest): State {
   const loop = loopOf(state);
   return {
     ...state,
-    loop: { ...loop, usage: addUsage(loop.usage, usage), costUsd: loop.costUsd + costUsd },
+    loop: { ...loop, usage: addUsage(loop.usage, usage), costUsd: addCosts(loop.costUsd, costUsd) },
   };
 }
 

@@ -15,6 +15,7 @@ import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
 import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
 import type { Rest } from "./task.ts";
+import type { Cost } from "./usage.ts";
 import type { LeftView, Span } from "./view.ts";
 import type { ViewRequest } from "./view-request.ts";
 
@@ -130,7 +131,8 @@ export type ModelDigest = {
   readonly branch: string;
   readonly stopReason: StopReason;
   readonly usage: Usage;
-  readonly costUsd: number;
+  /** `null` when the model's prices are unknown. */
+  readonly costUsd: Cost;
   /** Estimated tokens of the stored message. */
   readonly tokens: number;
   readonly calls: readonly CallDigest[];
@@ -188,7 +190,7 @@ export type CompactDigest = WrittenDigest & {
   readonly refused?: string;
   /** Of a model that was asked for a text. */
   readonly usage?: Usage;
-  readonly costUsd?: number;
+  readonly costUsd?: Cost;
   /** Fallbacks that were asked for it. */
   readonly fellBack?: readonly FellBack[];
 };

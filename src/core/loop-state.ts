@@ -3,6 +3,7 @@ import type { ContinuationKind, Outcome } from "../schema/record.ts";
 import type { Account } from "./budget/account.ts";
 import type { ClosedDigest } from "./digest.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
+import type { Cost } from "./usage.ts";
 
 // What the state holds of the loop that is open, and of the newest that was closed.
 
@@ -20,7 +21,7 @@ export type OpenLoop = {
   /** 0-based; of the turn that runs or comes next. */
   readonly turn: number;
   readonly usage: Usage;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
   /** Events given out so far, which is the number of the next. */
   readonly events: number;
   /** The usage of the turn that runs. */

@@ -11,6 +11,7 @@ import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { Rest, TaskRef, TaskRequest } from "./task.ts";
+import type { Cost } from "./usage.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
 import type { RefusedMessages } from "./waiting-messages.ts";
@@ -217,9 +218,9 @@ export type State = {
   readonly totals: {
     readonly loops: number;
     readonly turns: number;
-    readonly costUsd: number;
+    readonly costUsd: Cost;
     /** Spent by sub-agents of loops that are closed. Absent for 0. */
-    readonly costBelowUsd?: number;
+    readonly costBelowUsd?: Cost;
     /** Of a run that ends with a report: for the one that has started it. Absent for 0. */
     readonly messages?: number;
     readonly used?: Amounts;

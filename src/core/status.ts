@@ -8,8 +8,9 @@ import { contextTokens } from "./compacting.ts";
 import { type OutcomeWord, outcomeWord } from "./outcome-word.ts";
 import { shownBriefly } from "./redact.ts";
 import type { State } from "./state.ts";
-import { countWaiting, type RefusedMessages } from "./waiting-messages.ts";
+import { type Cost, sumCosts } from "./usage.ts";
 import { vendorWaitWords } from "./vendor-wait.ts";
+import { countWaiting, type RefusedMessages } from "./waiting-messages.ts";
 
 /** What is shown of a text. */
 const SHOWN_BYTES = 256;
@@ -45,8 +46,8 @@ export type Status = {
   readonly loopId: string | undefined;
   /** Turns of the session's run that are over. */
   readonly turns: number;
-  /** With what sub-agents have spent that are over. */
-  readonly costUsd: number;
+  /** With what sub-agents have spent that are over. `null` when the price of any of it is unknown. */
+  readonly costUsd: Cost;
   /** Of the loop that is open, with all below it. */
   readonly budget: Budget | undefined;
   /** Sub-agents, where there are or were any. */
@@ -75,7 +76,11 @@ export function statusOf(state: State): Status {
     goal: state.goal,
     loopId: state.loop?.loopId ?? state.last?.loopId,
     turns: state.totals.turns + (state.loop?.turn ?? 0),
-    costUsd: state.totals.costUsd + (state.loop?.costUsd ?? 0) + costBelow(state),
+    costUsd: sumCosts([
+      state.totals.costUsd,
+      ...(state.loop === undefined ? [] : [state.loop.costUsd]),
+      costBelow(state),
+    ]),
     budget: budgetOf(state),
     children: childrenShown(state),
     contextTokens: contextTokens(state),

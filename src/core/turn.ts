@@ -31,7 +31,7 @@ import { exhausted } from "./shares.ts";
 import type { CompactionReason, State, TurnSource } from "./state.ts";
 import { forgetMismatch, outputJudged, repair, verdictText } from "./structured.ts";
 import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
-import { addUsage, NO_USAGE } from "./usage.ts";
+import { addCosts, addUsage, NO_USAGE } from "./usage.ts";
 import { extendView, viewTokens } from "./view.ts";
 
 /**
@@ -235,7 +235,7 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
         ...(digest.announces === true ? loop : countedAnew(loop)),
         usage: addUsage(loop.usage, digest.usage),
         turnUsage: digest.usage,
-        costUsd: loop.costUsd + digest.costUsd,
+        costUsd: addCosts(loop.costUsd, digest.costUsd),
         lastStop: digest.stopReason,
         lastText: { preview: digest.preview, position, ...(digest.withheld ? { withheld: true } : {}) },
       },

@@ -48,8 +48,10 @@ const ToolOutput = z.object({ content: z.array(Content), details: z.unknown().op
 export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("AgentStart"),
-    /** The agent's name. */
+    /** A UUID, the agent's for life: its record and its checkpoints have the same (ID-01). */
     agentId: z.string(),
+    /** What people call it. Absent in records of before it was told. */
+    agentName: z.string().optional(),
     sessionId: z.string(),
     loopId,
     parentLoopId: z.string().optional(),

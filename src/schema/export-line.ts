@@ -59,7 +59,8 @@ export const LoopLine = z.object({
   endedAtMs: atMs.optional(),
   outcome: Outcome.optional(),
   usage: Usage.optional(),
-  costUsd: z.number().optional(),
+  /** `null`: unknown. */
+  costUsd: z.number().nullable().optional(),
   turns: count.optional(),
   /** Where it has ended, and what it has left of the view; without a view, all of it. */
   end: z.object({ branch: id, position: count, view: z.unknown().optional() }).optional(),

@@ -14,6 +14,7 @@ export type ServerProblemCode =
   | "method-refused"
   | "body-too-large"
   | "body-invalid"
+  | "query-invalid"
   | "cursor-invalid"
   | "request-invalid"
   | "too-many-streams"
@@ -31,6 +32,7 @@ const STATUS_OF_PROBLEM = {
   "method-refused": 405,
   "body-too-large": 413,
   "body-invalid": 422,
+  "query-invalid": 422,
   "cursor-invalid": 400,
   "request-invalid": 400,
   "too-many-streams": 503,
@@ -90,6 +92,8 @@ export type Problem = {
   readonly code: string;
   /** What was asked for. */
   readonly instance: string;
+  /** Methods that are answered there. */
+  readonly allow?: readonly string[];
 };
 
 export function problemOf(error: unknown, tried: string): Problem {
@@ -117,6 +121,7 @@ export function problemResponse(problem: Problem): Response {
     headers: {
       "content-type": "application/problem+json",
       "cache-control": "no-store",
+      ...(problem.allow === undefined ? {} : { allow: problem.allow.join(", ") }),
       ...(problem.status === 401 ? { "www-authenticate": 'Bearer realm="holdfast"' } : {}),
       ...(busy ? { "retry-after": "1" } : {}),
     },

@@ -15,6 +15,7 @@ import {
 import { EMPTY_OUTBOX } from "../core/outbox.ts";
 import { shownBriefly } from "../core/redact.ts";
 import type { PersonMessage } from "../core/state.ts";
+import { sumCosts } from "../core/usage.ts";
 import { countMessages, hasRoomFor, withRefused } from "../core/waiting-messages.ts";
 import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
 import { listenToEvaluation } from "./evaluation-listen.ts";
@@ -168,7 +169,7 @@ async function evaluate(
       losers: branches.filter(({ index }) => index !== decision.selected),
       usage: totalUsage(branches, evaluationUsage),
       evaluationUsage,
-      costUsd: branches.reduce((sum, { costUsd }) => sum + costUsd, evaluationCostUsd),
+      costUsd: sumCosts([...branches.map(({ costUsd }) => costUsd), evaluationCostUsd]),
     };
     return orFailed(result);
   }

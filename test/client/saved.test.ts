@@ -138,7 +138,7 @@ describe("saved messages", () => {
       { role: "assistant", stopReason: "toolUse", usage: { input: 0 }, content: [{ type: "toolCall" }] },
       { role: "toolResult", toolCallId: "c", isError: false, content: [{ text: "out" }] },
     ]);
-    expect(() => messagesFromJson("{}")).toThrow("not a JSON array");
+    expect(() => messagesFromJson("{}")).toThrow("not a list");
     expect(() => messagesFromJson('[{"role":"nobody"}]')).toThrow("message 0");
   });
 });

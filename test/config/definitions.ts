@@ -72,13 +72,15 @@ const model = object({
   contextWindow: whole,
   maxTokens: maybe(whole),
   cost: maybe(
-    object({
-      input: maybe(rate),
-      output: maybe(rate),
-      cacheRead: maybe(rate),
-      cacheWrite: maybe(rate),
-      dearer: maybe(object({ above: whole, input: rate, output: rate, cacheRead: rate, cacheWrite: rate })),
-    }),
+    orNull(
+      object({
+        input: maybe(rate),
+        output: maybe(rate),
+        cacheRead: maybe(rate),
+        cacheWrite: maybe(rate),
+        dearer: maybe(object({ above: whole, input: rate, output: rate, cacheRead: rate, cacheWrite: rate })),
+      }),
+    ),
   ),
   headers: maybe(
     fc.dictionary(fc.string({ minLength: 1, maxLength: 9 }).filter(isPlainKey), fc.oneof(text, variable), {
@@ -393,4 +395,30 @@ const subAgents = (agent: fc.Arbitrary<unknown>) =>
 export const anyDefinition: fc.Arbitrary<AgentDefinition> = object({
   ...fields,
   subAgents: subAgents(object({ ...fields, subAgents: subAgents(leaf) })),
-}).map((input) => AgentDefinition.parse(input as AgentDefinitionInput));
+}).map((input) => {
+  const parsed = AgentDefinition.safeParse(input);
+  // A cost limit is refused where a price is unknown.
+  return parsed.success ? parsed.data : AgentDefinition.parse(priced(input as unknown as Drawn));
+});
+
+type Drawn = {
+  readonly model: object;
+  readonly fallbacks?: readonly object[];
+  readonly subAgents?: readonly { readonly agent: Drawn }[];
+};
+
+function priced({ model, fallbacks, subAgents, ...rest }: Drawn): AgentDefinitionInput {
+  return {
+    ...rest,
+    model: withPrice(model),
+    ...(fallbacks === undefined ? {} : { fallbacks: fallbacks.map(withPrice) }),
+    ...(subAgents === undefined
+      ? {}
+      : { subAgents: subAgents.map((one) => ({ ...one, agent: priced(one.agent) })) }),
+  } as AgentDefinitionInput;
+}
+
+function withPrice(model: object): object {
+  const { cost } = model as { readonly cost?: object | null };
+  return { ...model, cost: cost ?? { input: 0 } };
+}

@@ -72,7 +72,7 @@ export type Reply = {
   readonly calls?: readonly CallScript[];
   readonly stopReason?: StopReason;
   readonly usage?: Usage;
-  readonly costUsd?: number;
+  readonly costUsd?: number | null;
   /** With stop reason "error": the vendor says in its answer that the context does not fit. */
   readonly overflow?: boolean;
   /** What was found of an answer that claims to be the structured output. */
@@ -806,7 +806,7 @@ export class Play {
       branch: "",
       stopReason: message.stopReason,
       usage: message.usage,
-      costUsd: reply.costUsd ?? 0,
+      costUsd: reply.costUsd === undefined ? 0 : reply.costUsd,
       tokens: estimateMessage(message),
       calls: scripts.map(({ name, invalid, summary, facts, final }, index) => ({
         id: `c${ordinal}.${index}`,
@@ -1188,7 +1188,7 @@ export class Play {
     const most = allowance(account);
     for (const part of ["turns", "tokens", "nanoUsd", "children"] as const) {
       const limit = most[part];
-      must(limit === null || whole[part] <= limit, `I6: no more ${part} are set aside than there are`);
+      must(limit === null || (whole[part] ?? 0) <= limit, `I6: no more ${part} are set aside than there are`);
     }
   }
 

@@ -146,7 +146,7 @@ function expectWithinLimits(run: Play, loopId: string): void {
   const tokens = ends.slice(0, starts - 1).reduce((sum, { input, output }) => sum + input + output, 0);
   if (maxTotalTokens !== null && starts > 0) expect(tokens + below.tokens).toBeLessThan(maxTotalTokens);
   const cost = costOf(ends.slice(0, starts - 1));
-  if (maxCostUsd !== null && starts > 0) expect(cost + toUsd(below.nanoUsd)).toBeLessThan(maxCostUsd);
+  if (maxCostUsd !== null && starts > 0) expect(cost + toUsd(below.nanoUsd ?? 0)).toBeLessThan(maxCostUsd);
   const end = bodies.at(-1);
   if (end?.type === "AgentEnd" && end.outcome.type === "limit-reached") {
     const met = [

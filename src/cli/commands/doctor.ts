@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { ModelNameError } from "../../client/index.ts";
+import { ModelError } from "../../config/model-names.ts";
 import { positive, urlFrom } from "../agent-flags.ts";
 import {
   type Check,
@@ -85,7 +85,7 @@ function modelAt(named: string, baseUrl: string | undefined, env: NodeJS.Process
   try {
     return vendorModel(named, baseUrl === undefined ? {} : { baseUrl }, knownModels(env));
   } catch (error) {
-    if (error instanceof ModelNameError) throw new UsageError(error.message, { cause: error });
+    if (error instanceof ModelError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }

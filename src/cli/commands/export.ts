@@ -1,12 +1,14 @@
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { constants, createWriteStream } from "node:fs";
+import { access, rename, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { UsageError } from "../usage-error.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ExportFlags = { readonly output?: string; readonly withChildren?: boolean };
@@ -55,22 +57,43 @@ async function exported(
 /** The file is there whole, or not at all. */
 async function writtenTo(file: string, lines: AsyncIterable<string>): Promise<number> {
   const aside = `${file}.part-${process.pid}`;
-  const stream = createWriteStream(aside, { mode: 0o600 });
   let count = 0;
-  try {
+  const counted = async function* () {
     for await (const line of lines) {
-      await written(stream, line);
+      yield line;
       count += 1;
     }
-    stream.end();
-    await finished(stream);
+  };
+  try {
+    await mustBeWritable(file);
+    await pipeline(counted(), createWriteStream(aside, { mode: 0o600 }));
     await rename(aside, file);
     return count;
   } catch (error) {
-    stream.destroy();
-    await rm(aside, { force: true });
-    throw error;
+    await rm(aside, { force: true }).catch(() => undefined);
+    throw isOfTheSystem(error) ? cannotBeWritten(file, error) : error;
   }
+}
+
+/** Found before anything is read: a folder that is missing, and one that stands where the file should. */
+async function mustBeWritable(file: string): Promise<void> {
+  await access(dirname(resolve(file)), constants.W_OK);
+  const there = await stat(file).catch(() => undefined);
+  if (there?.isDirectory() === true) {
+    throw new UsageError(`The export cannot be written to ${file}: it is a folder. Name a file in it.`);
+  }
+}
+
+function isOfTheSystem(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error;
+}
+
+function cannotBeWritten(file: string, error: NodeJS.ErrnoException): UsageError {
+  const why = error.code === "ENOENT" ? `there is no folder ${dirname(resolve(file))}` : error.message;
+  return new UsageError(
+    `The export cannot be written to ${file}: ${why}. Make the folder, or name another file with --output.`,
+    { cause: error },
+  );
 }
 
 async function written(stream: Writable, line: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { nearestName } from "../../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
-import { hasRates } from "../has-rates.ts";
 import type { Path } from "../source/node.ts";
 import { type Origin, originOf } from "./draft.ts";
 import type { Workbench } from "./workbench.ts";
@@ -17,33 +16,10 @@ export function doubtsOf(
     const origin = originOf(origins, [...below, ...path]);
     return origin?.type === "file" ? origin.path : undefined;
   };
-  costWithoutRates(bench, definition, place(["limits", "maxCostUsd"]));
   unknownTools(bench, definition, place(["tools"]));
-  for (const [index, { agent, limits }] of (definition.subAgents ?? []).entries()) {
-    const inner = ["subAgents", index, "agent"];
-    const cost = { ...agent, limits: { ...agent.limits, maxCostUsd: limits.maxCostUsd } };
-    costWithoutRates(bench, cost, place(["subAgents", index, "limits", "maxCostUsd"]));
-    doubtsOf(bench, agent, origins, [...below, ...inner]);
+  for (const [index, { agent }] of (definition.subAgents ?? []).entries()) {
+    doubtsOf(bench, agent, origins, [...below, "subAgents", index, "agent"]);
   }
-}
-
-function costWithoutRates(
-  bench: Workbench,
-  { model, fallbacks = [], limits }: AgentDefinition,
-  place: Path | undefined,
-): void {
-  if (limits.maxCostUsd === null || place === undefined) return;
-  if (hasRates(model.cost)) {
-    // A server that wants no key wants no money either.
-    const free = fallbacks.filter((fallback) => fallback.apiKey !== undefined && !hasRates(fallback.cost));
-    for (const { id } of free) {
-      const message = `what ${id} answers in place of ${model.id} does not count here: it has no rates; add its cost table`;
-      bench.doubt(place, message, { expected: "rates for each of the fallbacks" });
-    }
-    return;
-  }
-  const message = `this limit never holds: ${model.id} has no rates, so it costs nothing; add [provider.cost]`;
-  bench.doubt(place, message, { expected: "rates in [provider.cost]" });
 }
 
 function unknownTools(bench: Workbench, { tools, strict }: AgentDefinition, place: Path | undefined): void {

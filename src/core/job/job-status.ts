@@ -4,6 +4,7 @@ import { dollars } from "../limits.ts";
 import { outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
 import type { Status, StatusWord } from "../status.ts";
+import type { Cost } from "../usage.ts";
 import type { RefusedMessages, Waiting } from "../waiting-messages.ts";
 import { type JobMode, type JobPart, type JobState, NO_SPENDING, usedByJob } from "./job.ts";
 
@@ -11,7 +12,7 @@ import { type JobMode, type JobPart, type JobState, NO_SPENDING, usedByJob } fro
 export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> & {
   readonly status: StatusWord | "waiting";
   readonly turns: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
 };
 
 /** What a person wants to know of a job: what they want to know of any run, and its parts. */

@@ -129,7 +129,7 @@ function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
     ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
-    ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
+    ...(row.cost_usd === null && row.status === "running" ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
     ...(end === undefined ? {} : { end }),
     ...(grants === null ? {} : { grants: JSON.parse(grants) }),

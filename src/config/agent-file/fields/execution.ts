@@ -45,7 +45,11 @@ export function limitFields(at: string, to: string, defaults: LimitDefaults): re
     field(
       `${at}max_cost`,
       `${to}.maxCostUsd`,
-      said(orNone(seconds), "Dollars. Needs the rates of [provider.cost].", "none"),
+      said(
+        orNone(seconds),
+        "Dollars. An error where the price of a model is unknown: see [provider.cost].",
+        "none",
+      ),
       NULLABLE,
     ),
   ];
