@@ -1,8 +1,9 @@
 import type { Permission, PersonAsked } from "../schema/record.ts";
-import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
+import type { ApprovalAnswer } from "./approvals.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, runFromNow, withCall } from "./calls.ts";
 import { questionOver, withQuestion } from "./finished-calls.ts";
+import { grantFor, withGrant } from "./grants.ts";
 import { issue, settle } from "./issue.ts";
 import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";

@@ -23,6 +23,15 @@ export type CommandFact = {
   readonly fixed?: number;
   /** Only runs another command, which has a fact of its own: `timeout 60 npm test`. */
   readonly wrapper?: true;
+  /**
+   * The program is one that only reads or writes the files it is given and runs nothing else, and all of its options
+   * are known: a user may allow it with other arguments.
+   */
+  readonly known?: true;
+  /** Of a known program: an argument is, or may be, a path outside the workspace. */
+  readonly outside?: true;
+  /** Reads from a pipe, a file or a text of the script: its words do not say all that it does. */
+  readonly fed?: true;
 };
 
 export type CallFacts = {
