@@ -266,5 +266,13 @@ INSERT INTO search_fill (branch, position, last)
   SELECT 0, -1, ref FROM branches ORDER BY ref DESC LIMIT 1;
 `;
 
+/** Definitions that came with an import and that nobody has accepted here: no run is started with them. */
+export const SCHEMA_IMPORTS = `
+CREATE TABLE unaccepted_definitions (
+  hash TEXT COLLATE "C" PRIMARY KEY,
+  imported_at_ms BIGINT NOT NULL
+);
+`;
+
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_IMPORTS];
