@@ -17,6 +17,7 @@ import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
 import { checkSearchAttributes } from "./registered.ts";
 import { runOptions, settingsOf } from "./run-options.ts";
 import { sessionId } from "./session-id.ts";
+import { endIfUnreadable } from "./unreadable-run.ts";
 import { type Message, pack } from "./words.ts";
 
 export type SendOptions = {
@@ -86,10 +87,15 @@ export async function acknowledged(
   }
 }
 
-/** @returns Whether a run was there to be stopped. */
+/**
+ * A run whose workflow task fails again and again cannot take the stop: it is terminated.
+ *
+ * @returns Whether a run was there to be stopped.
+ */
 export async function stopSession(link: Link, session: string, reason?: string): Promise<boolean> {
   try {
     await link.client.workflow.getHandle(session).signal(stopSignal, reason);
+    await endIfUnreadable(link, session, reason ?? "stop was requested");
     return true;
   } catch (error) {
     const failure = translated(error, link, session);
