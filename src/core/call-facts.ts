@@ -30,12 +30,19 @@ export type CommandFact = {
   readonly known?: true;
   /** Of a known program: an argument is, or may be, a path outside the workspace. */
   readonly outside?: true;
+  /**
+   * What it may mean to rules that ask or deny, where that is not what its words say: without options before its
+   * subcommand, under another name of it. `*` stands for any subcommand.
+   */
+  readonly meant?: readonly (readonly string[])[];
   /** Reads from a pipe, a file or a text of the script: its words do not say all that it does. */
   readonly fed?: true;
 };
 
 export type CallFacts = {
   readonly paths?: readonly PathFact[];
+  /** Files that arguments of commands may name. Rules that ask or deny look at them too. */
+  readonly operands?: readonly PathFact[];
   /** In the order in which they are written. Of an opaque command, those that could be found. */
   readonly commands?: readonly CommandFact[];
   /** Why the commands cannot be relied on: a phrase that follows "the command". Never allowed by a rule. */
@@ -77,8 +84,10 @@ export function boundFacts(facts: CallFacts): CallFacts {
   const commands = facts.commands && keep(facts.commands.map(shorten), costOfCommand);
   if (commands?.some((command) => command.words.length === 0 && command.fixed !== undefined)) cut = true;
   const paths = facts.paths && keep(facts.paths, costOfPath);
+  const operands = facts.operands && keep(facts.operands, costOfPath);
   return {
     ...(paths && { paths }),
+    ...(operands && { operands }),
     ...(commands && { commands }),
     ...(facts.opaque !== undefined && { opaque: facts.opaque.slice(0, MAX_REASON_CHARS) }),
     ...(cut && { cut }),
@@ -92,8 +101,8 @@ function shorten(command: CommandFact): CommandFact {
   return { ...command, words: command.words.slice(0, end), fixed: Math.min(command.fixed ?? end, end) };
 }
 
-function costOfCommand({ words }: CommandFact): number {
-  return words.reduce((sum, word) => sum + word.length + 1, 1);
+function costOfCommand({ words, meant = [] }: CommandFact): number {
+  return [words, ...meant].flat().reduce((sum, word) => sum + word.length + 1, 1);
 }
 
 function costOfPath({ path }: PathFact): number {

@@ -8,6 +8,7 @@ import { matchNameGlob, matchPathGlob } from "./glob.ts";
 //       matches it; the call gets the strictest of these outcomes.
 //   P2. Facts that are opaque or cut match no `allow` rule. Where the policy has rules, such a call is never allowed.
 //   P3. Doubt is for the stricter side: `ask` and `deny` match what may be meant, `allow` what is certain.
+//       So options of a program never lead past a rule that forbids one of its subcommands.
 
 export type PermissionCall = { readonly tool: string; readonly replay: ReplayClass };
 
@@ -49,8 +50,8 @@ export function decide(
   return strictest ?? decideOtherwise(policy, call, doubt, context);
 }
 
-function piecesOf({ commands = [], paths = [] }: CallFacts): Piece[] {
-  if (commands.length > 0) return commands.map((command) => ({ command, paths }));
+function piecesOf({ commands = [], paths = [], operands = [] }: CallFacts): Piece[] {
+  if (commands.length > 0) return commands.map((command) => ({ command, paths: [...paths, ...operands] }));
   if (paths.length > 0) return paths.map((path) => ({ paths: [path] }));
   return [{ paths: [] }];
 }
@@ -123,7 +124,9 @@ function matches(
 function matchesCommand(rule: PermissionRule, command: CommandFact | undefined, certain: boolean): boolean {
   if (rule.command === undefined) return true;
   if (command === undefined) return false;
-  return list(rule.command).some((prefix) => beginsWith(command, prefixWords(prefix), certain));
+  return prefixesOf(rule.command).some((expected) => {
+    return beginsWith(command, expected, certain) || (!certain && mayMean(command, expected));
+  });
 }
 
 function matchesPath(rule: PermissionRule, { command, paths }: Piece, certain: boolean): boolean {
@@ -165,6 +168,31 @@ export function beginsWith(
   return true;
 }
 
+/** Stands for any subcommand in what a command may mean. */
+const ANY_SUBCOMMAND = "*";
+
+/** Whether a command may mean these words: options may stand anywhere, and before its subcommand. */
+export function mayMean({ words, meant = [] }: CommandFact, expected: readonly string[]): boolean {
+  const isOption = (word: string) => word.startsWith("-");
+  if (!expected.filter(isOption).every((option) => words.includes(option))) return false;
+  const [program, subcommand, ...operands] = expected.filter((word) => !isOption(word));
+  return meant.some(([found, second, ...others]) => {
+    if (found !== program) return false;
+    if (subcommand === undefined || second === ANY_SUBCOMMAND) return true;
+    if (second !== subcommand) return false;
+    // Behind the subcommand a word may be the value of an option.
+    return words.some(isOption)
+      ? isSubsequence(operands, others)
+      : operands.every((word, at) => others[at] === word);
+  });
+}
+
+function isSubsequence(some: readonly string[], of: readonly string[]): boolean {
+  let at = 0;
+  for (const word of of) if (word === some[at]) at += 1;
+  return at === some.length;
+}
+
 /** Letters in brackets are not read: such a pattern may become anything. */
 function mayBecome(pattern: string, word: string): boolean {
   return pattern.includes("[") || matchNameGlob(pattern, word);
@@ -174,8 +202,9 @@ function lastPart(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function prefixWords(prefix: string): string[] {
-  return prefix.split(/\s+/).filter((word) => word !== "");
+/** The words that each prefix of a rule expects. */
+export function prefixesOf(prefixes: string | readonly string[]): readonly (readonly string[])[] {
+  return list(prefixes).map((prefix) => prefix.split(/\s+/).filter((word) => word !== ""));
 }
 
 function list(value: string | readonly string[]): readonly string[] {
