@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
-import { boundFacts, type CallFacts, type CommandFact } from "../core/call-facts.ts";
+import { boundFacts, type CallFacts, type CommandFact, type PathFact } from "../core/call-facts.ts";
+import { UNKNOWN_HOST } from "../core/host-glob.ts";
 import { mayMean, prefixesOf } from "../core/permission.ts";
 import { redactWords } from "../core/redact.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import { pathFacts } from "../tools/path-facts.ts";
+import { distinct, hostOf } from "../tools/shell/hosts.ts";
 import { commandFacts, type Wanted } from "../tools/shell-facts.ts";
 import type { Tool, Touched } from "../tools/tool.ts";
 
@@ -18,8 +20,8 @@ export async function factsOf(
   workspace: string,
 ): Promise<CallFacts | undefined> {
   if (!isJudged(tool, policy)) return undefined;
-  const { command, paths, cwd = "." } = touchedBy(tool, value);
-  if (command === undefined && paths === undefined) return undefined;
+  const { command, paths, hosts, cwd = "." } = touchedBy(tool, value);
+  if (command === undefined && paths === undefined && hosts === undefined) return undefined;
   const ofCommand =
     command === undefined
       ? {}
@@ -27,8 +29,13 @@ export async function factsOf(
   const ofPaths = paths === undefined ? {} : await pathFacts(paths, workspace);
   const all = [...(ofCommand.paths ?? []), ...(ofPaths.paths ?? [])];
   const facts = { ...ofCommand, ...ofPaths, ...(all.length === 0 ? {} : { paths: all }) };
+  const isShown = ({ path }: PathFact) => redactWords([path])[0] === path;
   return boundFacts({
     ...facts,
+    ...(facts.operands === undefined ? {} : { operands: facts.operands.filter(isShown) }),
+    ...(hosts === undefined
+      ? {}
+      : { hosts: distinct(hosts.map((one) => hostOf(one) ?? { host: UNKNOWN_HOST })) }),
     ...(facts.commands === undefined ? {} : { commands: facts.commands.map(shown) }),
   });
 }
@@ -39,6 +46,7 @@ function wantedBy({ rules }: PermissionPolicy): Wanted {
   const commands = strict.flatMap((rule) => (rule.command === undefined ? [] : prefixesOf(rule.command)));
   return {
     operands: strict.some(({ path }) => path !== undefined),
+    hosts: rules.some(({ host }) => host !== undefined),
     meant: (command) => commands.some((words) => mayMean(command, words)),
   };
 }
@@ -58,7 +66,7 @@ function touchedBy(tool: Tool, value: unknown): Touched {
   try {
     return tool.touches(value);
   } catch {
-    return { paths: ["/"] };
+    return { paths: ["/"], hosts: [UNKNOWN_HOST] };
   }
 }
 

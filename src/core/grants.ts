@@ -1,4 +1,5 @@
-import type { CallFacts, CommandFact } from "./call-facts.ts";
+import type { CallFacts, CommandFact, HostFact } from "./call-facts.ts";
+import { UNKNOWN_HOST } from "./host-glob.ts";
 
 // What a user has allowed for the rest of a session.
 //
@@ -13,6 +14,8 @@ export type Grant = {
   readonly tool: string;
   /** Programs that may run with other arguments, within the workspace: each is the program's name alone. */
   readonly commands?: readonly (readonly string[])[];
+  /** Of a tool that reaches hosts: those that it may reach, as `host` or `host:port`. */
+  readonly hosts?: readonly string[];
   /** Commands that may run again with exactly these words. */
   readonly exact?: readonly (readonly string[])[];
 };
@@ -32,11 +35,12 @@ const MAX_GRANT_WORD_CHARS = 1024;
 /** Whether a value has the shape of a grant. */
 export function isGrant(value: unknown): value is Grant {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
-  const { tool, commands, exact, ...others } = value as Record<string, unknown>;
+  const { tool, commands, exact, hosts, ...others } = value as Record<string, unknown>;
   return (
     isWord(tool) &&
     Object.keys(others).length === 0 &&
-    [commands, exact].every((list) => list === undefined || isListOfCommands(list))
+    [commands, exact].every((list) => list === undefined || isListOfCommands(list)) &&
+    (hosts === undefined || (isWordList(hosts) && (hosts as string[]).every(isWord)))
   );
 }
 
@@ -69,7 +73,11 @@ export function grantFor({ name, facts }: GrantedCall): Grant | undefined {
   if (facts === undefined) return { tool: name };
   if (!isPlain(facts)) return undefined;
   const all = facts.commands ?? [];
-  if (all.length === 0) return { tool: name };
+  if (all.length === 0) {
+    const hosts = (facts.hosts ?? []).map(hostName);
+    if (hosts.includes(UNKNOWN_HOST)) return undefined;
+    return { tool: name, ...(hosts.length === 0 ? {} : { hosts }) };
+  }
   if (!all.every(canBeGranted)) return undefined;
   const commands = all.filter(isKnown).map(({ words }) => words.slice(0, 1));
   const exact = all.filter((command) => !isKnown(command)).map(({ words }) => words);
@@ -84,7 +92,8 @@ export function grantFor({ name, facts }: GrantedCall): Grant | undefined {
 export function coverageOf(call: GrantedCall): readonly string[] {
   const grant = grantFor(call);
   if (grant === undefined) return [];
-  const { commands = [], exact = [] } = grant;
+  const { commands = [], exact = [], hosts = [] } = grant;
+  if (hosts.length > 0) return [`every call of ${grant.tool} to ${hosts.join(" and ")}`];
   if (commands.length + exact.length === 0) return [`every call of ${grant.tool}`];
   return [
     ...commands.map(([program]) => `\`${program}\` with any arguments within the workspace`),
@@ -109,8 +118,13 @@ export function isGranted(grants: readonly Grant[], { name, facts }: GrantedCall
   const own = grants.filter(({ tool }) => tool === name);
   if (own.length === 0 || (facts !== undefined && !isPlain(facts))) return false;
   const all = facts?.commands ?? [];
-  if (all.length === 0)
-    return own.some(({ commands, exact }) => commands === undefined && exact === undefined);
+  if (all.length === 0) {
+    const whole = own.filter(({ commands, exact }) => commands === undefined && exact === undefined);
+    const reached = (facts?.hosts ?? []).map(hostName);
+    if (reached.length === 0) return whole.some(({ hosts }) => hosts === undefined);
+    const allowed = whole.flatMap(({ hosts = [] }) => hosts);
+    return reached.every((host) => host !== UNKNOWN_HOST && allowed.includes(host));
+  }
   const programs = own.flatMap(({ commands = [] }) => commands);
   const exact = own.flatMap((grant) => grant.exact ?? []);
   return all.every(
@@ -137,8 +151,12 @@ function isKnown({ known }: CommandFact): boolean {
   return known === true;
 }
 
-function sizeOf({ tool, commands = [], exact = [] }: Grant): number {
-  return [...commands, ...exact].flat().reduce((sum, word) => sum + word.length + 1, tool.length);
+function hostName({ host, port }: HostFact): string {
+  return port === undefined ? host : `${host}:${port}`;
+}
+
+function sizeOf({ tool, commands = [], exact = [], hosts = [] }: Grant): number {
+  return [...commands, ...exact, hosts].flat().reduce((sum, word) => sum + word.length + 1, tool.length);
 }
 
 function distinct(lists: readonly (readonly string[])[]): readonly (readonly string[])[] {

@@ -1,11 +1,12 @@
 import type { PermissionOutcome, PermissionPolicy, PermissionRule } from "../schema/permission.ts";
 import type { ReplayClass } from "../schema/tool.ts";
-import type { CallFacts, CommandFact, PathFact } from "./call-facts.ts";
+import type { CallFacts, CommandFact, HostFact, PathFact } from "./call-facts.ts";
 import { matchNameGlob, matchPathGlob } from "./glob.ts";
+import { matchHost } from "./host-glob.ts";
 
 // Invariants
-//   P1. Each command of a pipe or list, and each path of a call without commands, is decided by the first rule that
-//       matches it; the call gets the strictest of these outcomes.
+//   P1. Each command of a pipe or list, and each path and host of a call without commands, is decided by the first rule
+//       that matches it; the call gets the strictest of these outcomes.
 //   P2. Facts that are opaque or cut match no `allow` rule. Where the policy has rules, such a call is never allowed.
 //   P3. Doubt is for the stricter side: `ask` and `deny` match what may be meant, `allow` what is certain.
 //       So options of a program never lead past a rule that forbids one of its subcommands.
@@ -27,7 +28,11 @@ export type PermissionDecision = {
 };
 
 /** What is decided by itself: a command with the redirects of its call, one path, or a call of which neither is known. */
-type Piece = { readonly command?: CommandFact; readonly paths: readonly PathFact[] };
+type Piece = {
+  readonly command?: CommandFact;
+  readonly paths: readonly PathFact[];
+  readonly hosts?: readonly HostFact[];
+};
 
 const STRICTNESS: Record<PermissionOutcome, number> = { allow: 0, ask: 1, deny: 2 };
 const VERB: Record<PermissionOutcome, string> = { allow: "allows", ask: "asks for", deny: "denies" };
@@ -50,10 +55,19 @@ export function decide(
   return strictest ?? decideOtherwise(policy, call, doubt, context);
 }
 
-function piecesOf({ commands = [], paths = [], operands = [] }: CallFacts): Piece[] {
-  if (commands.length > 0) return commands.map((command) => ({ command, paths: [...paths, ...operands] }));
-  if (paths.length > 0) return paths.map((path) => ({ paths: [path] }));
-  return [{ paths: [] }];
+function piecesOf({ commands = [], paths = [], operands = [], hosts = [] }: CallFacts): Piece[] {
+  if (commands.length > 0) {
+    return commands.map((command) => ({
+      command,
+      paths: [...paths, ...operands],
+      hosts: [...hosts, ...(command.hosts ?? [])],
+    }));
+  }
+  const pieces = [
+    ...paths.map((path) => ({ paths: [path] })),
+    ...hosts.map((host) => ({ paths: [], hosts: [host] })),
+  ];
+  return pieces.length > 0 ? pieces : [{ paths: [] }];
 }
 
 /** Why no `allow` rule may match. */
@@ -118,7 +132,22 @@ function matches(
   if (rule.agent !== undefined && !list(rule.agent).some((glob) => matchNameGlob(glob, context.agent)))
     return false;
   const certain = rule.outcome === "allow";
-  return matchesCommand(rule, piece.command, certain) && matchesPath(rule, piece, certain);
+  return (
+    matchesCommand(rule, piece.command, certain) &&
+    matchesPath(rule, piece, certain) &&
+    matchesHost(rule, piece, certain)
+  );
+}
+
+function matchesHost(rule: PermissionRule, { command, paths, hosts = [] }: Piece, certain: boolean): boolean {
+  if (rule.host === undefined) return true;
+  const globs = list(rule.host);
+  const fits = (host: HostFact) => globs.some((glob) => matchHost(glob, host, certain));
+  if (!certain) return hosts.some(fits);
+  // A command that redirects to a file does more than to fetch.
+  const isFetch =
+    command === undefined || (command.fetches === true && command.fixed === undefined && paths.length === 0);
+  return isFetch && hosts.length > 0 && hosts.every(fits);
 }
 
 function matchesCommand(rule: PermissionRule, command: CommandFact | undefined, certain: boolean): boolean {

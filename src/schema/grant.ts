@@ -12,6 +12,7 @@ const Grant = z.strictObject({
   tool: z.string().min(1).max(1024),
   commands: Commands.optional(),
   exact: Commands.optional(),
+  hosts: z.array(z.string().min(1).max(1024)).min(1).max(64).optional(),
 });
 
 export const Grants: z.ZodType<unknown> = z.array(Grant).max(1000);

@@ -2,6 +2,7 @@ import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { boundFacts, type CallFacts, type CommandFact, type PathFact } from "../core/call-facts.ts";
 import { pathFact, stepsBack } from "./path-facts.ts";
+import { hostsOf } from "./shell/hosts.ts";
 import { readKnown } from "./shell/known-programs.ts";
 import { meantCommands } from "./shell/meant-commands.ts";
 import { readScript } from "./shell/script.ts";
@@ -18,6 +19,8 @@ import { readScript } from "./shell/script.ts";
 export type Wanted = {
   /** Files that arguments may name, for rules that speak of paths. */
   readonly operands?: boolean;
+  /** Hosts that commands may reach, for rules that speak of hosts. */
+  readonly hosts?: boolean;
   /** Whether a meaning of a command matters to a rule. */
   readonly meant?: (command: CommandFact) => boolean;
 };
@@ -27,7 +30,7 @@ export async function commandFacts(
   command: string,
   workspace: string,
   from = workspace,
-  { operands: wantsOperands = false, meant: matters }: Wanted = {},
+  { operands: wantsOperands = false, hosts: wantsHosts = false, meant: matters }: Wanted = {},
 ): Promise<CallFacts> {
   const { commands, targets, folder, opaque } = readScript(command);
   const objections = opaque === undefined ? [] : [opaque];
@@ -46,7 +49,8 @@ export async function commandFacts(
       if (!paths.some(({ path }) => path === fact.path)) paths.push(fact);
     }
   }
-  const read = await Promise.all(commands.map((one) => withArguments(one, folders, workspace)));
+  const known = await Promise.all(commands.map((one) => withArguments(one, folders, workspace)));
+  const read = wantsHosts ? known.map(withHosts) : known;
   const operands = wantsOperands ? await operandsOf(commands, folders, workspace) : [];
   return boundFacts({
     commands: matters === undefined ? read : read.map((one) => withMeant(one, matters)),
@@ -73,6 +77,13 @@ async function withArguments(
     }
   }
   return { ...command, known: true };
+}
+
+function withHosts(command: CommandFact): CommandFact {
+  if (command.wrapper === true) return command;
+  const { hosts, certain } = hostsOf(command.words);
+  if (hosts.length === 0) return command;
+  return { ...command, hosts, ...(certain && command.fed !== true ? { fetches: true as const } : {}) };
 }
 
 /** Longer words are texts, such as the message of a commit. */
