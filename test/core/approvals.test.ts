@@ -163,6 +163,18 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     run.answer("c2.0", false).settle();
   });
 
+  test("always, with other arguments than those that were shown: the next one is asked for", () => {
+    const push = () => calls({ name: "bash", facts: PUSH });
+    const run = play({ replies: [push(), push(), says("done")], permissions: ASK_BASH });
+    run.until("wait").tell({
+      type: "approval-answered",
+      toolCallId: "c0.0",
+      answer: { type: "approve", arguments: { command: "ls" }, always: true },
+    });
+    run.settle();
+    expect(waiting(run)).toEqual(["c1.0"]);
+  });
+
   test("always, for a command that cannot be read: the next one is asked for all the same", () => {
     const opaque = calls({
       name: "bash",
