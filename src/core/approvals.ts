@@ -54,17 +54,17 @@ export function permitFor(state: State, call: Call): Permit {
   const permit: Permit = confirms
     ? { outcome: "ask", rule: "confirm", reason: `${call.name} is to be confirmed each time` }
     : decision;
-  if (permit.outcome !== "ask" || !isGranted(state.grants ?? [], call)) return permit;
+  if (permit.outcome !== "ask" || !isGranted(state.grants ?? [], call, state.rules)) return permit;
   return { outcome: "allow", rule: "grant", reason: "a person has allowed this kind of call" };
 }
 
-export function pendingApprovals({ phase }: State): readonly PendingApproval[] {
+export function pendingApprovals({ phase, rules }: State): readonly PendingApproval[] {
   if (phase.type !== "calling-tools") return [];
   return phase.calls.flatMap(({ id, name, summary, status, facts }) => {
     if (status.type !== "asking") return [];
     const { type: _, ...asked } = status;
     const call = { name, ...(facts === undefined ? {} : { facts }) };
-    const covers = asked.question === undefined ? { covers: coverageOf(call) } : {};
+    const covers = asked.question === undefined ? { covers: coverageOf(call, rules) } : {};
     return [{ toolCallId: id, tool: name, summary, ...asked, ...covers }];
   });
 }

@@ -76,13 +76,14 @@ test("an agent that came with a file is refused by client, command line and work
   expect(byCommand.code).not.toBe(0);
 
   const { definitionHash } = (await stage.transcript.session(copy)) ?? { definitionHash: "" };
-  const byHand = stage.session();
-  await stage.client.workflow.start("agent", {
-    workflowId: byHand.id,
+  const byHand = await stage.client.workflow.start("agent", {
+    workflowId: `${session.id}-by-hand`,
     taskQueue: stage.taskQueue,
     args: [{ prompt: "On", definitionHash }],
   });
-  expect((await byHand.failure()).message).toContain("has not been accepted here");
+  await expect(byHand.result()).rejects.toMatchObject({
+    cause: { message: expect.stringContaining("has not been accepted here") },
+  });
   expect(session.requests()).toHaveLength(1);
 
   const accepted = await commandLine(stage, "accept", copy);
