@@ -152,8 +152,8 @@ export function acceptCommand(program: Command, act: Act): void {
 It prints what the agent reaches for: its workspace, programs, addresses, \`\${NAME}\` references, tools and permissions.
 
 Examples:
-  $ holdfast import session.jsonl
-  $ holdfast accept 5f0c… && holdfast continue 5f0c…`,
+  $ holdfast accept 5f0c… && holdfast continue 5f0c…
+  $ holdfast accept 5f0c… --json`,
     )
     .action(async (session: string) => act((context) => accepted(context, session)));
 }
