@@ -28,9 +28,6 @@ export function matchHost(pattern: string, { host, port }: HostFact, certain: bo
   const [, name = "", wanted] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];
   if (wanted !== undefined && (port === undefined ? certain : Number(wanted) !== port)) return false;
   if (name === "*") return host !== UNKNOWN_HOST || !certain;
-  if (host === UNKNOWN_HOST) return false;
   const plain = name.replace(/\.$/, "");
-  return plain.startsWith("*.")
-    ? host.endsWith(plain.slice(1)) && host.length > plain.length - 1
-    : host === plain;
+  return plain.startsWith("*.") ? host.endsWith(plain.slice(1)) : host === plain;
 }
