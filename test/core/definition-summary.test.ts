@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { definitionSummary, summaryLines } from "../../src/core/definition-summary.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 
-const model = { provider: "p", api: "openai_completions", contextWindow: 1000, baseUrl: "https://models.example/v1", id: "m" };
+const model = {
+  provider: "p",
+  api: "openai_completions",
+  contextWindow: 1000,
+  baseUrl: "https://models.example/v1",
+  id: "m",
+};
 
 test("a summary names all that an agent reaches for: addresses, programs, names of the environment, tools, policy", () => {
   const definition = AgentDefinition.parse({
@@ -17,7 +23,10 @@ test("a summary names all that an agent reaches for: addresses, programs, names 
     ],
     permissions: { rules: [{ command: "git status", outcome: "allow" }], otherwise: "allow" },
     subAgents: [
-      { name: "scout", agent: { model: { ...model, baseUrl: "https://other.example/v1", apiKey: "\u0024{OTHER}" } } },
+      {
+        name: "scout",
+        agent: { model: { ...model, baseUrl: "https://other.example/v1", apiKey: "\u0024{OTHER}" } },
+      },
     ],
   });
   expect(summaryLines(definitionSummary(definition))).toEqual([

@@ -205,7 +205,13 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
 
   test("a definition that is not known here waits to be accepted, once", async () => {
     await story(from);
-    const model = { provider: "p", api: "openai_completions", contextWindow: 1000, baseUrl: "http://127.0.0.1:1", id: "m" };
+    const model = {
+      provider: "p",
+      api: "openai_completions",
+      contextWindow: 1000,
+      baseUrl: "http://127.0.0.1:1",
+      id: "m",
+    };
     const definition = AgentDefinition.parse({ name: "stranger", model });
     const hash = await from.saveDefinition(definition);
     await from.setDefinition("s", { definitionHash: hash, agentName: "stranger", model: "m" });
@@ -221,7 +227,13 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
 
   test("a definition that is given here needs no acceptance, though it came with an import", async () => {
     await story(from);
-    const model = { provider: "p", api: "openai_completions", contextWindow: 1000, baseUrl: "http://127.0.0.1:1", id: "m" };
+    const model = {
+      provider: "p",
+      api: "openai_completions",
+      contextWindow: 1000,
+      baseUrl: "http://127.0.0.1:1",
+      id: "m",
+    };
     const definition = AgentDefinition.parse({ name: "stranger", model });
     const hash = await from.saveDefinition(definition);
     await from.setDefinition("s", { definitionHash: hash, agentName: "stranger", model: "m" });
