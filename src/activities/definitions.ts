@@ -15,6 +15,17 @@ export class Definitions {
     this.#transcript = transcript;
   }
 
+  /** For a run that is about to start: one that came with an import must have been accepted. */
+  async acceptedByHash(hash: string): Promise<AgentDefinition> {
+    if (!(await this.#transcript.isAccepted(hash))) {
+      throw new DefinitionError(
+        `The definition ${hash} came with an import and has not been accepted here: look at it and accept it with ` +
+          "`holdfast accept SESSION`, or give a definition of your own",
+      );
+    }
+    return await this.byHash(hash);
+  }
+
   async byHash(hash: string): Promise<AgentDefinition> {
     const kept = this.#kept.get(hash);
     if (kept !== undefined) return kept;

@@ -37,7 +37,10 @@ export async function moveDefinition(
 async function moved(input: MoveDefinitionInput, dependencies: Dependencies): Promise<Made<MoveDigest>> {
   const { definitions } = dependencies;
   try {
-    const [from, given] = await Promise.all([definitions.byHash(input.from), definitions.byHash(input.to)]);
+    const [from, given] = await Promise.all([
+      definitions.byHash(input.from),
+      definitions.acceptedByHash(input.to),
+    ]);
     const { changes, warnings, refusals } = definitionChanges(from, given);
     if (refusals.length > 0) return kept(refusals.join("; "));
     const { definition: to, warnings: found } = await pinOutside(given, from.pinned, dependencies);

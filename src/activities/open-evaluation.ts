@@ -111,7 +111,8 @@ async function planned(
   { definitions, transcript }: Pick<Dependencies, "definitions" | "transcript">,
   prompted = (own: string) => own,
 ): Promise<Agent> {
-  const given = "definition" in agent ? agent.definition : await definitions.byHash(agent.definitionHash);
+  const given =
+    "definition" in agent ? agent.definition : await definitions.acceptedByHash(agent.definitionHash);
   const definition = { ...given, systemPrompt: prompted(given.systemPrompt) };
   const definitionHash = await transcript.saveDefinition(definition);
   return {

@@ -36,6 +36,7 @@ export const EXIT_OF_ERROR = {
   "keys-differ": EXIT.unreachable,
   "key-missing": EXIT.usage,
   "definition-invalid": EXIT.usage,
+  "definition-unaccepted": EXIT.usage,
   "workspace-invalid": EXIT.usage,
   "input-invalid": EXIT.usage,
   "input-too-large": EXIT.usage,

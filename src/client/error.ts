@@ -11,6 +11,8 @@ export type HoldfastErrorCode =
   | "configuration-invalid"
   | "search-attributes-missing"
   | "definition-invalid"
+  /** It came with an import, and nobody has accepted it here. */
+  | "definition-unaccepted"
   | "workspace-invalid"
   | "input-invalid"
   | "input-too-large"

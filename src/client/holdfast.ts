@@ -4,6 +4,7 @@ import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { RecordedSession } from "../schema/recorded-session.ts";
 import type { OpenFile } from "../transcript/export/import-file.ts";
+import { type Accepted, acceptDefinition } from "./accepted.ts";
 import type { AnswerOptions } from "./answer.ts";
 import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 import { type AgentSnapshot, resumeSnapshot } from "./checkpoint.ts";
@@ -213,6 +214,11 @@ export class Holdfast {
   /** Brings in what `session.export()` has given: all of it, or nothing. @param file - A path, or what opens it anew. */
   import(file: string | OpenFile, options?: ImportOptions): Promise<Imported> {
     return importSessions(this.#link, file, options);
+  }
+
+  /** Accepts the agent that an imported session came with: runs may be started with it from now on. */
+  acceptDefinition(session: string): Promise<Accepted> {
+    return acceptDefinition(this.#link, sessionId(session));
   }
 
   /** Brings in a session as the sources save it. */

@@ -47,6 +47,7 @@ export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
 export type { RetentionResult } from "../workflows/retention.ts";
+export type { Accepted } from "./accepted.ts";
 export type { AnswerOptions } from "./answer.ts";
 export type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 export type { Branched, BranchOptions } from "./branch-run.ts";

@@ -21,6 +21,7 @@ import { runOptions, settingsOf } from "./run-options.ts";
 import { sessionId } from "./session-id.ts";
 import { OPEN_WORDS } from "./status.ts";
 import { askStatus } from "./tree.ts";
+import { endIfUnreadable } from "./unreadable-run.ts";
 import { type Message, pack } from "./words.ts";
 
 export type SendOptions = {
@@ -120,10 +121,15 @@ export async function acknowledged(
   }
 }
 
-/** @returns Whether a run was there to be stopped. */
+/**
+ * A run whose workflow task fails again and again cannot take the stop: it is terminated.
+ *
+ * @returns Whether a run was there to be stopped.
+ */
 export async function stopSession(link: Link, session: string, reason?: string): Promise<boolean> {
   try {
     await link.client.workflow.getHandle(session).signal(stopSignal, reason);
+    await endIfUnreadable(link, session, reason ?? "stop was requested");
     return true;
   } catch (error) {
     const failure = translated(error, link, session);

@@ -6,6 +6,7 @@ import {
 } from "../schema/definition.ts";
 import type { StartRequest } from "../workflows/input.ts";
 import { AGENT_WORKFLOW } from "../workflows/messages.ts";
+import { mustBeAccepted } from "./accepted.ts";
 import { checkCostLimit, checked } from "./checked.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
@@ -84,7 +85,7 @@ async function goingOn(
 
 /** Goes on with a definition that is stored already. */
 export async function launchByHash(link: Link, options: Launch, definitionHash: string): Promise<Started> {
-  const definition = await (await link.storage.transcript()).definition(definitionHash);
+  const definition = await storedDefinition(link, options.session ?? "", definitionHash);
   return launch(link, options, definition, async () => ({ definitionHash }));
 }
 
@@ -95,8 +96,18 @@ export async function continueByHash(
   continuation: Continuation,
   definitionHash: string,
 ): Promise<Started> {
-  const definition = await (await link.storage.transcript()).definition(definitionHash);
+  const definition = await storedDefinition(link, session, definitionHash);
   return launch(link, { session, continuation }, definition, async () => ({ definitionHash }));
+}
+
+async function storedDefinition(
+  link: Link,
+  session: string,
+  hash: string,
+): Promise<AgentDefinition | undefined> {
+  const transcript = await link.storage.transcript();
+  await mustBeAccepted(transcript, session, hash);
+  return transcript.definition(hash);
 }
 
 async function launch(

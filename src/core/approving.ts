@@ -1,8 +1,9 @@
 import type { Permission, PersonAsked } from "../schema/record.ts";
-import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
+import type { ApprovalAnswer } from "./approvals.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, runFromNow, withCall } from "./calls.ts";
 import { questionOver, withQuestion } from "./finished-calls.ts";
+import { grantFor, withGrant } from "./grants.ts";
 import { issue, settle } from "./issue.ts";
 import { forgetRepeats, markStuck } from "./repeated-mistakes.ts";
 import { reserveShares } from "./shares.ts";
@@ -48,7 +49,10 @@ export function approvalAnswered(
   }
   if (answer.type !== "approve") return state;
   const { arguments: changed, always } = answer;
-  const grants = withGrant(state.grants ?? [], always === true ? grantFor(call) : undefined);
+  // What is known of a call is known of its own arguments: others are not what the user was shown.
+  const isAsShown = changed === undefined || call.facts === undefined || state.rules < 2;
+  const given = always === true && isAsShown ? grantFor(call, state.rules) : undefined;
+  const grants = withGrant(state.grants ?? [], given);
   const allowed: Call = {
     ...answered(call, { answer: changed === undefined ? "approved" : "changed", by }),
     ...(changed === undefined ? {} : { arguments: changed }),

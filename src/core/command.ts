@@ -1,9 +1,9 @@
 import type { AgentDefinition, Continuation, Limits } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Outcome, PersonAsked, SpawnRef } from "../schema/record.ts";
-import type { Grant } from "./approvals.ts";
 import type { Allowance } from "./budget/amounts.ts";
 import type { LoopPart } from "./evaluation/part.ts";
+import type { Grant } from "./grants.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";

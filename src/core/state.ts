@@ -1,12 +1,12 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
 import type { EntryOrigin, Outcome } from "../schema/record.ts";
-import type { Grant } from "./approvals.ts";
 import type { Allowance, Amounts } from "./budget/amounts.ts";
 import type { Calling } from "./calling.ts";
 import type { ChildrenOver } from "./children-shown.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
 import type { LoopPart } from "./evaluation/part.ts";
+import type { Grant } from "./grants.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
@@ -32,7 +32,7 @@ import type { RefusedMessages } from "./waiting-messages.ts";
 export const STATE_VERSION = 1;
 
 /** The newest rule set. A change of what `next` or `apply` does adds one and keeps the old road (design 3.15). */
-export const RULES = 1;
+export const RULES = 2;
 
 /** A message of a person: its words, or the hash they are stored under when they are too long to travel. */
 export type PersonMessage = {

@@ -49,6 +49,7 @@ const STATUS_OF_ERROR = {
   "configuration-invalid": 500,
   "search-attributes-missing": 503,
   "definition-invalid": 422,
+  "definition-unaccepted": 409,
   "workspace-invalid": 422,
   "input-invalid": 422,
   "input-too-large": 413,

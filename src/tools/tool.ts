@@ -72,6 +72,8 @@ export class ToolError extends Error {
 export type Touched = {
   readonly paths?: readonly string[];
   readonly command?: string;
+  /** Hosts that the call reaches: addresses, or `host` and `host:port`. */
+  readonly hosts?: readonly string[];
   /** Where the command runs, below the workspace; the workspace itself unless said. */
   readonly cwd?: string;
 };
@@ -130,7 +132,7 @@ export type ToolSpec<Schema extends z.ZodObject> = {
   readonly quick?: boolean;
   readonly timeoutMs?: number;
   readonly summarise?: (parameters: z.infer<Schema>) => string;
-  /** Paths and shell command of a call, which rules of a permission policy may be about. */
+  /** Paths, hosts and shell command of a call, which rules of a permission policy may be about. */
   readonly touches?: (parameters: z.infer<Schema>) => Touched;
   /** Ask a person before each call. */
   readonly confirm?: boolean;

@@ -1,5 +1,5 @@
-import type { Grant } from "../core/approvals.ts";
 import type { LoopPart } from "../core/evaluation/part.ts";
+import type { Grant } from "../core/grants.ts";
 import type { Cost } from "../core/usage.ts";
 import type { LeftView } from "../core/view.ts";
 import type { Limits } from "../schema/definition.ts";

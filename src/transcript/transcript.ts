@@ -27,9 +27,12 @@ import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./wri
 //   I5. Readers see the unbroken prefix of a branch and of a loop's events.
 
 export interface Transcript {
-  /** Stores a definition under the hash of its canonical JSON. Again: the same hash, nothing new. */
+  /** Stores a definition that was given here under the hash of its canonical JSON. Again: the same hash, nothing new. */
   saveDefinition(definition: AgentDefinition): Promise<string>;
   definition(hash: string): Promise<AgentDefinition | undefined>;
+  /** Whether a run may be started with it: false for one that came with an import, until somebody accepts it. */
+  isAccepted(hash: string): Promise<boolean>;
+  acceptDefinition(hash: string): Promise<void>;
 
   /** Stores a text under its hash (SHA-256, hex), under a lease until an entry names it. */
   putText(text: string, atMs: number): Promise<string>;

@@ -16,6 +16,7 @@ import { isWords, settingsFrom } from "./input.ts";
 import { asJob, JobRun, mustBe, mustHaveTask, opened } from "./job.ts";
 import type { AutonomousRequest } from "./job-input.ts";
 import { type Words, wakeSignal } from "./messages.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 import { goOnAsNew, isLong } from "./rotate.ts";
 
 /** Where it stands between two rounds; what it continues as new with. */
@@ -37,6 +38,7 @@ export function autonomous(input: Input): Promise<JobResult> {
   return asJob(async (outside) => {
     mustBe(typeof input?.definitionHash === "string", "`definitionHash` must name a definition");
     mustHaveTask(input.task);
+    mustBeRequest(input, "autonomous");
     const { agent, carried } = input;
     const parts = [{ name: "work", agent, session: `${workflowInfo().workflowId}.work` }];
     const initial = carried?.job ?? opened("autonomous", input, parts);

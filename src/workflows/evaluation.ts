@@ -24,7 +24,7 @@ import { StepFailed, Steps } from "./evaluation-steps.ts";
 import { keptResult, placed } from "./exploration.ts";
 import { messageFrom, settingsFrom, wordsOf } from "./input.ts";
 import { PATCHES } from "./patches.ts";
-import { UNREADABLE } from "./payload-converter.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 import { orFailed, type RunResult, runFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
 
@@ -40,9 +40,7 @@ async function evaluate(
   request: EvaluationRequest,
   outside: CancellationScope | undefined,
 ): Promise<EvaluationResult | ExplorationResult> {
-  // Fails the task, not the run: a worker that can read it may come.
-  if (request === (UNREADABLE as unknown as EvaluationRequest))
-    throw new TypeError("What this evaluation was started with cannot be read");
+  mustBeRequest(request, "evaluation");
   const session = workflowInfo().workflowId;
   const settings = settingsFrom(request);
   const show = showcaseOf(settings.searchAttributes, {

@@ -17,8 +17,8 @@ import {
   wordsOf,
 } from "./input.ts";
 import { listen, listenForPrompts } from "./listen.ts";
-import { UNREADABLE } from "./payload-converter.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 import { finish, type RunResult } from "./result.ts";
 import { goOnAsNew, isLong } from "./rotate.ts";
 import { rulesAtStart } from "./rules.ts";
@@ -159,9 +159,7 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
 }
 
 function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
-  // Fails the task, not the run: a worker that can read it may come.
-  if (input === (UNREADABLE as RunInput))
-    throw new TypeError("What this run was started with cannot be read");
+  mustBeRequest(input, "run");
   const settings = settingsFrom(input);
   if ("resume" in input) return { session: input.resume.session, settings, initial: input.resume };
   const { task, within } = input;

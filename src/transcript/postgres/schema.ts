@@ -276,5 +276,13 @@ export const SCHEMA_4 = `${commitsTable("transcript")}
 ALTER TABLE steps ADD COLUMN displaced TEXT;
 `;
 
+/** Definitions that came with an import and that nobody has accepted here: no run is started with them. */
+export const SCHEMA_IMPORTS = `
+CREATE TABLE unaccepted_definitions (
+  hash TEXT COLLATE "C" PRIMARY KEY,
+  imported_at_ms BIGINT NOT NULL
+);
+`;
+
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_IMPORTS];

@@ -11,7 +11,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 import { StoreError } from "../store-error.ts";
 import { type Branch, createBranch, findBranch } from "./branches.ts";
 import { putText, textOf } from "./contents.ts";
-import { saveDefinition } from "./definitions.ts";
+import { bringDefinition } from "./definitions.ts";
 import { appear, putEvents } from "./events.ts";
 import { hiddenMark, importing } from "./hidden.ts";
 import { putInbox } from "./inbox.ts";
@@ -58,7 +58,7 @@ export function* importLines(token: string, lines: readonly BodyLine[], atMs: nu
         yield* loop(line);
         break;
       case "definition":
-        yield* saveDefinition(line.definition as never);
+        yield* bringDefinition(line.definition as never, atMs);
         break;
       case "content":
         yield* putText(line.text, atMs);

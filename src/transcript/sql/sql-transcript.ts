@@ -18,7 +18,7 @@ import type { Remains, WorkerProcess } from "../worker-process.ts";
 import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "../write.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
-import { definitionOf } from "./definitions.ts";
+import { definitionOf, isAccepted } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { writersOf } from "./entries.ts";
 import { evaluationsOf } from "./evaluations.ts";
@@ -44,6 +44,14 @@ export class SqlTranscript implements Transcript {
 
   saveDefinition(definition: AgentDefinition): Promise<string> {
     return this.#engine.write("saveDefinition", definition);
+  }
+
+  isAccepted(hash: string): Promise<boolean> {
+    return this.#engine.read(() => isAccepted(hash));
+  }
+
+  acceptDefinition(hash: string): Promise<void> {
+    return this.#engine.write("acceptDefinition", hash);
   }
 
   definition(hash: string): Promise<AgentDefinition | undefined> {

@@ -3,6 +3,7 @@ import { SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4 } from "./schema.ts";
 import { SCHEMA_5 } from "./schema-5.ts";
 import { SCHEMA_6 } from "./schema-6.ts";
 import { SCHEMA_7 } from "./schema-7.ts";
+import { SCHEMA_IMPORTS } from "./schema-imports.ts";
 import type { Sql } from "./sql.ts";
 
 /** Marks a file as ours in its header: "Hold". */
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_5,
   SCHEMA_6,
   SCHEMA_7,
+  SCHEMA_IMPORTS,
 ];
 
 export const LATEST = MIGRATIONS.length;
