@@ -10,7 +10,7 @@ import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { givenOf } from "./shares.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
-import { isPlainView, leftOf } from "./view.ts";
+import { isPlainView, leftOf, viewTokens } from "./view.ts";
 import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
 import { rangesOf } from "./view-ranges.ts";
 
@@ -64,6 +64,7 @@ export function next(state: State): Command {
         position: state.length,
         maxAttempts: pinnedOf(state).maxRetries + 1,
         tokens: contextTokens(state),
+        estimated: viewTokens(state.view),
         why: phase.why,
       };
     }
