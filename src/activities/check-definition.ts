@@ -77,7 +77,11 @@ function offered(
   return { ...resolved, warnings };
 }
 
-function checkCompaction({ context }: AgentDefinition, { compactions }: Dependencies): void {
+/** A strategy that nobody has registered would be missed at the first compaction. */
+export function checkCompaction(
+  { context }: Pick<AgentDefinition, "context">,
+  { compactions }: Pick<Dependencies, "compactions">,
+): void {
   const asked = context === null ? [] : [context.compaction.strategy];
   checkNames(compactions.what, asked, [...BUILT_IN_STRATEGIES, ...compactions.names]);
 }

@@ -32,9 +32,7 @@ export function pinned(
     followUpMode: definition.followUpMode,
     maxRetries: definition.retry.maxRetries,
     permissions: permissionsOf(definition),
-    ...(context === null
-      ? {}
-      : { context: { compactAbove: triggerLevel(contextFor(context, definition)) } }),
+    ...(context === null ? {} : { context: { compactAbove: triggerLevel(contextFor(context, definition)) } }),
     approvals: definition.approvals,
     ...(nudges.enabled ? { nudges: nudges.max } : {}),
     ...(tools.some(({ name }) => name === REVERT_TOOL)

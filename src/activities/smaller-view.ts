@@ -1,9 +1,9 @@
 import type { CompactCommand } from "../core/command.ts";
 import { isWordsOfPeople } from "../core/compaction/clip.ts";
-import { isText, type Section } from "../core/compaction/plan.ts";
+import { isText, type Section, spansOf } from "../core/compaction/plan.ts";
 import type { CompactDigest } from "../core/digest.ts";
 import { COMPACTION_KIND } from "../core/seen-messages.ts";
-import { isUncompacted, type Shown, type Span } from "../core/view.ts";
+import { isUncompacted, type Span } from "../core/view.ts";
 import { rangesOf } from "../core/view-ranges.ts";
 import type { StreamOptions } from "../providers/provider.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
@@ -107,25 +107,6 @@ function loopsIn(entries: readonly Entry[], from: number, to: number): readonly 
       ? [message.turnId.loopId]
       : [],
   );
-}
-
-function spansOf(sections: readonly Section[], position: number): readonly Span[] {
-  let section = 0;
-  return sections.map(({ from, to, turns, tokens, as }) => ({
-    from,
-    to,
-    turns,
-    tokens,
-    ...formOf(as),
-    ...(isText(as) ? { instead: { position, section: section++ } } : {}),
-  }));
-}
-
-function formOf(as: Section["as"]): Omit<Shown, "instead"> {
-  if (as === "whole") return {};
-  if (!isText(as)) return as;
-  const { summary: _, ...form } = as;
-  return form;
 }
 
 /** With the ranges of the new view, so that what the model saw behind it can be made again. */

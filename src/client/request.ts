@@ -1,6 +1,7 @@
 import { askedFor } from "../core/final-tool.ts";
 import type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 import { systemPromptOf } from "../core/system-prompt.ts";
+import { READ_FULL_DEFINITION } from "../core/read-full-definition.ts";
 import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
@@ -126,11 +127,14 @@ async function modelThatAnswered(
 function toldOf(
   definition: AgentDefinition,
   model: AgentDefinition["model"],
-  { terms, isRepair }: AskedTurn,
+  { terms, isRepair, readsFull }: AskedTurn,
 ) {
   const { output } = definition;
   const systemPrompt = systemPromptOf(definition);
-  const asked = { systemPrompt, tools: terms?.tools ?? [] };
+  const named = terms?.tools ?? [];
+  const isNamed = named.some(({ name }) => name === READ_FULL_DEFINITION.name);
+  const tools = readsFull && !isNamed ? [...named, READ_FULL_DEFINITION] : named;
+  const asked = { systemPrompt, tools };
   const fallback = definition.fallbacks?.indexOf(model) ?? -1;
   const road = terms?.fallbackOutputs?.[fallback] ?? terms?.output;
   if (output === undefined || output.type === "text" || road === undefined) {

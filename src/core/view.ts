@@ -143,6 +143,11 @@ export function isUncompacted({ cut, chars, wordChars, instead }: Shown): boolea
   return cut === undefined && chars === undefined && wordChars === undefined && instead === undefined;
 }
 
+/** Texts of these entries are cut in the middle, in a way that a tool reads the rest. */
+export function isCutShort({ chars, wordChars }: Shown): boolean {
+  return chars !== undefined || wordChars !== undefined;
+}
+
 /** Entries that the view shows, or lets a text stand for. */
 export function viewLength(view: View): number {
   return view.spans.reduce((total, span) => total + span.to - span.from, 0);

@@ -35,4 +35,4 @@ export type CompactionStrategy = (
 ) => readonly WantedSection[] | Promise<readonly WantedSection[]>;
 
 /** The strategies that need no registration. */
-export const BUILT_IN_STRATEGIES = ["block", "summary"] as const;
+export const BUILT_IN_STRATEGIES = ["block", "summary", "tiered"] as const;

@@ -10,6 +10,7 @@ import type { ToolSource } from "../tools/outside/source.ts";
 import { restTools } from "../tools/rest/rest-tools.ts";
 import { teamTools } from "../tools/team/team-tools.ts";
 import type { Tool } from "../tools/tool.ts";
+import { readFullTool } from "../tools/view/read-full-message.ts";
 import { viewTools } from "../tools/view/view-tools.ts";
 import type { HoldfastWorkerOptions } from "./options.ts";
 
@@ -18,7 +19,7 @@ export function toolsOf({
   builtInTools,
   tools = [],
 }: Pick<HoldfastWorkerOptions, "builtInTools" | "tools">): readonly Tool[] {
-  return withRest(withTeam([...builtIn(builtInTools), ...tools]));
+  return withReader(withRest(withTeam([...builtIn(builtInTools), ...tools])));
 }
 
 function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
@@ -47,6 +48,12 @@ function withTeam(tools: readonly Tool[]): readonly Tool[] {
 /** An application's own tools of these names go before ours. */
 function withRest(tools: readonly Tool[]): readonly Tool[] {
   return [...tools, ...restTools().filter(({ name }) => !tools.some((tool) => tool.name === name))];
+}
+
+/** Where an application has a tool of this name, nothing reads what a view leaves out. */
+function withReader(tools: readonly Tool[]): readonly Tool[] {
+  const reader = readFullTool();
+  return tools.some(({ name }) => name === reader.name) ? tools : [...tools, reader];
 }
 
 /** Tools of an application, from a module whose default export is a tool or a list of them. */

@@ -118,11 +118,6 @@ function isLowSurrogate(text: string, index: number): boolean {
   return index > 0 && unit >= 0xdc00 && unit < 0xe000;
 }
 
-/** Whether a form may leave out text that `read_full_message` gives. */
-export function isClipped({ chars, wordChars }: EntryForm): boolean {
-  return chars !== undefined || wordChars !== undefined;
-}
-
 export function isClippable(message: AgentMessage): message is Clippable {
   return message.role === "user" || message.role === "toolResult";
 }

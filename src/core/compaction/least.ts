@@ -79,7 +79,6 @@ export function leastPlan(plan: Sections, work: Work, budget: number, lines: num
     const whole = withUnread(plan, marker(plan, hidden, wordsFrom), tail, budget, { share });
     if (whole !== undefined) return { ok: true, sections: whole };
     const wordChars = charsForWords(plan, words, budget);
-    if (wordChars === undefined) continue;
     const cut = withUnread(plan, marker(plan, hidden, wordsFrom, wordChars), tail, budget, {
       wordChars,
       share,
@@ -128,12 +127,12 @@ function newestThatFit(
   return best;
 }
 
-/** The length to which words are cut so that they take half of the budget; nothing where not even that is possible. */
-function charsForWords(plan: Sections, words: readonly Entry[], budget: number): number | undefined {
+/** The length to which words are cut so that they take half of the budget; the least one where that is not possible. */
+function charsForWords(plan: Sections, words: readonly Entry[], budget: number): number {
   const most = Math.floor(budget * WORDS_SHARE);
   const cost = (wordChars: number) =>
     words.reduce((sum, entry) => sum + plan.entryTokens(entry, { wordChars }), 0);
-  return mostChars((chars) => cost(chars) <= most);
+  return mostChars((chars) => cost(chars) <= most) ?? MIN_CLIPPED_CHARS;
 }
 
 /** The answer is too long to be shown beside its results: one text says what it was, and what it was given. */
@@ -146,12 +145,12 @@ function asOneText(
 ): Plan | undefined {
   const turns = [...hidden, ...tail];
   const wordsFrom = words[0]?.position;
-  const whole = charsForWords(plan, words, budget);
-  for (const wordChars of [undefined, whole]) {
+  for (const wordChars of [undefined, charsForWords(plan, words, budget)]) {
     const made = (chars: number) =>
       plan.text(turns, textOfTurns(entriesIn(hidden), tail, chars), {
         ...(wordsFrom === undefined ? {} : { wordsFrom }),
         ...(wordChars === undefined ? {} : { wordChars }),
+        chars,
       });
     const chars = mostChars((limit) => tokensOf(made(limit)) <= budget);
     if (chars !== undefined) return { ok: true, sections: made(chars) };
@@ -162,28 +161,16 @@ function asOneText(
 function textOfTurns(removed: number, turns: readonly Turn[], chars: number): string {
   const before = removed === 0 ? [] : [removedText(removed)];
   const parts = turns.flatMap(({ entries }) =>
-    entries.flatMap((entry) =>
-      isWordsOfPeople(entry)
-        ? []
-        : partsOf(entry.message).map((part) => clipText(part, chars, entry.position)),
-    ),
+    entries.flatMap((entry) => (isWordsOfPeople(entry) ? [] : retold(entry, chars))),
   );
   const all = [...before, ...parts];
   return all.length === 0 ? removedText(entriesIn(turns)) : all.join("\n\n");
 }
 
-/** What a message said and did; `read_full_message` reads the same text of an answer. */
-export function partsOf(message: AgentMessage): readonly string[] {
-  switch (message.role) {
-    case "extension":
-      return [];
-    case "user":
-      return [messageText(message)];
-    case "toolResult":
-      return [`[Result of ${message.toolName}] ${messageText(message)}`];
-    case "assistant":
-      return [fullText(message)];
-  }
+function retold({ message, position }: Entry, chars: number): readonly string[] {
+  if (message.role === "extension") return [];
+  const text = clipText(fullText(message), chars, position);
+  return [message.role === "toolResult" ? `[Result of ${message.toolName}] ${text}` : text];
 }
 
 /** The text of a message as `read_full_message` counts it: of an answer, its calls too. */

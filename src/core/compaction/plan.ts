@@ -3,6 +3,7 @@ import type { Entry } from "../../schema/record.ts";
 import { estimateMessage, estimateText } from "../estimate.ts";
 import { UNANSWERED_CALL } from "../orphans.ts";
 import { COMPACTION_KIND } from "../seen-messages.ts";
+import type { Shown, Span } from "../view.ts";
 import { charsOfLines, type EntryForm, isWordsOfPeople, messageText, shownMessage } from "./clip.ts";
 import { cutToolResult } from "./cut-text.ts";
 import { removedText, standIn } from "./stand-in.ts";
@@ -33,6 +34,8 @@ export type TextForm = {
   /** Words of people from this position on follow the message. */
   readonly wordsFrom?: number;
   readonly wordChars?: number;
+  /** What the message repeats is cut to about so many characters a text. */
+  readonly chars?: number;
 };
 
 export type Plan =
@@ -120,7 +123,7 @@ export class Sections {
   text(
     turns: readonly Turn[],
     summary: string,
-    { wordsFrom, wordChars }: { readonly wordsFrom?: number; readonly wordChars?: number } = {},
+    { wordsFrom, wordChars, chars }: Omit<TextForm, "summary"> = {},
   ): readonly Section[] {
     const place = positionsOfTurns(turns, { start: 0, end: turns.length - 1 });
     if (place === undefined) return [];
@@ -131,7 +134,7 @@ export class Sections {
             entries.filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry)),
           );
     const kept = words.length === 0 ? {} : { wordsFrom: words[0]?.position ?? 0, ...limit(wordChars) };
-    const as: TextForm = { summary, ...kept };
+    const as: TextForm = { summary, ...kept, ...(chars === undefined ? {} : { chars }) };
     const said = words.reduce((sum, entry) => sum + this.entryTokens(entry, limit(wordChars)), 0);
     return [{ ...place, turns: turns.length, tokens: this.#count(standIn(summary, 0)) + said, as }];
   }
@@ -205,4 +208,21 @@ export function* fewerLines({ toolOutputMaxLines }: Pick<CompactionConfig, "tool
     yield lines;
     if (lines === 0) return;
   }
+}
+
+/** Sections as a view holds them; their texts stand in the entry at `position`, in this order. */
+export function spansOf(sections: readonly Section[], position: number): readonly Span[] {
+  let section = 0;
+  return sections.map(({ as, ...place }) => ({
+    ...place,
+    ...formOf(as),
+    ...(isText(as) ? { instead: { position, section: section++ } } : {}),
+  }));
+}
+
+function formOf(as: SectionForm): Omit<Shown, "instead"> {
+  if (as === "whole") return {};
+  if (!isText(as)) return as;
+  const { summary: _, ...form } = as;
+  return form;
 }

@@ -1,6 +1,6 @@
 import type { ContextConfig } from "../../schema/context.ts";
-import type { Usage } from "../../schema/message.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Usage } from "../../schema/message.ts";
 
 // When a view is too large, as arithmetic: CTX-05, CTX-09.
 

@@ -1,3 +1,4 @@
+import type { AssistantMessage } from "../../schema/message.ts";
 import type { Entry } from "../../schema/record.ts";
 import { isSent } from "../seen-messages.ts";
 import { isWordsOfPeople } from "./clip.ts";
@@ -20,21 +21,30 @@ export function workIn(entries: readonly Entry[]): Work {
   return { older: loops.slice(0, -1), turns, unread: unreadTurns(turns) };
 }
 
-/** A loop that begins without words of people answers those of the loop before it. */
+/** A loop that goes on with what nobody has answered yet answers the words of the loop before it too. */
 function joinContinued(loops: readonly (readonly Turn[])[]): readonly (readonly Turn[])[] {
   const joined: Turn[][] = [];
   for (const turns of loops) {
     const last = joined.at(-1);
-    if (last === undefined || beginsWithWords(turns)) joined.push([...turns]);
+    if (last === undefined || beginsAnew(turns, last)) joined.push([...turns]);
     else last.push(...turns);
   }
   return joined;
 }
 
-function beginsWithWords(turns: readonly Turn[]): boolean {
+/** With a prompt, or with other words behind a last answer. */
+function beginsAnew(turns: readonly Turn[], before: readonly Turn[]): boolean {
   const entries = turns.flatMap((turn) => turn.entries);
-  const first = entries.find(({ message }) => message.role !== "extension");
-  return first !== undefined && isWordsOfPeople(first);
+  const answer = entries.findIndex(isAnswer);
+  const words = (answer < 0 ? entries : entries.slice(0, answer)).filter(isWordsOfPeople);
+  if (words.some(({ origin }) => origin === "prompt")) return true;
+  return words.length > 0 && isAnswered(before);
+}
+
+function isAnswered(turns: readonly Turn[]): boolean {
+  const entries = turns.flatMap((turn) => turn.entries);
+  const last = entries.findLast((entry) => isAnswer(entry) || isWordsOfPeople(entry))?.message;
+  return last?.role === "assistant" && !hasCalls(last);
 }
 
 /** From the newest answer on where it has calls, else from the first turn after it. */
@@ -42,8 +52,12 @@ function unreadTurns(turns: readonly Turn[]): number {
   const newest = turns.findLastIndex(({ entries }) => entries.some(isAnswer));
   if (newest < 0) return turns.length;
   const answer = turns[newest]?.entries.findLast(isAnswer)?.message;
-  const calls = answer?.role === "assistant" && answer.content.some(({ type }) => type === "toolCall");
+  const calls = answer?.role === "assistant" && hasCalls(answer);
   return turns.length - newest - (calls ? 0 : 1);
+}
+
+function hasCalls({ content }: AssistantMessage): boolean {
+  return content.some(({ type }) => type === "toolCall");
 }
 
 function isAnswer({ message }: Entry): boolean {

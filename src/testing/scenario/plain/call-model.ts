@@ -19,9 +19,10 @@ export async function callModel(stage: Stage, command: CallModelCommand): Promis
   const branch = begin(stage, command, "answer");
   const view = { ...command.view, branch };
   const labels = showsLabels(toolsAtHand(definition, stage.tools));
+  const asking = { isRepair: command.repair === true, shown: view.ranges };
   const asked = await withAttempts(stage, command.maxAttempts, async (attempt) => {
     const messages = seen(transcript, view, { labels });
-    const answer = await vendor.stream(modelRequest(definition, messages, stage, command.repair === true));
+    const answer = await vendor.stream(modelRequest(definition, messages, stage, asking));
     return { answer, attempt };
   });
   if ("setback" in asked) return { type: "model-set-back", setback: asked.setback };

@@ -13,6 +13,7 @@ import type { SecretSource } from "../../../providers/secrets.ts";
 import { AgentDefinition } from "../../../schema/definition.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import { ToolRegistry } from "../../../tools/registry.ts";
+import { readFullTool } from "../../../tools/view/read-full-message.ts";
 import { viewTools } from "../../../tools/view/view-tools.ts";
 import { definitionInput } from "../definition.ts";
 import { filterOf } from "../filters.ts";
@@ -124,7 +125,11 @@ export class Stage {
       refused: [],
       continuedAsNew: 0,
     };
-    this.tools = new ToolRegistry([...viewTools(), ...scenario.tools.map((tool) => toolOf(tool, () => ""))]);
+    this.tools = new ToolRegistry([
+      ...viewTools(),
+      readFullTool(),
+      ...scenario.tools.map((tool) => toolOf(tool, () => "")),
+    ]);
     for (const filter of scenario.filters) this.filters.register(filter.name, filterOf(filter));
     this.hookScript = new HookScript(scenario.hooks, {
       written: () => this.transcript.written,
