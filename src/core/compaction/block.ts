@@ -32,8 +32,8 @@ import { wordsToAnswer, workIn } from "./work.ts";
  * The sections that a compacted view has.
  *
  * Without a middle in the newest loop there is nothing to sum up, and it stays as it is (X-15). A plan over the budget
- * gives way in this order: fewer recent turns, fewer lines of their results, shorter results that the model has not read,
- * no first turns, and at last all but the newest turns that fit, behind a marker (CTX-14).
+ * gives way in this order: fewer recent turns, fewer lines of their results, no first turns, shorter results of those that
+ * the model has not read, and at last all but the newest turns that fit, behind a marker (CTX-14).
  */
 export function planBlock(
   given: readonly Entry[],
@@ -56,11 +56,9 @@ export function planBlock(
     const sections = [...loop(layout), ...plan.shown(tail, "whole")];
     if (tokensOf(sections) <= budget) return { ok: true, sections: joined(sections) };
   }
-  for (const first of new Set([Math.min(config.keepFirstTurns, turns.length - unread), 0])) {
-    const before = loop({ first, recent: 0, unread, lines: config.toolOutputMaxLines });
-    const sections = withUnread(plan, before, tail, budget);
-    if (sections !== undefined) return { ok: true, sections: joined(sections) };
-  }
+  const before = loop({ first: 0, recent: 0, unread, lines: config.toolOutputMaxLines });
+  const sections = withUnread(plan, before, tail, budget);
+  if (sections !== undefined) return { ok: true, sections: joined(sections) };
   return leastPlan(plan, { ...work, older: earlier }, budget, config.toolOutputMaxLines);
 }
 
