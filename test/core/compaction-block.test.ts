@@ -1,8 +1,8 @@
 import fc, { type Arbitrary, array, boolean, constantFrom, nat, property, record, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { planBlock as planned } from "../../src/core/compaction/block.ts";
-import { isText, type PlanOptions, type Section } from "../../src/core/compaction/plan.ts";
 import { isWordsOfPeople, shownMessage } from "../../src/core/compaction/clip.ts";
+import { isText, type PlanOptions, type Section } from "../../src/core/compaction/plan.ts";
 import { standIn } from "../../src/core/compaction/stand-in.ts";
 import { summarise, turnLine } from "../../src/core/compaction/summary.ts";
 import { entriesOfTurns, loopsOf, positionsOfTurns, turnsOf } from "../../src/core/compaction/turns.ts";
@@ -34,7 +34,12 @@ const ROOMY = 1_000_000;
 const WINDOW = { maxContextTokens: 100_000 };
 
 /** The sections of a plan that there is room for. */
-function planBlock(entries: readonly Entry[], settings: CompactionConfig, budget: number, options: PlanOptions) {
+function planBlock(
+  entries: readonly Entry[],
+  settings: CompactionConfig,
+  budget: number,
+  options: PlanOptions,
+) {
   const plan = planned(entries, settings, budget, options);
   if (!plan.ok) throw new Error(plan.problem);
   return plan.sections;
@@ -229,7 +234,9 @@ describe("the default plan", () => {
       ranges.map(({ start, end }) => end - start + 1),
     );
     const messages = shown(sections, entries);
-    const [first = [], middle = [], recent = [], unread = []] = ranges.map((range) => entriesOfTurns(turns, range));
+    const [first = [], middle = [], recent = [], unread = []] = ranges.map((range) =>
+      entriesOfTurns(turns, range),
+    );
     expect(messages.slice(0, first.length)).toEqual(first.map(({ message }) => message));
     const as = sections[1]?.as;
     expect(messages[first.length]).toMatchObject({
@@ -368,12 +375,17 @@ describe("the default plan", () => {
     expect(cut?.tokens).toBeLessThanOrEqual(whole / 2);
     expect(planned(asked, config(), 40, WINDOW)).toEqual({
       ok: false,
-      problem: `The 1 messages of people that this loop answers have ${whole} tokens; not even their beginnings and ends, with what the model has not read yet, fit into the 40 that there is room for`,
+      problem: `The words of people that this loop answers (1 message, ${whole} tokens) and what the model has not read yet do not fit into 40 tokens, not even cut to their beginnings and ends`,
     });
   });
 
   test("an answer with a call that is too long becomes a text with its results, and takes no words along [CTX-15]", () => {
-    const call = { type: "toolCall" as const, id: "a", name: "write", arguments: { text: "y".repeat(40_000) } };
+    const call = {
+      type: "toolCall" as const,
+      id: "a",
+      name: "write",
+      arguments: { text: "y".repeat(40_000) },
+    };
     const entries = entriesOf([
       inTurn(user("THE TASK"), "L.1", 0),
       inTurn({ ...answer(""), content: [call], stopReason: "toolUse" }, "L.1", 0),
@@ -390,8 +402,8 @@ describe("the default plan", () => {
   test("words of people in the middle stay, behind the text that stands for it [CMP-03]", () => {
     const steered = (text: string, turn: number) => inTurn(user(text), "L.1", turn);
     const turns = loop("L.1", 20);
-    const entries = entriesOf([...turns.slice(0, 11), steered("in French", 5), ...turns.slice(11)]).map((entry) =>
-      entry.position === 11 ? { ...entry, origin: "steering" as const } : entry,
+    const entries = entriesOf([...turns.slice(0, 11), steered("in French", 5), ...turns.slice(11)]).map(
+      (entry) => (entry.position === 11 ? { ...entry, origin: "steering" as const } : entry),
     );
     const sections = planBlock(entries, config({ keepFirstTurns: 0 }), ROOMY, WINDOW);
     expect(texts(shown(sections, entries)).slice(1, 3)).toEqual(["prompt of L.1", "in French"]);
@@ -402,7 +414,12 @@ describe("the default plan", () => {
     const going = loop("L.2", 3).slice(1);
     const entries = entriesOf([...loop("L.1", 2), ...going]);
     const scope = { type: "fixed", loops: 0 };
-    const sections = planBlock(entries, config({ scope, keepFirstTurns: 0, keepRecentTurns: 0 }), ROOMY, WINDOW);
+    const sections = planBlock(
+      entries,
+      config({ scope, keepFirstTurns: 0, keepRecentTurns: 0 }),
+      ROOMY,
+      WINDOW,
+    );
     expect(texts(shown(sections, entries))[1]).toBe("prompt of L.1");
   });
 

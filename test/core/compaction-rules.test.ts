@@ -38,7 +38,10 @@ type Talk = {
 
 const text = oneof(
   { arbitrary: fc.string({ maxLength: 30 }), weight: 3 },
-  { arbitrary: nat(90).map((count) => Array.from({ length: count }, (_, at) => `row ${at}`).join("\n")), weight: 2 },
+  {
+    arbitrary: nat(90).map((count) => Array.from({ length: count }, (_, at) => `row ${at}`).join("\n")),
+    weight: 2,
+  },
   { arbitrary: nat(9000).map((length) => `{"${"ab".repeat(length / 2)}"}`), weight: 2 },
   { arbitrary: nat(900).map((length) => "😀".repeat(length)), weight: 1 },
 );
@@ -73,7 +76,11 @@ const talks = record({
     entries.push({ position: entries.length, origin, message: told, tokens: estimateMessage(told) });
     return entries.length - 1;
   };
-  const say = (said: { text: string; origin: EntryOrigin; image: number | undefined }, id: string, at: number) => {
+  const say = (
+    said: { text: string; origin: EntryOrigin; image: number | undefined },
+    id: string,
+    at: number,
+  ) => {
     const spoken = user(said.text) as Extract<AgentMessage, { role: "user" }>;
     const content = said.image === undefined ? spoken.content : [...spoken.content, image(said.image)];
     asked.push(put(said.origin, { ...spoken, content }, id, at));
@@ -115,7 +122,11 @@ const talks = record({
   return { entries, words: asked, unread: unread.filter((at) => at > (lastAnswer?.position ?? -1)) };
 });
 
-const notes = oneof(constant(""), constant("   "), nat(400).map((length) => "n".repeat(length)));
+const notes = oneof(
+  constant(""),
+  constant("   "),
+  nat(400).map((length) => "n".repeat(length)),
+);
 const settings = record({
   keepFirstTurns: nat(4),
   keepRecentTurns: nat(12),

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { isWordsOfPeople, shownMessage } from "../../src/core/compaction/clip.ts";
 import { cutText, cutToolResult } from "../../src/core/compaction/cut-text.ts";
 import { isText, type Section } from "../../src/core/compaction/plan.ts";
-import { planTiered } from "../../src/core/compaction/tiered.ts";
 import { standIn } from "../../src/core/compaction/stand-in.ts";
+import { planTiered } from "../../src/core/compaction/tiered.ts";
 import { orphanIn } from "../../src/core/orphans.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
@@ -31,7 +31,10 @@ const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS }
 const OPTIONS = { budget: 96_000, keepFirst: 2, keepRecent: 10, toolOutputMaxLines: 50 };
 type Options = typeof OPTIONS & { readonly count?: (message: AgentMessage) => number };
 
-function planned(messages: readonly AgentMessage[], { budget, count, ...config }: Options): readonly Section[] {
+function planned(
+  messages: readonly AgentMessage[],
+  { budget, count, ...config }: Options,
+): readonly Section[] {
   const plan = planTiered(entriesOf(messages), config, budget, count === undefined ? {} : { count });
   if (!plan.ok) throw new Error(plan.problem);
   return plan.sections;
@@ -53,7 +56,8 @@ const compacted = (messages: readonly AgentMessage[], options: Options) =>
   shown(planned(messages, options), entriesOf(messages));
 
 /** Loops that are over, so that nobody answers their words any more. */
-const before = (messages: readonly AgentMessage[]) => messages.map((message, turn) => inTurn(message, "L.0", turn));
+const before = (messages: readonly AgentMessage[]) =>
+  messages.map((message, turn) => inTurn(message, "L.0", turn));
 
 describe("cutting a text", () => {
   test("keeps half of the lines from the beginning and the rest from the end [CTX-12]", () => {
@@ -145,7 +149,12 @@ describe("the three tiers", () => {
   });
 
   test("a text of 200 characters is repeated, one of 201 is not [CTX-13]", () => {
-    const old = [answer("y".repeat(200)), result("x", "z".repeat(2000)), answer("y".repeat(201)), user("now")];
+    const old = [
+      answer("y".repeat(200)),
+      result("x", "z".repeat(2000)),
+      answer("y".repeat(201)),
+      user("now"),
+    ];
     expect(texts(compacted(old, { ...OPTIONS, budget: 120, keepRecent: 1 }))).toEqual([
       `[Summary] ${"y".repeat(200)}\n[Summary] [Assistant response]`,
       "now",
@@ -169,10 +178,7 @@ describe("the three tiers", () => {
   });
 
   test("the messages kept from the end begin with the answer, not with its results [CTX-13, CMP-09]", () => {
-    const messages = [
-      ...before([user("x".repeat(4000)), answer("old")]),
-      ...loop("L.1", 1),
-    ];
+    const messages = [...before([user("x".repeat(4000)), answer("old")]), ...loop("L.1", 1)];
     const left = compacted(messages, { ...OPTIONS, budget: 200, keepFirst: 0, keepRecent: 1 });
     expect(left.slice(1)).toEqual(messages.slice(2));
     expect(texts(left)[0]).toMatch(/^\[Context compacted: 2 messages removed/);
@@ -208,7 +214,7 @@ describe("the three tiers", () => {
 
   test("a budget too small for words and what is unread is refused with a reason [X-13]", () => {
     const plan = planTiered(entriesOf([user("x".repeat(400)), user("hi")]), OPTIONS, 20);
-    expect(plan).toMatchObject({ ok: false, problem: expect.stringContaining("fit into the 20") });
+    expect(plan).toMatchObject({ ok: false, problem: expect.stringContaining("do not fit into 20 tokens") });
   });
 
   test("keeps what no answer has read, however few messages are kept", () => {

@@ -185,5 +185,6 @@ export function fullText(message: Exclude<AgentMessage, { role: "extension" }>):
 
 function tooLittle(plan: Sections, words: readonly Entry[], budget: number): string {
   const tokens = words.reduce((sum, entry) => sum + plan.entryTokens(entry, "whole"), 0);
-  return `The ${words.length} messages of people that this loop answers have ${tokens} tokens; not even their beginnings and ends, with what the model has not read yet, fit into the ${budget} that there is room for`;
+  const messages = words.length === 1 ? "1 message" : `${words.length} messages`;
+  return `The words of people that this loop answers (${messages}, ${tokens} tokens) and what the model has not read yet do not fit into ${budget} tokens, not even cut to their beginnings and ends`;
 }

@@ -1,4 +1,10 @@
-import { backoff, MAX_MESSAGE_BYTES, VENDOR_MAY_RECOVER } from "../../../activities/failure.ts";
+import {
+  ApplicationError,
+  backoff,
+  DefinitionError,
+  MAX_MESSAGE_BYTES,
+  VENDOR_MAY_RECOVER,
+} from "../../../activities/failure.ts";
 import { truncateForPreview } from "../../../core/preview.ts";
 import type { Setback } from "../../../core/run-event.ts";
 import { ProviderError } from "../../../providers/provider-error.ts";
@@ -23,16 +29,23 @@ export async function withAttempts<Done>(
         const attempts = stage.vendor.requests - before;
         return { setback: error.how === "lost" ? { type: "lost", attempts } : { type: "cancelled" } };
       }
+      // A definition or a strategy of an application that is wrong stays wrong.
+      if (error instanceof ApplicationError) return failed(error.fault, error.message);
+      if (error instanceof DefinitionError) return failed("invalid", error.message);
       if (!(error instanceof ProviderError)) throw error;
       const { fault, retryAfterMs } = error;
       if (!VENDOR_MAY_RECOVER[fault] || attempt >= maxAttempts) {
-        const message = truncateForPreview(error.message, MAX_MESSAGE_BYTES);
-        return { setback: { type: "failed", failure: { fault, message } } };
+        return failed(fault, error.message);
       }
       if (stoppedBeforeNext(stage, attempt)) return { setback: { type: "cancelled" } };
       stage.machine.pass(retryAfterMs ?? backoff(stage.definition.retry, attempt, NO_JITTER));
     }
   }
+}
+
+function failed(fault: string, said: string): { readonly setback: Setback } {
+  const message = truncateForPreview(said, MAX_MESSAGE_BYTES);
+  return { setback: { type: "failed", failure: { fault, message } } };
 }
 
 function stoppedBeforeNext({ people, machine, notes }: Stage, attempt: number): boolean {
