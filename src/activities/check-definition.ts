@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { shownBriefly } from "../core/redact.ts";
-import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
+import { BUILT_IN_STRATEGIES } from "../schema/context.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition, Limits } from "../schema/definition.ts";

@@ -287,6 +287,21 @@ describe("warnings", () => {
     expect(problemOf(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
   });
 
+  test("a compaction strategy that is nearly a built-in one is an error, any other a doubt", () => {
+    const withStrategy = (name: string) =>
+      `[context]\nmax_context_tokens = 1000\nsystem_prompt_tokens = 0\n[compaction]\nstrategy = "${name}"`;
+    expect(problemOf(withStrategy("tierd"))).toMatchObject({
+      kind: "invalid-field",
+      severity: "error",
+      field: "compaction.strategy",
+      message: 'there is no compaction strategy "tierd"; did you mean "tiered"?',
+    });
+    expect(problemOf(withStrategy("headline"))).toMatchObject({ kind: "mistake", severity: "warning" });
+    const known = load(`${PROVIDER}${withStrategy("tiered")}`);
+    expect(known.problems).toEqual([]);
+    expect(known.agents[0]?.definition.context?.compaction.strategy).toBe("tiered");
+  });
+
   test("a warning leaves the agent as it is [CFG-28]", () => {
     const { agents, problems } = load(`${PROVIDER}[execution]\nmax_cost = 5\n`);
     expect(agents).toHaveLength(1);

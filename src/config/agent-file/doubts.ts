@@ -1,5 +1,6 @@
 import { nearestName } from "../../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
+import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { hasRates } from "../has-rates.ts";
 import type { Path } from "../source/node.ts";
@@ -19,6 +20,7 @@ export function doubtsOf(
   };
   costWithoutRates(bench, definition, place(["limits", "maxCostUsd"]));
   unknownTools(bench, definition, place(["tools"]));
+  unknownStrategy(bench, definition, place(["context", "compaction", "strategy"]));
   for (const [index, { agent, limits }] of (definition.subAgents ?? []).entries()) {
     const inner = ["subAgents", index, "agent"];
     const cost = { ...agent, limits: { ...agent.limits, maxCostUsd: limits.maxCostUsd } };
@@ -44,6 +46,22 @@ function costWithoutRates(
   }
   const message = `this limit never holds: ${model.id} has no rates, so it costs nothing; add [provider.cost]`;
   bench.doubt(place, message, { expected: "rates in [provider.cost]" });
+}
+
+/** A name that is nearly a built-in one is a mistake; any other may be that of a strategy which a worker has. */
+function unknownStrategy(bench: Workbench, { context }: AgentDefinition, place: Path | undefined): void {
+  const builtIn: readonly string[] = BUILT_IN_STRATEGIES;
+  const name = context?.compaction.strategy;
+  if (name === undefined || place === undefined || builtIn.includes(name)) return;
+  const nearest = nearestName(name, builtIn);
+  const expected = `one of ${builtIn.join(", ")}, or a strategy of the worker's`;
+  if (nearest !== undefined) {
+    const message = `there is no compaction strategy "${name}"; did you mean "${nearest}"?`;
+    bench.tell(place, { kind: "invalid-field", severity: "error", message, found: name, expected, nearest });
+    return;
+  }
+  const message = `compaction strategy "${name}" is not built in: a worker that does not have it refuses the agent; built in are ${builtIn.join(", ")}`;
+  bench.doubt(place, message, { found: name, expected });
 }
 
 function unknownTools(bench: Workbench, { tools, strict }: AgentDefinition, place: Path | undefined): void {
