@@ -6,6 +6,7 @@ import { COMPACTION_KIND } from "../core/seen-messages.ts";
 import { isUncompacted, type Span } from "../core/view.ts";
 import { rangesOf } from "../core/view-ranges.ts";
 import type { StreamOptions } from "../providers/provider.ts";
+import { BUILT_IN_STRATEGIES } from "../schema/context.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { NewEntry } from "../transcript/write.ts";
@@ -34,7 +35,11 @@ export async function smaller(
   const paid = { usage, costUsd, ...(fellBack.length === 0 ? {} : { fellBack }) };
   if (refused !== undefined) {
     helpers.log.warn({ agent: definition.name }, refused);
-    if (input.why.type === "overflow") throw new ApplicationError("compaction", refused);
+    if (input.why.type === "overflow") {
+      const { strategy = "" } = definition.context?.compaction ?? {};
+      const isOurs = (BUILT_IN_STRATEGIES as readonly string[]).includes(strategy);
+      throw new ApplicationError(isOurs ? "overflow" : "compaction", refused);
+    }
     return { digest: { ...unchanged(entries, input), refused, ...paid }, entry: undefined };
   }
   const digest = { ...digestOf(sections, entries, input), ...paid };
@@ -52,7 +57,7 @@ function mustBeSmaller(
 ): void {
   if (spans !== undefined && tokensAfter < estimated) return;
   const problem = `nothing more can be left out of the ${estimated} tokens, by our estimate, that were refused`;
-  throw new ApplicationError("compaction", problem);
+  throw new ApplicationError("overflow", problem);
 }
 
 function unchanged(entries: readonly Entry[], { tokens }: Compaction): CompactDigest {

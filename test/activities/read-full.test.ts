@@ -73,7 +73,7 @@ test.each([
 });
 
 test("a model is told of its arguments as they are parsed", () => {
-  const { parameters } = toolDefinition(readFullTool()) as {
+  const { parameters } = toolDefinition(readFullTool()) as unknown as {
     parameters: { properties: object; required: string[] };
   };
   expect(Object.keys(parameters.properties)).toEqual(["message", "from", "image"]);

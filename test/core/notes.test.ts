@@ -11,7 +11,8 @@ const RECORD = [
 test.each([
   ["", "stop", "have no text"],
   [" \n\t ", "stop", "have no text"],
-  ["", "toolUse", 'ended with "toolUse"'],
+  ["", "toolUse", "have no text"],
+  ["The importer", "error", 'ended with "error"'],
   ["The importer reads", "length", "were cut off at the output limit"],
   ["The importer", "guardRail", "were refused by the vendor's filter"],
   ["I cannot help with that.", "stop", "refuse to sum up"],

@@ -24,7 +24,7 @@ export function problemWithNotes(notes: string, stopReason: StopReason, record: 
   const said = notes.trim();
   if (stopReason === "guardRail") return "were refused by the vendor's filter";
   if (stopReason === "length") return "were cut off at the output limit";
-  if (stopReason !== "stop") return `ended with "${stopReason}"`;
+  if (stopReason !== "stop" && stopReason !== "toolUse") return `ended with "${stopReason}"`;
   if (said === "") return "have no text";
   if (isRefusal(said)) return "refuse to sum up";
   const telling = tellingWords(record);
