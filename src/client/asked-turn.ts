@@ -1,6 +1,7 @@
 import { outputName } from "../core/final-tool.ts";
 import { eventsBefore, pastView } from "../core/past-view.ts";
 import { type SourcedMessage, sourced } from "../core/provenance.ts";
+import { READ_FULL_DEFINITION } from "../core/read-full-definition.ts";
 import { isRepairing } from "../core/repairing.ts";
 import { offersReader } from "../core/tool-facts.ts";
 import { textsElsewhere, type ViewRanges } from "../core/view-ranges.ts";
@@ -52,6 +53,13 @@ export async function askedOf(
   const { terms, definitionHash } = inForce;
   const readsFull = offersReader(seen.view.ranges);
   return { ...answer, terms, definitionHash, messages, isRepair, readsFull };
+}
+
+/** The tools that the model was offered: those that it was pinned to, and the one that its view calls for. */
+export function toolsTold({ terms, readsFull }: Pick<AskedTurn, "terms" | "readsFull">) {
+  const pinned = terms?.tools ?? [];
+  const isPinned = pinned.some(({ name }) => name === READ_FULL_DEFINITION.name);
+  return readsFull && !isPinned ? [...pinned, READ_FULL_DEFINITION] : pinned;
 }
 
 /** What the newest move before the answer has pinned; else what the loop was opened with. */

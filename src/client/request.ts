@@ -1,12 +1,11 @@
 import { askedFor } from "../core/final-tool.ts";
 import type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 import { systemPromptOf } from "../core/system-prompt.ts";
-import { READ_FULL_DEFINITION } from "../core/read-full-definition.ts";
 import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { type AskedTurn, askedOf } from "./asked-turn.ts";
+import { type AskedTurn, askedOf, toolsTold } from "./asked-turn.ts";
 import { HoldfastError } from "./error.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
@@ -124,17 +123,11 @@ async function modelThatAnswered(
 }
 
 /** What an output changes of it, where the record says how it is asked for. */
-function toldOf(
-  definition: AgentDefinition,
-  model: AgentDefinition["model"],
-  { terms, isRepair, readsFull }: AskedTurn,
-) {
+function toldOf(definition: AgentDefinition, model: AgentDefinition["model"], told: AskedTurn) {
   const { output } = definition;
   const systemPrompt = systemPromptOf(definition);
-  const named = terms?.tools ?? [];
-  const isNamed = named.some(({ name }) => name === READ_FULL_DEFINITION.name);
-  const tools = readsFull && !isNamed ? [...named, READ_FULL_DEFINITION] : named;
-  const asked = { systemPrompt, tools };
+  const { terms, isRepair } = told;
+  const asked = { systemPrompt, tools: toolsTold(told) };
   const fallback = definition.fallbacks?.indexOf(model) ?? -1;
   const road = terms?.fallbackOutputs?.[fallback] ?? terms?.output;
   if (output === undefined || output.type === "text" || road === undefined) {
