@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { shownBriefly } from "../core/redact.ts";
-import { BUILT_IN_STRATEGIES } from "../schema/context.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { BUILT_IN_STRATEGIES } from "../schema/context.ts";
 import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import { type Tool, toolDefinition } from "../tools/tool.ts";

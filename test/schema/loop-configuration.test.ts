@@ -162,12 +162,10 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
     const sent = (answer: AssistantMessage) =>
       JSON.stringify(
         anthropicRequest(
-          modelRequest(
-            AgentDefinition.parse({ model: keyless }),
-            [user("hi"), answer, user("go on")],
-            bare,
-            { isRepair: false, shown: [] },
-          ),
+          modelRequest(AgentDefinition.parse({ model: keyless }), [user("hi"), answer, user("go on")], bare, {
+            isRepair: false,
+            shown: [],
+          }),
         ),
       );
     const before = structuredClone(thought);
