@@ -287,7 +287,7 @@ describe("warnings", () => {
     expect(problemOf(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
   });
 
-  test("a compaction strategy that is nearly a built-in one is an error, any other a doubt", () => {
+  test("a compaction strategy that is nearly a built-in one is an error, any other a doubt, or an error where all are known", () => {
     const withStrategy = (name: string) =>
       `[context]\nmax_context_tokens = 1000\nsystem_prompt_tokens = 0\n[compaction]\nstrategy = "${name}"`;
     expect(problemOf(withStrategy("tierd"))).toMatchObject({
@@ -297,7 +297,12 @@ describe("warnings", () => {
       message: 'there is no compaction strategy "tierd"; did you mean "tiered"?',
     });
     expect(problemOf(withStrategy("headline"))).toMatchObject({ kind: "mistake", severity: "warning" });
-    const known = load(`${PROVIDER}${withStrategy("tiered")}`);
+    const strict = { knownStrategies: ["block", "summary", "tiered"] };
+    expect(problemOf(withStrategy("headline"), strict)).toMatchObject({
+      severity: "error",
+      message: 'there is no compaction strategy "headline"; known are block, summary, tiered',
+    });
+    const known = load(`${PROVIDER}${withStrategy("tiered")}`, strict);
     expect(known.problems).toEqual([]);
     expect(known.agents[0]?.definition.context?.compaction.strategy).toBe("tiered");
   });

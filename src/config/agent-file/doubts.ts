@@ -48,16 +48,18 @@ function costWithoutRates(
   bench.doubt(place, message, { expected: "rates in [provider.cost]" });
 }
 
-/** A name that is nearly a built-in one is a mistake; any other may be that of a strategy which a worker has. */
+/** Where it is not known what strategies there are, only a name that is nearly a built-in one is surely a mistake. */
 function unknownStrategy(bench: Workbench, { context }: AgentDefinition, place: Path | undefined): void {
-  const builtIn: readonly string[] = BUILT_IN_STRATEGIES;
+  const builtIn = bench.surroundings.knownStrategies ?? BUILT_IN_STRATEGIES;
   const name = context?.compaction.strategy;
   if (name === undefined || place === undefined || builtIn.includes(name)) return;
   const nearest = nearestName(name, builtIn);
   const expected = `one of ${builtIn.join(", ")}, or a strategy of the worker's`;
-  if (nearest !== undefined) {
-    const message = `there is no compaction strategy "${name}"; did you mean "${nearest}"?`;
-    bench.tell(place, { kind: "invalid-field", severity: "error", message, found: name, expected, nearest });
+  if (nearest !== undefined || bench.surroundings.knownStrategies !== undefined) {
+    const hint = nearest === undefined ? `known are ${builtIn.join(", ")}` : `did you mean "${nearest}"?`;
+    const message = `there is no compaction strategy "${name}"; ${hint}`;
+    const about = { kind: "invalid-field", severity: "error", message, found: name, expected } as const;
+    bench.tell(place, { ...about, ...(nearest === undefined ? {} : { nearest }) });
     return;
   }
   const message = `compaction strategy "${name}" is not built in: a worker that does not have it refuses the agent; built in are ${builtIn.join(", ")}`;
