@@ -110,7 +110,7 @@ const talks = record({
         put("tool", result(calls[call] as string, `R${output}`), id, at),
       );
     });
-    if (isLast && end === "steered") say(steering, id, turns.length);
+    if (isLast && end === "steered") say({ ...steering, origin: "steering" }, id, turns.length);
     if (isLast && end !== "answered" && end !== "asked") return;
     if (isLast && end === "asked" && turns.length > 0) return;
     if (turns.length === 0 && isLast) return;
