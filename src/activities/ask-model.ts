@@ -3,7 +3,7 @@ import { addCosts, addUsage, type Cost, costOf, NO_USAGE } from "../core/usage.t
 import type { StreamOptions } from "../providers/provider.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
-import type { AssistantMessage, Usage } from "../schema/message.ts";
+import type { AssistantMessage, StopReason, Usage } from "../schema/message.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import type { FellBack } from "../schema/record.ts";
 import { textOf } from "./answer-digest.ts";
@@ -17,6 +17,8 @@ export type TextQuestion = {
   readonly text: string | ((model: ModelConfig) => string);
   readonly maxTokens: number;
 };
+
+export type TextAnswer = { readonly text: string; readonly stopReason: StopReason };
 
 type Helpers = Pick<Dependencies, "providers" | "secrets" | "outages">;
 
@@ -40,7 +42,18 @@ export class TextModel {
     return [...this.#fellBack.values()];
   }
 
+  /** The agent's own model, as people know it. */
+  get name(): string {
+    const { provider, id } = this.#definition.model;
+    return `${provider}/${id}`;
+  }
+
   async ask(question: TextQuestion, signal: AbortSignal): Promise<string> {
+    return (await this.answer(question, signal)).text;
+  }
+
+  /** The same with how the answer ended. */
+  async answer(question: TextQuestion, signal: AbortSignal): Promise<TextAnswer> {
     const { outages } = this.#helpers;
     const { answer, definition, fellBack } = await withFallbacks(this.#definition, {
       outages,
@@ -54,7 +67,7 @@ export class TextModel {
       costOf(answer.usage, definition.model.cost, answer.longestQuestion),
     );
     if (fellBack !== undefined) this.#fellBack.set(`${fellBack.to.provider}/${fellBack.to.model}`, fellBack);
-    return textOf(answer).trim();
+    return { text: textOf(answer).trim(), stopReason: answer.stopReason };
   }
 
   async #ask(model: ModelConfig, question: TextQuestion, signal: AbortSignal): Promise<AssistantMessage> {

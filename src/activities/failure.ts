@@ -32,12 +32,13 @@ export class DefinitionError extends Error {
 /**
  * A function of an application did not do its part: which one, and how. It would do the same again.
  *
- * `context`: what a model is to see. `compaction`: how a view is made smaller. `filters`: what may join the conversation.
+ * `context`: what a model is to see. `compaction`: how a view is made smaller. `overflow`:
+ * nothing more can be left out of a context that was refused. `filters`: what may join the conversation.
  * `reducer`: what the parts of a fan-out have said together.
  */
 export class ApplicationError extends Error {
   override readonly name = "ApplicationError";
-  readonly fault: "context" | "compaction" | "filters" | "reducer";
+  readonly fault: "context" | "compaction" | "overflow" | "filters" | "reducer";
 
   constructor(fault: ApplicationError["fault"], message: string) {
     super(message);

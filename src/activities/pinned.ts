@@ -1,4 +1,4 @@
-import { triggerLevel } from "../core/compaction/trigger.ts";
+import { contextFor, triggerLevel } from "../core/compaction/trigger.ts";
 import type { PinnedDigest, ToolFacts } from "../core/digest.ts";
 import { REVERT_TOOL } from "../core/view-request.ts";
 import {
@@ -33,7 +33,7 @@ export function pinned(
     followUpMode: definition.followUpMode,
     maxRetries: definition.retry.maxRetries,
     permissions: permissionsOf(definition),
-    ...(context === null ? {} : { context: { compactAbove: triggerLevel(context) } }),
+    ...(context === null ? {} : { context: { compactAbove: triggerLevel(contextFor(context, definition)) } }),
     approvals: definition.approvals,
     ...(nudges.enabled ? { nudges: nudges.max } : {}),
     repeats: definition.repeatedFailures ?? RepeatSettings.parse({}),

@@ -5,7 +5,7 @@ import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { type AskedTurn, askedOf } from "./asked-turn.ts";
+import { type AskedTurn, askedOf, toolsTold } from "./asked-turn.ts";
 import { HoldfastError } from "./error.ts";
 import { translated, unknownSession } from "./failures.ts";
 import { turnOnLine } from "./line-turns.ts";
@@ -141,14 +141,11 @@ async function modelThatAnswered(
 }
 
 /** What an output changes of it, where the record says how it is asked for. */
-function toldOf(
-  definition: AgentDefinition,
-  model: AgentDefinition["model"],
-  { terms, isRepair }: AskedTurn,
-) {
+function toldOf(definition: AgentDefinition, model: AgentDefinition["model"], told: AskedTurn) {
   const { output } = definition;
   const systemPrompt = systemPromptOf(definition);
-  const asked = { systemPrompt, tools: terms?.tools ?? [] };
+  const { terms, isRepair } = told;
+  const asked = { systemPrompt, tools: toolsTold(told) };
   const fallback = definition.fallbacks?.indexOf(model) ?? -1;
   const road = terms?.fallbackOutputs?.[fallback] ?? terms?.output;
   if (output === undefined || output.type === "text" || road === undefined) {

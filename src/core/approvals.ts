@@ -5,6 +5,7 @@ import { coverageOf, isGranted } from "./grants.ts";
 import { decide } from "./permission.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
 import type { State } from "./state.ts";
+import { isReader } from "./tool-facts.ts";
 
 // Who may run what: the policy decides, a person is asked where it says so, and what a person has allowed for good is
 // not asked again.
@@ -44,6 +45,9 @@ export type Permit = Permission & { readonly reason: string };
 export function permitFor(state: State, call: Call): Permit {
   const { permissions, tools, agentName } = pinnedOf(state);
   if (permissions === undefined) return { outcome: "allow", rule: "otherwise", reason: "there is no policy" };
+  if (isReader(state, call.name)) {
+    return { outcome: "allow", rule: "otherwise", reason: "it reads this conversation only" };
+  }
   const tool = tools[call.name];
   const asked = { tool: call.name, replay: tool?.replay ?? "unsafe" };
   const decision = decide(permissions, asked, call.facts ?? {}, {

@@ -14,6 +14,7 @@ import { type CallFailure, countFailure, countGood, markStuck } from "./repeated
 import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
 import { refusedBeside } from "./structured.ts";
+import { toolFactsOf } from "./tool-facts.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
 // behind the answer in call order, whichever ends first (TOOL-08).
@@ -181,7 +182,7 @@ export function run(
   share: Reservation | undefined,
 ): { state: State; call: Call } {
   if (share?.type === "refused") return refuse(state, answer, call, index, share.reason);
-  const local = share === undefined && state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
+  const local = share === undefined && state.localSteps && toolFactsOf(state, call.name)?.quick === true;
   const child = share === undefined ? {} : { child: { given: share.given } };
   const status = { ...runFromNow(state), local, ...child };
   return { state: emit(state, startEvent(call, answer)), call: { ...call, status } };
@@ -277,7 +278,7 @@ function unitSize(state: State, calls: number): number {
 /** Why a call is answered without being run. */
 function refusalOf(state: State, call: Call): string | undefined {
   if (call.final === true) return refusedBeside(call);
-  if (!Object.hasOwn(pinnedOf(state).tools, call.name)) {
+  if (toolFactsOf(state, call.name) === undefined) {
     return wasRemoved(state, call.name) ? removedText(call.name) : `Tool ${call.name} not found`;
   }
   return call.invalid === undefined ? undefined : `Invalid arguments: ${call.invalid}`;

@@ -77,6 +77,8 @@ export type CompactCommand = Writing & {
   readonly maxAttempts: number;
   /** What the next request would carry, by the machine's count. */
   readonly tokens: number;
+  /** The estimate of the view alone. Absent in commands of runs that began before it was kept. */
+  readonly estimated?: number;
   readonly why: CompactionReason;
 };
 

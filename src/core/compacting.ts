@@ -89,10 +89,12 @@ export function compactionSetBack(
   return { type: "again", state: { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } } };
 }
 
-/** An error that says what was tried: the second refusal of a context that does not fit. */
-export function overflowMessage(state: State, said: string): string {
-  const turn = loopOf(state).turn;
-  return pinnedOf(state).context === undefined
-    ? `The context does not fit the model: ${said}. The definition switches compaction off (\`context: null\`).`
-    : `The context does not fit the model, also after a compaction in turn ${turn}: ${said}. About ${contextTokens(state)} tokens were left. Begin a new session, or use a model with a larger window.`;
+/** An error that says what was refused, and what was tried. */
+export function overflowMessage(state: State, said: string, wasCompacted: boolean): string {
+  const { turn } = loopOf(state);
+  if (pinnedOf(state).context === undefined) {
+    return `The context does not fit the model: ${said}. The definition switches compaction off (\`context: null\`).`;
+  }
+  if (!wasCompacted) return `The context does not fit the model: ${said}.`;
+  return `The context does not fit the model, also after a compaction in turn ${turn}: ${said}. About ${contextTokens(state)} tokens were left. Begin a new session, or use a model with a larger window.`;
 }

@@ -13,7 +13,7 @@ import {
 } from "./compacting.ts";
 import { reportedBy } from "./compaction/trigger.ts";
 import { beginCompactionLoop, endCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
-import type { CompactDigest, FilterDigest, ModelDigest, OutputVerdict } from "./digest.ts";
+import type { CompactDigest, Failure, FilterDigest, ModelDigest, OutputVerdict } from "./digest.ts";
 import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
@@ -113,7 +113,7 @@ export function compactionRefused(
     const { compact: _, ...rest } = state;
     return behindCompaction(rest);
   }
-  const message = `${overflowMessage(state, why.said)} A compaction was refused by hook "${hook}": ${reason}`;
+  const message = `${overflowMessage(state, why.said, false)} A compaction was refused by hook "${hook}": ${reason}`;
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
@@ -121,6 +121,11 @@ export function compacted(state: State, phase: PhaseOf<"compacting">, digest: Co
   const smaller = viewCompacted(state, phase, digest);
   if (state.stop !== undefined) return notCompacted(smaller, state.stop.reason);
   const overflow = phase.why.type === "overflow";
+  // By rules 1, the same request was sent again.
+  if (overflow && digest.spans === undefined && state.rules >= 2) {
+    const message = "nothing more can be left out of it";
+    return endUncompacted(smaller, phase.why, { fault: "overflow", message });
+  }
   if (digest.spans === undefined || !hasHook(smaller, "after-compaction"))
     return behindCompaction(smaller, overflow);
   const { messagesBefore, messagesAfter, tokensBefore, tokensAfter } = digest;
@@ -138,17 +143,24 @@ export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setba
   if (isCompactionLoop(state)) return endCompactionLoop(state, next.failure);
   if (next.type === "refused" && phase.why.type !== "overflow") return askModel(state);
   const { fault, message } = next.failure;
-  const before = phase.why.type === "overflow" ? `${overflowMessage(state, phase.why.said)} ` : "";
+  return endUncompacted(state, phase.why, { fault, message });
+}
+
+function endUncompacted(state: State, why: CompactionReason, { fault, message }: Failure): State {
+  const before = why.type === "overflow" ? `${overflowMessage(state, why.said, false)} ` : "";
   const text = `${before}The context could not be made smaller: ${message}`;
   return endWithoutAnswer(state, "error", text, { type: "failed", fault, message: text });
 }
 
-/** The vendor says that the context does not fit: it is made smaller and sent once more (OVF-05, X-09). */
+/**
+ * The vendor says that the context does not fit: it is made smaller and sent once more (OVF-05, X-09). What was refused is
+ * never sent again as it is.
+ */
 export function overflowed(state: State, phase: PhaseOf<"calling-model">, said: string): State {
   if (pinnedOf(state).context !== undefined && phase.compacted !== true) {
     return compact(state, { type: "overflow", said });
   }
-  const message = overflowMessage(state, said);
+  const message = overflowMessage(state, said, phase.compacted === true);
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 

@@ -104,7 +104,7 @@ export interface Tool {
   /** A person is asked before each call, unless a rule of the policy allows it. */
   readonly confirm: boolean;
   /** Tools of our own that are about the view itself: they are answered from it, not executed. */
-  readonly view?: "prune" | "revert";
+  readonly view?: "prune" | "revert" | "read";
   /** Tools of our own by which an agent that works by itself says how its work goes on; the call's digest tells it. */
   readonly rest?: "done" | "sleep";
   /** It is a sub-agent: a call is a run of its own, not executed here. */

@@ -10,6 +10,7 @@ import type { ToolSource } from "../tools/outside/source.ts";
 import { restTools } from "../tools/rest/rest-tools.ts";
 import { teamTools } from "../tools/team/team-tools.ts";
 import type { Tool } from "../tools/tool.ts";
+import { readFullTool } from "../tools/view/read-full-message.ts";
 import { viewTools } from "../tools/view/view-tools.ts";
 import type { HoldfastWorkerOptions } from "./options.ts";
 
@@ -22,7 +23,7 @@ export function toolsOf(
   log: Pick<Logger, "warn">,
 ): readonly Tool[] {
   const isOwn = ({ name }: Tool) => tools.some((tool) => tool.name === name);
-  const ours = [...builtIn(builtInTools), ...restTools()];
+  const ours = [...builtIn(builtInTools), ...restTools(), readFullTool()];
   const team = teamTools();
   // The tools of a lead belong together: an application that has one of them has to bring the others.
   const all = [...ours.filter((tool) => !isOwn(tool)), ...tools, ...(team.some(isOwn) ? [] : team)];

@@ -329,6 +329,26 @@ describe("warnings", () => {
     expect(problemOf(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
   });
 
+  test("a compaction strategy that is nearly a built-in one is an error, any other a doubt, or an error where all are known", () => {
+    const withStrategy = (name: string) =>
+      `[context]\nmax_context_tokens = 1000\nsystem_prompt_tokens = 0\n[compaction]\nstrategy = "${name}"`;
+    expect(problemOf(withStrategy("tierd"))).toMatchObject({
+      kind: "invalid-field",
+      severity: "error",
+      field: "compaction.strategy",
+      message: 'there is no compaction strategy "tierd"; did you mean "tiered"?',
+    });
+    expect(problemOf(withStrategy("headline"))).toMatchObject({ kind: "mistake", severity: "warning" });
+    const strict = { knownStrategies: ["block", "summary", "tiered"] };
+    expect(problemOf(withStrategy("headline"), strict)).toMatchObject({
+      severity: "error",
+      message: 'there is no compaction strategy "headline"; known are block, summary, tiered',
+    });
+    const known = load(`${PROVIDER}${withStrategy("tiered")}`, strict);
+    expect(known.problems).toEqual([]);
+    expect(known.agents[0]?.definition.context?.compaction.strategy).toBe("tiered");
+  });
+
   test("a warning leaves the agent as it is [CFG-28]", () => {
     const { agents, problems } = load(`${PROVIDER}[tools]\nbatch_size = 5\n`);
     expect(agents).toHaveLength(1);

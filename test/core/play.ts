@@ -829,7 +829,10 @@ export class Play {
     return { ...(stored.result as ModelDigest), branch: stored.branch };
   }
 
-  /** All but the newest two spans give way to a text; nothing changes where there are not more. */
+  /**
+   * All but the newest two spans give way to a text; where there are not more, nothing changes, but that words of a
+   * context which was refused are cut.
+   */
   #compact(command: CompactCommand, reached: Reached): CompactDigest {
     const unchanged: CompactDigest = {
       branch: command.branch,
@@ -852,9 +855,10 @@ export class Play {
     const message = { role: "extension" as const, kind: COMPACTION_KIND, data, timestamp: this.now };
     const turns = old.reduce((sum, span) => sum + span.turns, 0);
     const instead = { position: command.position, section: 0 };
+    const halves = spans.map((span) => ({ ...span, wordChars: 400, tokens: Math.floor(span.tokens / 2) }));
     const digest: CompactDigest =
       first === undefined || last === undefined
-        ? unchanged
+        ? { ...unchanged, ...(command.why.type === "overflow" ? { spans: halves } : {}) }
         : {
             ...unchanged,
             spans: [{ from: first.from, to: last.to, turns, tokens: 10, instead }, ...spans.slice(-2)],

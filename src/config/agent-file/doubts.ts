@@ -1,5 +1,6 @@
 import { nearestName } from "../../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
+import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Path } from "../source/node.ts";
 import { type Origin, originOf } from "./draft.ts";
@@ -17,9 +18,28 @@ export function doubtsOf(
     return origin?.type === "file" ? origin.path : undefined;
   };
   unknownTools(bench, definition, place(["tools"]));
+  unknownStrategy(bench, definition, place(["context", "compaction", "strategy"]));
   for (const [index, { agent }] of (definition.subAgents ?? []).entries()) {
     doubtsOf(bench, agent, origins, [...below, "subAgents", index, "agent"]);
   }
+}
+
+/** Where it is not known what strategies there are, only a name that is nearly a built-in one is surely a mistake. */
+function unknownStrategy(bench: Workbench, { context }: AgentDefinition, place: Path | undefined): void {
+  const builtIn = bench.surroundings.knownStrategies ?? BUILT_IN_STRATEGIES;
+  const name = context?.compaction.strategy;
+  if (name === undefined || place === undefined || builtIn.includes(name)) return;
+  const nearest = nearestName(name, builtIn);
+  const expected = `one of ${builtIn.join(", ")}, or a strategy of the worker's`;
+  if (nearest !== undefined || bench.surroundings.knownStrategies !== undefined) {
+    const hint = nearest === undefined ? `known are ${builtIn.join(", ")}` : `did you mean "${nearest}"?`;
+    const message = `there is no compaction strategy "${name}"; ${hint}`;
+    const about = { kind: "invalid-field", severity: "error", message, found: name, expected } as const;
+    bench.tell(place, { ...about, ...(nearest === undefined ? {} : { nearest }) });
+    return;
+  }
+  const message = `compaction strategy "${name}" is not built in: a worker that does not have it refuses the agent; built in are ${builtIn.join(", ")}`;
+  bench.doubt(place, message, { found: name, expected });
 }
 
 function unknownTools(bench: Workbench, { tools, strict }: AgentDefinition, place: Path | undefined): void {

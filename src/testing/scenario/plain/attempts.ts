@@ -1,4 +1,10 @@
-import { backoff, MAX_MESSAGE_BYTES, VENDOR_MAY_RECOVER } from "../../../activities/failure.ts";
+import {
+  ApplicationError,
+  backoff,
+  DefinitionError,
+  MAX_MESSAGE_BYTES,
+  VENDOR_MAY_RECOVER,
+} from "../../../activities/failure.ts";
 import { truncateForPreview } from "../../../core/preview.ts";
 import type { Setback } from "../../../core/run-event.ts";
 import { nextLook } from "../../../core/vendor-wait.ts";
@@ -29,11 +35,13 @@ export async function withAttempts<Done>(
         const attempts = stage.vendor.requests - before;
         return { setback: error.how === "lost" ? { type: "lost", attempts } : { type: "cancelled" } };
       }
+      // A definition or a strategy of an application that is wrong stays wrong.
+      if (error instanceof ApplicationError) return failed(error.fault, error.message);
+      if (error instanceof DefinitionError) return failed("invalid", error.message);
       if (!(error instanceof ProviderError)) throw error;
       const { fault, retryAfterMs } = error;
       if (!VENDOR_MAY_RECOVER[fault] || attempt >= maxAttempts) {
-        const message = truncateForPreview(error.message, MAX_MESSAGE_BYTES);
-        return { setback: { type: "failed", failure: { fault, message } } };
+        return failed(fault, error.message);
       }
       const { retry } = stage.definition;
       const leftMs = deadlineMs === undefined ? undefined : deadlineMs - stage.machine.nowMs;
@@ -47,6 +55,11 @@ export async function withAttempts<Done>(
       stage.machine.pass(next.type === "wait" ? next.forMs : next.delayMs);
     }
   }
+}
+
+function failed(fault: string, said: string): { readonly setback: Setback } {
+  const message = truncateForPreview(said, MAX_MESSAGE_BYTES);
+  return { setback: { type: "failed", failure: { fault, message } } };
 }
 
 function stoppedBeforeNext({ people, machine, notes }: Stage, attempt: number): boolean {
