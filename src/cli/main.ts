@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import "./hidden-environment.ts";
 import { main } from "./program.ts";
 
 // A reader that has left, as in `holdfast show … | head`, is no error.

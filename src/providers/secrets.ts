@@ -16,6 +16,8 @@ export type SecretSource = {
    * @param refused - The value; another that has come in its place meanwhile is kept.
    */
   readonly invalidate?: (name: string, refused?: string) => unknown;
+  /** Values that nothing may show, although nobody has asked for them by a name. */
+  readonly held?: () => readonly string[];
 };
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
