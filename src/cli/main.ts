@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import "./hidden-environment.ts";
+import { flush } from "./output.ts";
 import { main } from "./program.ts";
 
 // A reader that has left, as in `holdfast show … | head`, is no error.
@@ -11,4 +12,4 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 const { stdin, stdout, stderr, env } = process;
 const exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env, signals: process });
 // Written output must reach a pipe before the process ends.
-stdout.write("", () => process.exit(exitCode));
+flush(stdout, () => process.exit(exitCode));

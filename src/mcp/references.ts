@@ -1,5 +1,6 @@
 import { REDACTED } from "../core/redact.ts";
 import { SecretMatcher } from "../core/secret-matcher.ts";
+import { headerFault } from "../schema/headers.ts";
 import type { McpServer } from "../schema/mcp.ts";
 import { McpError } from "./error.ts";
 
@@ -31,6 +32,20 @@ export function resolvedAll(
   secrets: Secrets,
 ): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, resolved(value, secrets)]));
+}
+
+/** The same for headers, which must be such as can be sent. */
+export function resolvedHeaders(
+  headers: Readonly<Record<string, string>>,
+  secrets: Secrets,
+): Record<string, string> {
+  const trimmed = Object.entries(resolvedAll(headers, secrets)).map(([name, value]) => {
+    const sent = value.trim();
+    const fault = headerFault(name, sent);
+    if (fault !== undefined) throw new McpError("definition", `cannot be asked: ${fault}`);
+    return [name, sent] as const;
+  });
+  return Object.fromEntries(trimmed);
 }
 
 /** Names of all that a definition refers to, each once. */

@@ -1,3 +1,4 @@
+import { headerFault } from "../schema/headers.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import { ProviderError } from "./provider-error.ts";
 
@@ -44,7 +45,15 @@ export function resolveHeaders(
   source: SecretSource,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, resolveSecrets(value, source)]),
+    Object.entries(headers).map(([name, value]) => {
+      // A key that was read from a file has the line break of the file.
+      const resolved = resolveSecrets(value, source).trim();
+      const fault = headerFault(name, resolved);
+      if (fault === undefined) return [name, resolved];
+      const from = namesIn([value]).join(" and ");
+      const advice = from === "" ? "correct the definition" : `correct ${from} in the worker's environment`;
+      throw new ProviderError("auth", `The request was not sent: ${fault}; ${advice}`);
+    }),
   );
 }
 

@@ -1,6 +1,9 @@
 import type { Command } from "commander";
 import { definitionHash, type LoadedAgent, type ResolvedValue, readAgents } from "../../client/index.ts";
 import { writeAgent } from "../../config/agent-file/write.ts";
+import { secretVariables } from "../../config/secret-variables.ts";
+import { REDACTED } from "../../core/redact.ts";
+import { SecretMatcher } from "../../core/secret-matcher.ts";
 import { AgentFileError, chosenAgent, KNOWN } from "../agent-file.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -101,14 +104,19 @@ async function show(context: Context, file: string, flags: ShowFlags): Promise<n
   if (agents.length === 0) throw new AgentFileError(file, problems);
   for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
   const shown = agent === undefined ? agents : [chosenAgent(agents, file, agent)];
+  // A variable that holds a secret may have been put into any text of the file.
+  const secrets = secretVariables(context.streams.env).flatMap((variable) => variable.secrets);
+  const matcher = new SecretMatcher(secrets);
+  const mask = (text: string) => matcher.mask(text, REDACTED);
   for (const loaded of shown) {
     const { name, definition, values } = loaded;
     const hash = definitionHash(definition);
     if (context.json) {
-      context.printJson({ type: "agent", name, hash, definition, ...(resolved === true ? { values } : {}) });
+      const found = { type: "agent", name, hash, definition, ...(resolved === true ? { values } : {}) };
+      context.printJson(JSON.parse(mask(JSON.stringify(found))));
     } else {
       context.print(context.out.bold(`# ${printable(name)} · ${hash.slice(0, 12)}`));
-      for (const line of linesOf(loaded, flags, context)) context.print(line);
+      for (const line of linesOf(loaded, flags, context)) context.print(mask(line));
     }
   }
   return EXIT.ok;

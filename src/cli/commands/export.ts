@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { printJsonLine } from "../output.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ExportFlags = { readonly output?: string; readonly withChildren?: boolean };
@@ -42,7 +43,8 @@ async function exported(
   return withHoldfast(context, async (holdfast) => {
     const lines = holdfast.session(session).export({ withChildren });
     if (output === undefined) {
-      for await (const line of lines) await written(context.streams.stdout, line);
+      const { stdout } = context.streams;
+      for await (const line of lines) if (!printJsonLine(stdout, line)) await once(stdout, "drain");
       return EXIT.ok;
     }
     const count = await writtenTo(output, lines);

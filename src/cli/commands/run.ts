@@ -13,6 +13,7 @@ import { onInterrupts } from "../interrupts.ts";
 import { followJob, left } from "../job-view.ts";
 import { openStack, type Stack } from "../local-stack.ts";
 import { modeFrom } from "../mode-file.ts";
+import { print } from "../output.ts";
 import { problemView } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
 import { UsageError } from "../usage-error.ts";
@@ -145,7 +146,7 @@ export async function follow(
     () => leave.abort(),
   );
   const renderer = new Renderer({
-    write: (text) => shown.write(text),
+    write: (text) => print(shown, text),
     paint: outputAlone ? context.err : context.out,
     ownWords: new Set([prompt]),
   });
