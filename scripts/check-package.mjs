@@ -21,7 +21,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { billOfMaterials, provenanceOf, sourceOf } from "./sbom.mjs";
+import { billOfMaterials, plain, productionPackages, provenanceOf, sourceOf } from "./sbom.mjs";
 
 /** The example drives a whole small run; a cold machine needs some of this for its worker. */
 const EXAMPLE_TIMEOUT_MS = 120_000;
@@ -68,16 +68,8 @@ function pack() {
 
 /** The bill of materials names all that an install brings along, and the statement names this archive. */
 function checkPapers(archive) {
-  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
-  const { components } = billOfMaterials();
-  const named = new Set(components.map(({ purl }) => decodeURIComponent(purl).replace(/\?.*$/, "")));
-  const missing = Object.entries(packages)
-    .filter(
-      ([path, entry]) =>
-        path !== "" && entry.dev !== true && entry.devOptional !== true && entry.optional !== true,
-    )
-    .map(([path, entry]) => `pkg:npm/${path.slice(path.lastIndexOf("node_modules/") + 13)}@${entry.version}`)
-    .filter((purl) => !named.has(purl));
+  const named = new Set(billOfMaterials().components.map(({ purl }) => plain(purl)));
+  const missing = productionPackages().filter((purl) => !named.has(purl));
   if (missing.length > 0) {
     throw new PackageError(
       `the bill of materials lacks ${missing.length} packages, the first is ${missing[0]}`,

@@ -14,19 +14,37 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** The bill of the production dependencies that the lock file of a folder names. */
+/**
+ * The bill of the production dependencies that the lock file of a folder names.
+ *
+ * npm's own `--omit dev` leaves out much of what is no development dependency: the bill is made of everything and shortened
+ * by what the lock file says.
+ */
 export function billOfMaterials(folder = root) {
-  const args = [
-    "sbom",
-    "--package-lock-only",
-    "--omit",
-    "dev",
-    "--sbom-format",
-    "cyclonedx",
-    "--sbom-type",
-    "library",
-  ];
-  return JSON.parse(run("npm", args, folder));
+  const args = ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx", "--sbom-type", "library"];
+  const bill = JSON.parse(run("npm", args, folder));
+  const wanted = new Set(productionPackages(folder));
+  const components = bill.components.filter(({ purl }) => wanted.has(plain(purl)));
+  const refs = new Set([bill.metadata.component, ...components].map((component) => component["bom-ref"]));
+  const dependencies = bill.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => refs.has(one)) }));
+  return { ...bill, components, dependencies };
+}
+
+/** What an install of the package brings along on some platform, as package URLs. */
+export function productionPackages(folder = root) {
+  const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+  const entries = Object.entries(packages).filter(([path, entry]) => path !== "" && entry.dev !== true);
+  return entries.map(
+    ([path, { version }]) =>
+      `pkg:npm/${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)}@${version}`,
+  );
+}
+
+/** Without its escapes and qualifiers. */
+export function plain(purl) {
+  return decodeURIComponent(purl).replace(/\?.*$/, "");
 }
 
 /** A statement about an archive: which source and which lock file it was made of. */
