@@ -12,7 +12,7 @@ import { problemsView, problemView } from "../problem-view.ts";
 import { count } from "../words.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type CheckFlags = { readonly strict?: boolean };
+type CheckFlags = { readonly strict?: boolean; readonly untrusted?: boolean };
 type ShowFlags = {
   readonly agent?: string;
   readonly resolved?: boolean;
@@ -36,6 +36,7 @@ Examples:
     .description("Say everything that is wrong or doubtful in agent files")
     .argument("<file...>", "TOML, YAML or JSON")
     .option("--strict", "a warning is a failure")
+    .option("--untrusted", "as for a file from a stranger: no files to read, no variables but a vendor's key")
     .addHelpText(
       "after",
       `
@@ -66,10 +67,14 @@ Examples:
     .action(async (file: string, flags: ShowFlags) => act((context) => show(context, file, flags)));
 }
 
-async function check(context: Context, files: readonly string[], { strict }: CheckFlags): Promise<number> {
+async function check(
+  context: Context,
+  files: readonly string[],
+  { strict, untrusted }: CheckFlags,
+): Promise<number> {
   let code: number = EXIT.ok;
   for (const file of files) {
-    const { agents, mode, problems } = read(context, file);
+    const { agents, mode, problems } = read(context, file, untrusted);
     const valid = agents.length > 0;
     if (!valid) code = EXIT.usage;
     else if (strict === true && problems.length > 0 && code === EXIT.ok) code = EXIT.failed;
@@ -133,8 +138,8 @@ function linesOf(
   return [JSON.stringify(definition, undefined, 2)];
 }
 
-function read(context: Context, file: string) {
-  return readAgents(file, { cwd: process.cwd(), env: context.streams.env, ...KNOWN });
+function read(context: Context, file: string, untrusted?: boolean) {
+  return readAgents(file, { cwd: process.cwd(), env: context.streams.env, untrusted, ...KNOWN });
 }
 
 /** Longer values are cut: the whole is in the definition. */
