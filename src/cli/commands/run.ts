@@ -17,6 +17,7 @@ import { print } from "../output.ts";
 import { problemView } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
 import { UsageError } from "../usage-error.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
 import { count, describeCost, describeOutcome } from "../words.ts";
 
 type Flags = AgentFlags & {
@@ -67,6 +68,7 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
   const declared = modeFrom(flags, { cwd: process.cwd(), env: streams.env });
   if (declared !== undefined) return await runMode(context, task, flags, declared);
   const { agent, warnings, problems } = definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
+  noticeOfTrust(context, flags);
   const prompt = task === "-" ? await readAll(streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty.");
   for (const warning of warnings) context.tell(context.err.yellow(warning));

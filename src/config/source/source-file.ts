@@ -4,7 +4,8 @@ import { Excerpts } from "./excerpts.ts";
 import { FORMATS, type Format, formatOf, PARSERS } from "./format.ts";
 import { keySpan, type Node, type Path, pathText, plain, valueSpan } from "./node.ts";
 import { mapped, Substitution, type SubstitutionOptions } from "./substitution.ts";
-import { MAX_CHARS, MAX_DEPTH, MAX_KEYS, MAX_REFERENCES, type Parsed, refused, TOO_DEEP } from "./syntax.ts";
+import { MAX_CHARS, MAX_DEPTH, MAX_KEYS,
+  MAX_LINES, MAX_REFERENCES, type Parsed, refused, TOO_DEEP } from "./syntax.ts";
 
 /** A file that has been read: its values, where each of them stands, and what its variables held. */
 export type SourceFile = {
@@ -50,6 +51,9 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
   });
   if (written.length > MAX_CHARS)
     return refuse(`More than ${MAX_CHARS} letters are too many for such a file`);
+  if (hasMoreLinesThan(MAX_LINES, written)) {
+    return refuse(`More than ${MAX_LINES} lines are too many for such a file`);
+  }
   const prepared = prepare(written);
   if (prepared.references.size > MAX_REFERENCES) {
     return refuse(`More than ${MAX_REFERENCES} references to variables are too many for such a file`);
@@ -76,6 +80,15 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
     }
   }
   return { ok: false, problems: refusal };
+}
+
+function hasMoreLinesThan(most: number, text: string): boolean {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+    lines += 1;
+    if (lines > most) return true;
+  }
+  return false;
 }
 
 /** A parser that goes down with each level of a text runs out of room on a deep one. */

@@ -21,7 +21,9 @@ export const MAX_NODES = 100_000;
 /** A file of more keys and values, references or letters is none that a person has written. */
 export const MAX_KEYS = 10_000;
 export const MAX_REFERENCES = 1000;
-export const MAX_CHARS = 2 * 1024 * 1024;
+export const MAX_CHARS = 1024 * 1024;
+/** Parsers need some 0.1 ms a line, more in long files. */
+export const MAX_LINES = 20_000;
 
 /** What a parser that has lost its way in a file can be told of. */
 export const TOO_DEEP =
