@@ -1,11 +1,9 @@
 import { isMainThread } from "node:worker_threads";
-import { receiveEnvironment } from "../config/received-environment.ts";
 
-// Loaded into a child before its program: it takes over its secrets, and ends in an orderly way when the pipe to its
-// parent breaks, however the parent ended. Threads load it too, and their descriptors are not these pipes.
+// Loaded into a child before its program: the child ends in an orderly way when the pipe to its parent breaks, however
+// the parent ended. Threads load it too, and their standard input is not the pipe.
 
 if (isMainThread) {
-  receiveEnvironment();
   const end = (): void => {
     process.kill(process.pid, "SIGTERM");
   };

@@ -79,6 +79,7 @@ export function spawnWorker(
   const leash = new URL("./leash.js", import.meta.url);
   const isBuilt = options.program === undefined && existsSync(fileURLToPath(leash));
   const program = options.program ?? [
+    ...(isBuilt ? ["--import", new URL("./secrets-pipe.js", import.meta.url).href] : []),
     ...(isBuilt ? ["--import", leash.href] : []),
     fileURLToPath(new URL("../worker.js", import.meta.url)),
   ];
