@@ -16,7 +16,11 @@ test.runIf(existsSync("/proc/self/environ"))(
     const child = spawnWorker(
       { address: "127.0.0.1:1" },
       {
-        env: { PATH: process.env["PATH"], RING_A: KEY, HOLDFAST_ENCRYPTION_KEYS: "a=env:RING_A,b=env:RING_B" },
+        env: {
+          PATH: process.env["PATH"],
+          RING_A: KEY,
+          HOLDFAST_ENCRYPTION_KEYS: "a=env:RING_A,b=env:RING_B",
+        },
         onLog: (chunk) => {
           said += chunk.toString();
         },

@@ -31,7 +31,7 @@ async function problemsOf(name: string, text: string, untrusted = false): Promis
 describe("a hostile agent file is a problem that is said, soon", () => {
   test.each<readonly [string, string, string, RegExp]>([
     ["lists in lists, JSON", "a.json", "[".repeat(DEEP) + "]".repeat(DEEP), /levels of nesting/],
-    ["tables in tables, JSON", "b.json", '{"a":'.repeat(DEEP) + "1" + "}".repeat(DEEP), /levels of nesting/],
+    ["tables in tables, JSON", "b.json", `${'{"a":'.repeat(DEEP)}1${"}".repeat(DEEP)}`, /levels of nesting/],
     ["lists in lists, TOML", "c.toml", `x = ${"[".repeat(DEEP)}${"]".repeat(DEEP)}`, /levels of nesting/],
     ["a key of many parts", "d.toml", `[${Array(DEEP).fill("a").join(".")}]`, /levels of nesting/],
     ["lists in lists, YAML", "e.yaml", "[".repeat(DEEP) + "]".repeat(DEEP), /levels of nesting/],
@@ -99,7 +99,7 @@ describe("an untrusted agent file", () => {
 test("arguments that are nested without end stay text, and are refused in words for the model", () => {
   for (const text of [
     "[".repeat(DEEP) + "]".repeat(DEEP),
-    '{"a":'.repeat(DEEP) + "1" + "}".repeat(DEEP),
+    `${'{"a":'.repeat(DEEP)}1${"}".repeat(DEEP)}`,
     "{".repeat(DEEP),
   ]) {
     expect(parseArguments(text)).toBe(text);

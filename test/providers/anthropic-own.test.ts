@@ -345,7 +345,10 @@ test("a token of OAuth is sent only as the owner configures it, in the client's 
       { signal: new AbortController().signal },
     );
   });
-  expect(sent).toMatchObject({ authorization: "Bearer ${OAUTH_TOKEN}", "anthropic-beta": "oauth-2025-04-20" });
+  expect(sent).toMatchObject({
+    authorization: "Bearer ${OAUTH_TOKEN}",
+    "anthropic-beta": "oauth-2025-04-20",
+  });
   expect(sent["x-api-key"]).toBeUndefined();
   expect(sent["user-agent"]).toBe("holdfast");
   expect(sent["x-app"]).toBeUndefined();

@@ -16,8 +16,8 @@ import { modeFrom } from "../mode-file.ts";
 import { print } from "../output.ts";
 import { problemView } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
-import { UsageError } from "../usage-error.ts";
 import { noticeOfTrust } from "../trust-notice.ts";
+import { UsageError } from "../usage-error.ts";
 import { count, describeCost, describeOutcome } from "../words.ts";
 
 type Flags = AgentFlags & {

@@ -4,8 +4,16 @@ import { Excerpts } from "./excerpts.ts";
 import { FORMATS, type Format, formatOf, PARSERS } from "./format.ts";
 import { keySpan, type Node, type Path, pathText, plain, valueSpan } from "./node.ts";
 import { mapped, Substitution, type SubstitutionOptions } from "./substitution.ts";
-import { MAX_CHARS, MAX_DEPTH, MAX_KEYS,
-  MAX_LINES, MAX_REFERENCES, type Parsed, refused, TOO_DEEP } from "./syntax.ts";
+import {
+  MAX_CHARS,
+  MAX_DEPTH,
+  MAX_KEYS,
+  MAX_LINES,
+  MAX_REFERENCES,
+  type Parsed,
+  refused,
+  TOO_DEEP,
+} from "./syntax.ts";
 
 /** A file that has been read: its values, where each of them stands, and what its variables held. */
 export type SourceFile = {
