@@ -59,8 +59,8 @@ function withoutTemporal(name, from) {
 module.exports = {
   forbidden: [
     ...only("schema-imports-zod-alone", room("schema"), {
-      // To say which name was probably meant; that file imports nothing.
-      runtime: ["^node_modules/zod/", "^src/core/nearest-name\\.ts$"],
+      // To say which name was probably meant, and to refuse what looks like a key; those files import nothing.
+      runtime: ["^node_modules/zod/", "^src/core/(nearest-name|secret-shapes)\\.ts$"],
     }),
     ...only("core-is-pure", room("core"), { types: rooms("schema") }),
     ...only("workflows-run-core", room("workflows"), {

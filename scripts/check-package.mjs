@@ -8,6 +8,7 @@
 // The block runs as it is written, against a Temporal server and a scripted model started here. What it needs beyond
 // its own words it gets from the environment: TEMPORAL_ADDRESS, and what `scripts/example-environment.mjs` adds.
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -20,6 +21,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { billOfMaterials, plain, productionPackages, provenanceOf, sourceOf } from "./sbom.mjs";
 
 /** The example drives a whole small run; a cold machine needs some of this for its worker. */
 const EXAMPLE_TIMEOUT_MS = 120_000;
@@ -32,7 +34,9 @@ class PackageError extends Error {}
 
 try {
   const example = readExample();
-  install(pack());
+  const archive = pack();
+  checkPapers(archive);
+  install(archive);
   checkHelp();
   checkDoors();
   await runExample(example);
@@ -60,6 +64,21 @@ function pack() {
   const name = readdirSync(folder).find((file) => file.endsWith(".tgz"));
   if (name === undefined) throw new PackageError("npm pack left no archive");
   return join(folder, name);
+}
+
+/** The bill of materials names all that an install brings along, and the statement names this archive. */
+function checkPapers(archive) {
+  const named = new Set(billOfMaterials().components.map(({ purl }) => plain(purl)));
+  const missing = productionPackages().filter((purl) => !named.has(purl));
+  if (missing.length > 0) {
+    throw new PackageError(
+      `the bill of materials lacks ${missing.length} packages, the first is ${missing[0]}`,
+    );
+  }
+  const now = new Date().toISOString();
+  const { subject } = provenanceOf(archive, { ...sourceOf(), startedOn: now, finishedOn: now });
+  const sha512 = createHash("sha512").update(readFileSync(archive)).digest("hex");
+  if (subject[0].digest.sha512 !== sha512) throw new PackageError("the statement names another archive");
 }
 
 function install(archive) {

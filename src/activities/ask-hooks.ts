@@ -2,6 +2,8 @@ import { shownBriefly } from "../core/redact.ts";
 import { commandWords } from "../hooks/command-words.ts";
 import type { HookContexts } from "../hooks/hook-point.ts";
 import type { HookRun } from "../hooks/registry.ts";
+import { maskFor } from "../providers/mask.ts";
+import type { SecretSource } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import { HOOK_POINTS, type HookPoint, type HookUse, type UpdatePoint } from "../schema/hooks.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
@@ -11,6 +13,7 @@ import type { Conversations } from "./conversations.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { DefinitionError } from "./failure.ts";
 import { meantBy } from "./known-names.ts";
+import { secretsOf } from "./known-secrets.ts";
 
 /** Of what a hook gives as its reason, in bytes, the dots of a cut included: it stands in history and in events. */
 const REASON_BYTES = 512;
@@ -56,6 +59,8 @@ export type HookWorld = Pick<Dependencies, "hooks" | "tools" | "defaultWorkspace
     loops(session: string): Promise<readonly Pick<LoopRecord, "outcome">[]>;
   };
   readonly conversations: Pick<Conversations, "messages" | "message">;
+  /** What commands print is masked of these. */
+  readonly secrets?: SecretSource;
 };
 
 export type Asking = {
@@ -70,9 +75,10 @@ export async function askHooks<P extends HookPoint>(
   context: HookContexts[P],
   { definition, dependencies, signal }: Asking,
 ): Promise<HookRun> {
-  const { hooks, defaultWorkspace } = dependencies;
+  const { hooks, defaultWorkspace, secrets } = dependencies;
   const workspace = definition.workspace ?? defaultWorkspace;
-  const run = await hooks.run(definition.hooks[point] ?? [], point, context, { signal, workspace });
+  const mask = secrets === undefined ? undefined : maskFor(secretsOf(definition, secrets));
+  const run = await hooks.run(definition.hooks[point] ?? [], point, context, { signal, workspace, mask });
   logFailures(point, context.sessionId, run, dependencies);
   return run;
 }

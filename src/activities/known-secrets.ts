@@ -4,12 +4,15 @@ import type { AgentDefinition } from "../schema/definition.ts";
 import type { PinnedOutside } from "../schema/outside.ts";
 import { modelsOf } from "./fallback.ts";
 
-/** The values that an agent's models and sources refer to: what must not be shown or stored of what its tools give. */
+/**
+ * The values that an agent's models and sources refer to, and those that its worker holds besides: what must not be shown
+ * or stored of what its tools give.
+ */
 export function secretsOf(definition: AgentDefinition, source: SecretSource): (string | undefined)[] {
   const { pinned } = definition;
   const names = pinned === undefined ? [] : namesOf(pinned);
   const ofModels = modelsOf(definition).flatMap((model) => secretsIn(model, source));
-  return [...ofModels, ...names.map((name) => source(name))];
+  return [...ofModels, ...names.map((name) => source(name)), ...(source.held?.() ?? [])];
 }
 
 /**

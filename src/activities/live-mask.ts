@@ -1,5 +1,5 @@
 import { REDACTED, redact, redactWhole } from "../core/redact.ts";
-import { type Mask, maskFor, secretWords } from "../providers/mask.ts";
+import { type Mask, maskFor, matcherFor } from "../providers/mask.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 
 // Live output comes in pieces, and a key may be cut by their borders: what may be the beginning of one waits for the
@@ -14,13 +14,12 @@ export type LiveMask = {
 
 /** What a worker's secrets are replaced in. The beginning of one waits. */
 export function secretsMask(secrets: readonly (string | undefined)[]): LiveMask {
-  const words = secretWords(secrets);
-  const mask = maskFor(secrets);
+  const matcher = matcherFor(secrets);
   let waiting = "";
   return {
     piece: (text) => {
-      const whole = mask(waiting + text);
-      const waits = Math.max(0, ...words.map((word) => begunAtEnd(whole, word)));
+      const whole = matcher.mask(waiting + text, REDACTED);
+      const waits = matcher.begunAtEnd(whole);
       waiting = whole.slice(whole.length - waits);
       return whole.slice(0, whole.length - waits);
     },
@@ -30,14 +29,6 @@ export function secretsMask(secrets: readonly (string | undefined)[]): LiveMask 
       return left;
     },
   };
-}
-
-/** How many letters at the end of a text are the beginning of a word. */
-function begunAtEnd(text: string, word: string): number {
-  for (let length = Math.min(word.length - 1, text.length); length > 0; length--) {
-    if (text.endsWith(word.slice(0, length))) return length;
-  }
-  return 0;
 }
 
 /** A line without an end is shown in parts of this length. */

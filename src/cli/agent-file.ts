@@ -32,7 +32,12 @@ export const KNOWN_TOOLS: readonly string[] = [
 /** What a file is held against, so that what is doubtful is said. */
 export const KNOWN = { knownTools: KNOWN_TOOLS, unknownModels: "doubted" } as const;
 
-export type Surroundings = { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
+export type Surroundings = {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The file comes from a stranger. */
+  readonly untrusted?: boolean | undefined;
+};
 
 /** An agent file that cannot be used; its problems are shown with their lines. */
 export class AgentFileError extends UsageError {
@@ -47,11 +52,11 @@ export class AgentFileError extends UsageError {
 /** @param named - `FILE`, or `FILE#NAME` where the file holds several. */
 export function agentFromFile(
   named: string,
-  { cwd, env }: Surroundings,
+  { cwd, env, untrusted }: Surroundings,
 ): { readonly agent: AgentDefinition; readonly problems: readonly Problem[] } {
   const hash = named.lastIndexOf("#");
   const file = hash < 0 ? named : named.slice(0, hash);
-  const { agents, problems } = readAgents(file, { cwd, env, ...KNOWN });
+  const { agents, problems } = readAgents(file, { cwd, env, untrusted, ...KNOWN });
   if (agents.length === 0) throw new AgentFileError(file, problems);
   const { definition } = chosenAgent(agents, file, hash < 0 ? undefined : named.slice(hash + 1));
   return { agent: definition, problems };

@@ -17,6 +17,7 @@ const MODEL_NAMES =
 
 export type AgentFlags = {
   readonly agent?: string;
+  readonly untrusted?: boolean;
   readonly model?: string;
   readonly baseUrl?: string;
   readonly prices?: string;
@@ -33,6 +34,10 @@ export type AgentFlags = {
 export function addAgentFlags(command: Command): Command {
   return command
     .option("-a, --agent <file>", "an agent file, or FILE#NAME; the other flags override what it says")
+    .option(
+      "--untrusted",
+      "the agent file comes from a stranger: it may read no files, and no variables but a vendor's key",
+    )
     .option("-m, --model <name>", MODEL_NAMES)
     .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
     .option("--prices <in,out>", "dollars per million input and output tokens; --max-cost needs them")
@@ -71,7 +76,7 @@ export function definitionFrom(flags: AgentFlags, surroundings: Surroundings): F
 
 /** What a file says, and over it what flags say. */
 function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surroundings): FlaggedAgent {
-  const { agent, problems } = agentFromFile(file, surroundings);
+  const { agent, problems } = agentFromFile(file, { ...surroundings, untrusted: flags.untrusted });
   const { tools, warnings } = toolsFrom(flags.tools);
   const { limits, ...overrides } = overridesFrom(flags, surroundings.cwd);
   const { model, doubts } =

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ConnectOptions } from "../client/index.ts";
+import { print, printJson } from "./output.ts";
 import { type Palette, paletteFor } from "./palette.ts";
 
 export type Output = Writable & {
@@ -56,16 +57,16 @@ export class Context {
 
   /** A line for the reader of the result. */
   print(line: string): void {
-    this.streams.stdout.write(`${line}\n`);
+    print(this.streams.stdout, `${line}\n`);
   }
 
   /** A line for the person at the terminal. */
   tell(line: string): void {
-    this.streams.stderr.write(`${line}\n`);
+    print(this.streams.stderr, `${line}\n`);
   }
 
   printJson(value: unknown): void {
-    this.print(JSON.stringify(value));
+    printJson(this.streams.stdout, value);
   }
 
   connectOptions(): ConnectOptions {

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import "./hidden-environment.ts";
 import { EXIT } from "./exit-codes.ts";
+import { flush } from "./output.ts";
 import { main } from "./program.ts";
 import { guardOutput } from "./standard-output.ts";
 
@@ -9,5 +11,5 @@ const exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env,
 // Written output must reach a pipe before the process ends.
 const leave = () =>
   process.exit(exitCode === EXIT.ok && output.lost() !== undefined ? EXIT.failed : exitCode);
-// What could not be written is told behind the write that it came from.
-stdout.write("", () => setImmediate(leave));
+// What could not be written is reported after the write that it came from.
+flush(stdout, () => setImmediate(leave));

@@ -1,3 +1,16 @@
+import { randomBytes } from "node:crypto";
+
+/** Stands before each of our own colours on their way to `output.ts`; no text from elsewhere can have it. */
+const OWN = `\uFDD0${randomBytes(8).toString("hex")}\uFDD1`;
+
+/** Finds our own colours; splitting by it gives texts and codes in turn. */
+export const PAINTED = new RegExp(`${OWN}(${String.fromCodePoint(27)}\\[\\d+m)`);
+
+/** A painted text without its colours. */
+export function unpainted(text: string): string {
+  return text.replace(new RegExp(PAINTED, "g"), "");
+}
+
 /** Paints words for one stream, or leaves them as they are. */
 export type Palette = Readonly<
   Record<"dim" | "bold" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
@@ -22,7 +35,7 @@ export function paletteFor(
   const paint =
     ([on, off]: readonly [number, number]) =>
     (text: string): string =>
-      coloured && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+      coloured && text !== "" ? `${OWN}\u001b[${on}m${text}${OWN}\u001b[${off}m` : text;
   return {
     dim: paint(CODES.dim),
     bold: paint(CODES.bold),
@@ -44,10 +57,17 @@ const ESCAPE = String.fromCodePoint(27);
 /** Colours and cursor movements: ECMA-48, "control sequences". */
 const CONTROL_SEQUENCE = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, "g");
 
-/** Text of a model or a tool must not steer the terminal: control characters but line feeds and tabs go. */
+/** C1 controls, which some terminals act on, and what changes the direction in which letters are shown. */
+const MARKED = /[\u0080-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * A text from elsewhere must not steer the terminal: control characters but line feeds and tabs are left out. What could
+ * make a text read otherwise than it is is shown as its number.
+ */
 export function printable(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
     .replace(CONTROL_SEQUENCE, "")
+    .replace(MARKED, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .replace(/\p{Cc}/gu, (character) => (character === "\n" || character === "\t" ? character : ""));
 }

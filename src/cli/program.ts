@@ -39,6 +39,7 @@ import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
 import { Context, type GlobalOptions, type Streams } from "./context.ts";
 import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
+import { print, printJson } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
 import { paletteFor } from "./palette.ts";
 import { problemsView } from "./problem-view.ts";
@@ -141,8 +142,8 @@ ${EXIT_CODES_HELP}`,
       .exitOverride()
       .configureHelp({ showGlobalOptions: true })
       .configureOutput({
-        writeOut: (text) => void streams.stdout.write(text),
-        writeErr: (text) => void streams.stderr.write(text),
+        writeOut: (text) => void print(streams.stdout, text),
+        writeErr: (text) => void print(streams.stderr, text),
         getOutHelpWidth: () => streams.stdout.columns ?? 100,
         getErrHelpWidth: () => streams.stderr.columns ?? 100,
       });
@@ -161,16 +162,17 @@ function report(error: unknown, streams: Streams, json: boolean): number {
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
     const facts = factsOf(error);
-    streams.stdout.write(`${JSON.stringify({ type: "error", message, ...facts, exitCode: code })}\n`);
+    printJson(streams.stdout, { type: "error", message, ...facts, exitCode: code });
   }
   if (error instanceof AgentFileError) {
-    streams.stderr.write(
+    print(
+      streams.stderr,
       `${problemsView(error.problems, paletteFor(streams.stderr, streams.env)).join("\n")}\n`,
     );
   }
-  streams.stderr.write(`holdfast: ${message}\n`);
+  print(streams.stderr, `holdfast: ${message}\n`);
   if (streams.env["HOLDFAST_DEBUG"] === "1" && error instanceof Error) {
-    for (let at: unknown = error; at instanceof Error; at = at.cause) streams.stderr.write(`${at.stack}\n`);
+    for (let at: unknown = error; at instanceof Error; at = at.cause) print(streams.stderr, `${at.stack}\n`);
   }
   return code;
 }

@@ -1,12 +1,15 @@
+import { unpainted } from "./palette.ts";
+
 /** Rows in columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+    for (const [column, cell] of row.entries())
+      widths[column] = Math.max(widths[column] ?? 0, unpainted(cell).length);
   }
   return rows.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - unpainted(cell).length))
       .join("  ")
       .trimEnd(),
   );

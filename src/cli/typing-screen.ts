@@ -1,6 +1,7 @@
-import { clearLine, createInterface, cursorTo, type Interface } from "node:readline";
-import { Writable } from "node:stream";
+import { createInterface, type Interface } from "node:readline";
+import type { Writable } from "node:stream";
 import type { Input, Output } from "./context.ts";
+import { echoOf, eraseRows, forTerminal, print } from "./output.ts";
 
 // Invariants
 //   I1. What is typed is never torn apart by output: while a line is being typed, output appears above it, whole
@@ -117,12 +118,7 @@ export class TypingScreen {
 
   /** What readline draws, while the line is on the screen. */
   #echo(): Writable {
-    const echo = new Writable({
-      write: (chunk, _encoding, done) => {
-        if (this.#shown) this.#stdout.write(chunk);
-        done();
-      },
-    });
+    const echo = echoOf(this.#stdout, () => this.#shown);
     Object.defineProperty(echo, "columns", { get: () => this.#columns });
     return echo;
   }
@@ -134,7 +130,7 @@ export class TypingScreen {
 
   #put(text: string): void {
     if (text === "") return;
-    this.#stdout.write(text);
+    print(this.#stdout, text);
     this.#midLine = !text.endsWith("\n");
   }
 
@@ -157,23 +153,18 @@ export class TypingScreen {
     this.#shown = false;
     this.#release();
     this.#freshLine();
-    this.#prompt = prompt;
-    this.#lines.setPrompt(prompt);
+    this.#prompt = forTerminal(prompt);
+    this.#lines.setPrompt(this.#prompt);
     // The end of the line, and all that stands before it.
     this.#lines.write(null, { ctrl: true, name: "e" });
     this.#lines.write(null, { ctrl: true, name: "u" });
-    if (typed !== "") this.#lines.write(typed);
+    if (typed !== "") this.#lines.write(forTerminal(typed));
     this.#showLine();
   }
 
   #hideLine(): void {
     const rows = Math.floor((this.#prompt.length + this.#lines.line.length) / this.#columns);
-    for (let row = 0; row < rows; row += 1) {
-      clearLine(this.#stdout, 0);
-      this.#stdout.write("\u001b[1A");
-    }
-    clearLine(this.#stdout, 0);
-    cursorTo(this.#stdout, 0);
+    eraseRows(this.#stdout, rows);
   }
 
   #showLine(): void {

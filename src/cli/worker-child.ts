@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
+import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { DATABASE_URL } from "../config/database.ts";
+import { SECRETS_PIPE } from "../config/received-environment.ts";
+import { secretVariables } from "../config/secret-variables.ts";
 import { drainMsFrom } from "../config/worker-environment.ts";
+
+/** Behind standard input, output and error. */
+const SECRETS_DESCRIPTOR = 3;
 
 /** What a worker polls. */
 export type WorkerTarget = {
@@ -71,20 +77,30 @@ export function spawnWorker(
   },
 ): WorkerChild {
   const leash = new URL("./leash.js", import.meta.url);
+  const isBuilt = options.program === undefined && existsSync(fileURLToPath(leash));
   const program = options.program ?? [
-    ...(existsSync(fileURLToPath(leash)) ? ["--import", leash.href] : []),
+    ...(isBuilt ? ["--import", new URL("./secrets-pipe.js", import.meta.url).href] : []),
+    ...(isBuilt ? ["--import", leash.href] : []),
     fileURLToPath(new URL("../worker.js", import.meta.url)),
   ];
+  const all = {
+    ...options.env,
+    ...(target.profile === undefined ? {} : { TEMPORAL_PROFILE: target.profile }),
+    ...(target.database === undefined ? {} : { [DATABASE_URL]: target.database }),
+  };
+  const { env, secrets } = isBuilt ? withoutSecrets(all) : { env: all, secrets: undefined };
   const child = spawn(process.execPath, [...program, ...workerArguments(target)], {
-    stdio: ["pipe", "pipe", options.onLog === undefined ? "inherit" : "pipe"],
+    stdio: [
+      "pipe",
+      "pipe",
+      options.onLog === undefined ? "inherit" : "pipe",
+      ...(secrets === undefined ? [] : ["pipe" as const]),
+    ],
     detached: true,
-    env: {
-      ...options.env,
-      ...(target.profile === undefined ? {} : { TEMPORAL_PROFILE: target.profile }),
-      ...(target.database === undefined ? {} : { [DATABASE_URL]: target.database }),
-    },
+    env,
   });
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => undefined);
+  if (secrets !== undefined) handOver(secrets, child);
   if (options.onLog !== undefined) child.stderr?.on("data", options.onLog);
   const ended = new Promise<WorkerEnd>((resolve) => {
     child.on("error", () => resolve({ code: 1, signal: null }));
@@ -97,6 +113,25 @@ export function spawnWorker(
     });
   });
   return { process: child, ready: Promise.race([said, ended.then(() => undefined)]), ended };
+}
+
+/** Of a worker's environment what /proc may show, and the rest, which goes through a pipe. */
+function withoutSecrets(all: NodeJS.ProcessEnv): {
+  readonly env: NodeJS.ProcessEnv;
+  readonly secrets: NodeJS.ProcessEnv | undefined;
+} {
+  const names = new Set(secretVariables(all).map(({ name }) => name));
+  if (names.size === 0) return { env: all, secrets: undefined };
+  const pick = (isSecret: boolean) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name) === isSecret));
+  return { env: { ...pick(false), [SECRETS_PIPE]: `${SECRETS_DESCRIPTOR}` }, secrets: pick(true) };
+}
+
+function handOver(secrets: NodeJS.ProcessEnv, child: ChildProcess): void {
+  const pipe = child.stdio[SECRETS_DESCRIPTOR] as Writable;
+  // A worker that ends before it has read them says by its exit code that it has ended.
+  pipe.on("error", () => undefined);
+  pipe.end(JSON.stringify(secrets));
 }
 
 function readyFrom(line: string): WorkerReady | undefined {

@@ -17,11 +17,15 @@ export function sessionId(asked?: string): string {
           ? `it has more than ${MAX_SESSION_ID_BYTES} bytes`
           : /[\p{Cc}\s/\\]/u.test(asked)
             ? "it holds white space, a slash or a control character"
-            : undefined;
+            : /\p{Surrogate}/u.test(asked)
+              ? "it holds half of a character (a surrogate without its other half)"
+              : undefined;
   if (problem === undefined) return asked;
   throw new HoldfastError(
     "input-invalid",
-    `"${String(asked).slice(0, 80)}" cannot be a session's id: ${problem}.`,
+    `"${String(asked)
+      .slice(0, 80)
+      .replace(/\p{Surrogate}/gu, "\uFFFD")}" cannot be a session's id: ${problem}.`,
     {
       problems: [problem],
     },

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { check } from "../schema/check.ts";
 import { problemLine } from "./problem.ts";
+import { readTextFile } from "./read-text.ts";
 import type { Path } from "./source/node.ts";
 import { readSource } from "./source/source-file.ts";
 
@@ -36,9 +36,9 @@ export function readTableFile<Schema extends z.ZodType>(
 
 function textOf(path: string, fail: (lines: readonly string[]) => never): string {
   try {
-    return readFileSync(path, "utf8");
+    return readTextFile(path);
   } catch (error) {
-    return fail([`It cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`]);
+    return fail([`It cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`]);
   }
 }
 

@@ -20,6 +20,13 @@ function masked(_found: string, kept: unknown): string {
   return typeof kept === "string" ? kept + REDACTED : REDACTED;
 }
 
+/** What `redact` would hide of a text, piece by piece. */
+export function secretsFound(text: string): readonly string[] {
+  return [...KEY_BLOCKS, ...SECRET_SHAPES].flatMap((shape) =>
+    [...text.matchAll(shape)].map(([found, kept]) => (kept === undefined ? found : found.slice(kept.length))),
+  );
+}
+
 /** Words of one command, where a flag and the secret behind it are two. */
 export function redactWords(words: readonly string[]): readonly string[] {
   return words.map((word, index) =>

@@ -1,14 +1,26 @@
-/** Shorter ones would blank ordinary words. */
-const MIN_LENGTH = 6;
+/** Shorter ones would hide ordinary words. */
+export const MIN_SECRET_LENGTH = 6;
 
-/** How a secret reads where others repeat it: in an address, a form, a JSON text. The longest come first. */
+/**
+ * How a secret reads where others repeat it: in an address, a form, a JSON text, backwards, as base64 (also in the middle
+ * of a longer text that was encoded), as hex. The longest come first.
+ */
 export function secretForms(secret: string): readonly string[] {
-  const forms = [secret, secret.trim()].flatMap((word) => [word, ...inAddress(word), ...inJson(word)]);
-  return [...new Set(forms)].filter((form) => form.length >= MIN_LENGTH).sort((a, b) => b.length - a.length);
+  const words = secret.trim() === secret ? [secret] : [secret, secret.trim()];
+  const forms = words.flatMap((word) => [
+    word,
+    ...inAddress(word),
+    ...inJson(word),
+    [...word].reverse().join(""),
+    ...inBytes(word),
+  ]);
+  return [...new Set(forms)]
+    .filter((form) => form.length >= MIN_SECRET_LENGTH)
+    .sort((a, b) => b.length - a.length);
 }
 
 function inAddress(word: string): readonly string[] {
-  const plain = encodeURIComponent(word.replace(/\p{Surrogate}/gu, "\uFFFD"));
+  const plain = encodeURIComponent(wellFormed(word));
   const strict = plain.replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
   const form = plain
     .replace(/[!'()~]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
@@ -27,4 +39,53 @@ function inJson(word: string): readonly string[] {
   const plain = JSON.stringify(word).slice(1, -1);
   const forHtml = plain.replace(/[&<>]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
   return [plain, plain.replaceAll("/", "\\/"), forHtml];
+}
+
+function inBytes(word: string): readonly string[] {
+  if (word.length < MIN_SECRET_LENGTH) return [];
+  const bytes = utf8(word);
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [hex, hex.toUpperCase(), ...inBase64(bytes)];
+}
+
+function wellFormed(word: string): string {
+  return word.replace(/\p{Surrogate}/gu, "\uFFFD");
+}
+
+function utf8(word: string): number[] {
+  const bytes: number[] = [];
+  for (const [, code, letter] of encodeURIComponent(wellFormed(word)).matchAll(/%(..)|([^%])/g)) {
+    bytes.push(code === undefined ? (letter as string).charCodeAt(0) : Number.parseInt(code, 16));
+  }
+  return bytes;
+}
+
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** In both alphabets. What stands before a secret moves it by 0, 1 or 2 bytes: letters that hold foreign bits are left out. */
+function inBase64(bytes: readonly number[]): readonly string[] {
+  const whole = base64(bytes);
+  const padded = whole.padEnd(Math.ceil(whole.length / 4) * 4, "=");
+  const inside = [0, 1, 2].map((before) => {
+    const first = Math.ceil((before * 8) / 6);
+    const end = Math.floor(((before + bytes.length) * 8) / 6);
+    return base64([...new Array<number>(before).fill(0), ...bytes]).slice(first, end);
+  });
+  const standard = [padded, whole, ...inside];
+  return [...standard, ...standard.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))];
+}
+
+/** Without padding. */
+function base64(bytes: readonly number[]): string {
+  const alphabet = `${LETTERS}+/`;
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 3) {
+    const [a = 0, b = 0, c = 0] = bytes.slice(at, at + 3);
+    const bits = a * 65_536 + b * 256 + c;
+    const letters = Math.min(4, bytes.length - at + 1);
+    for (let letter = 0; letter < letters; letter++) {
+      text += alphabet[Math.floor(bits / 64 ** (3 - letter)) % 64];
+    }
+  }
+  return text;
 }

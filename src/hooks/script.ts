@@ -32,6 +32,8 @@ export type Script<P extends HookPoint = HookPoint> = {
   readonly graceMs?: number | undefined;
   /** Names of variables of the worker that the script may see besides PATH, HOME and the like. */
   readonly allowEnvironment?: readonly string[] | undefined;
+  /** What it prints passes through this: it may read more than its own environment. */
+  readonly mask?: ((text: string) => string) | undefined;
 };
 
 /** Never rejects. The reason of a "no" is what the script printed to stderr, or else to stdout. */
@@ -64,7 +66,7 @@ export async function runScript<P extends HookPoint>(script: Script<P>): Promise
         maxOutputBytes: MAX_OUTPUT_BYTES,
         onSpawned: async () => {},
       });
-      return verdictOf(result, timeoutMs);
+      return verdictOf(result, timeoutMs, script.mask);
     } finally {
       await input.close();
     }
@@ -79,8 +81,12 @@ function wordsOf(command: string | readonly string[]): ReturnType<typeof command
   return { type: "words", words: command };
 }
 
-function verdictOf(result: Supervised, timeoutMs: number): HookVerdict {
-  const printed = result.stderr.trim() || result.stdout.trim();
+function verdictOf(
+  result: Supervised,
+  timeoutMs: number,
+  mask: (text: string) => string = (text) => text,
+): HookVerdict {
+  const printed = mask(result.stderr.trim() || result.stdout.trim());
   switch (result.ending) {
     case "cancelled":
       return failed("cancelled", "Cancelled");

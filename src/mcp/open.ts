@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { McpServer } from "../schema/mcp.ts";
 import type { SpawnedGroup } from "../tools/tool.ts";
 import type { ConnectionEvents, McpConnection, RequestOptions } from "./connection.ts";
-import { resolved, resolvedAll, type Secrets } from "./references.ts";
+import { resolved, resolvedAll, resolvedHeaders, type Secrets } from "./references.ts";
 import { openHttp, openStdio } from "./sdk/open.ts";
 
 export type Opening = {
@@ -29,7 +29,7 @@ export async function openServer(
   const options = { version, sampling, elicitation, events };
   if (transport.type === "http") {
     const { url, headers, auth } = transport;
-    const place = { url: new URL(url), headers: resolvedAll(headers, secrets), auth, secrets, obtained };
+    const place = { url: new URL(url), headers: resolvedHeaders(headers, secrets), auth, secrets, obtained };
     return await openHttp(place, options, request);
   }
   const command = {

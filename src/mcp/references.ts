@@ -1,5 +1,6 @@
 import { REDACTED } from "../core/redact.ts";
-import { secretForms } from "../core/secret-forms.ts";
+import { SecretMatcher } from "../core/secret-matcher.ts";
+import { headerFault } from "../schema/headers.ts";
 import type { McpServer } from "../schema/mcp.ts";
 import { McpError } from "./error.ts";
 
@@ -33,6 +34,20 @@ export function resolvedAll(
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, resolved(value, secrets)]));
 }
 
+/** The same for headers, which must be such as can be sent. */
+export function resolvedHeaders(
+  headers: Readonly<Record<string, string>>,
+  secrets: Secrets,
+): Record<string, string> {
+  const trimmed = Object.entries(resolvedAll(headers, secrets)).map(([name, value]) => {
+    const sent = value.trim();
+    const fault = headerFault(name, sent);
+    if (fault !== undefined) throw new McpError("definition", `cannot be asked: ${fault}`);
+    return [name, sent] as const;
+  });
+  return Object.fromEntries(trimmed);
+}
+
 /** Names of all that a definition refers to, each once. */
 export function referencesIn({ transport }: Pick<McpServer, "transport">): readonly string[] {
   const text = JSON.stringify(transport);
@@ -41,7 +56,8 @@ export function referencesIn({ transport }: Pick<McpServer, "transport">): reado
 
 /** Blanks the values that a definition refers to, in all forms; those too that were there before others came. */
 export class Masking {
-  readonly #forms = new Map<string, readonly string[]>();
+  readonly #known = new Set<string>();
+  #matcher: SecretMatcher | undefined;
   readonly #names: readonly string[];
   readonly #secrets: Secrets;
 
@@ -52,12 +68,14 @@ export class Masking {
 
   /** One that no definition refers to: it was given out for what one refers to. */
   learn(secret: string): void {
-    if (!this.#forms.has(secret)) this.#forms.set(secret, secretForms(secret));
+    if (this.#known.has(secret)) return;
+    this.#known.add(secret);
+    this.#matcher = undefined;
   }
 
   readonly mask = (text: string): string => {
     for (const name of this.#names) this.learn(this.#secrets(name) ?? "");
-    const longestFirst = [...this.#forms.values()].flat().sort((a, b) => b.length - a.length);
-    return longestFirst.reduce((masked, form) => masked.replaceAll(form, REDACTED), text);
+    this.#matcher ??= new SecretMatcher([...this.#known]);
+    return this.#matcher.mask(text, REDACTED);
   };
 }

@@ -1,4 +1,4 @@
-import { secretForms } from "../core/secret-forms.ts";
+import { SecretMatcher } from "../core/secret-matcher.ts";
 import { ToolError } from "../tools/tool.ts";
 
 export type Secrets = (name: string) => string | undefined;
@@ -14,6 +14,7 @@ export function namesSecret(text: string): boolean {
 export class UsedSecrets {
   readonly #source: Secrets;
   readonly #words = new Set<string>();
+  #matcher: SecretMatcher | undefined;
 
   constructor(source: Secrets) {
     this.#source = source;
@@ -36,12 +37,14 @@ export class UsedSecrets {
 
   /** What an answer may repeat, in whatever form. */
   hide(word: string): void {
-    for (const form of secretForms(word)) this.#words.add(form);
+    if (this.#words.has(word)) return;
+    this.#words.add(word);
+    this.#matcher = undefined;
   }
 
   mask(text: string): string {
-    const longestFirst = [...this.#words].sort((a, b) => b.length - a.length);
-    return longestFirst.reduce((masked, word) => masked.replaceAll(word, HIDDEN), text);
+    this.#matcher ??= new SecretMatcher([...this.#words]);
+    return this.#matcher.mask(text, HIDDEN);
   }
 }
 

@@ -2,10 +2,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 // Reading JSON of unknown origin: each reader gives `undefined` for what is not there or not of the asked kind,
 // so that a vendor's novelty is ignored rather than fatal.
 
+import { isTooDeep } from "../core/json-depth.ts";
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** `undefined` when the text is not JSON (which JSON itself cannot express). */
+/** `undefined` when the text is not JSON (which JSON itself cannot express), or is nested deeper than any data. */
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

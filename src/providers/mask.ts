@@ -1,5 +1,5 @@
 import { REDACTED } from "../core/redact.ts";
-import { secretForms } from "../core/secret-forms.ts";
+import { SecretMatcher } from "../core/secret-matcher.ts";
 
 /** Blanks secrets in a text that may be shown or stored. */
 export type Mask = (text: string) => string;
@@ -7,23 +7,42 @@ export type Mask = (text: string) => string;
 /** Amazon's credentials as one key, `ACCESS:SECRET[:SESSION]`: an error may show one part alone. */
 const AWS_KEY = /^\w{16,128}:([^\s:]+)(?::([^\s:]+))?$/;
 
-/** Whole values, and the words of each ("Bearer abc…"), in all forms; longest first, so that a secret inside another leaves no rest. */
-export function secretWords(secrets: readonly (string | undefined)[]): readonly string[] {
-  const words = new Set<string>();
-  for (const secret of secrets) {
-    if (secret === undefined) continue;
-    const whole = secret.trim();
-    const [, ...parts] = AWS_KEY.exec(whole) ?? [];
-    for (const word of [whole, ...whole.split(/\s+/), ...parts]) {
-      for (const form of secretForms(word ?? "")) words.add(form);
-    }
+/** Lists that were asked for last: a worker asks for the same few again and again. */
+const MAX_KEPT = 16;
+const kept = new Map<string, SecretMatcher>();
+
+/** @param secrets - Whole values; the words of each ("Bearer abc…") are found alone too, in all forms. */
+export function matcherFor(secrets: readonly (string | undefined)[]): SecretMatcher {
+  const values = [...new Set(secrets)].filter((secret) => secret !== undefined);
+  const key = JSON.stringify(values);
+  const known = kept.get(key);
+  if (known !== undefined) {
+    // Last used, last to be dropped.
+    kept.delete(key);
+    kept.set(key, known);
+    return known;
   }
-  words.delete("Bearer");
-  return [...words].sort((a, b) => b.length - a.length);
+  const matcher = new SecretMatcher(wordsOf(values));
+  kept.set(key, matcher);
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  return matcher;
+}
+
+function wordsOf(values: readonly string[]): readonly string[] {
+  const words = new Set<string>();
+  for (const value of values) {
+    const whole = value.trim();
+    const [, ...parts] = AWS_KEY.exec(whole) ?? [];
+    for (const word of [whole, ...whole.split(/\s+/), ...parts]) words.add(word ?? "");
+  }
+  // What every such header and key block has.
+  for (const word of ["Bearer", "-----BEGIN", "-----END", "PRIVATE", "KEY-----"]) words.delete(word);
+  return [...words];
 }
 
 /** @param secrets - Whole values; the words of each are blanked alone too. */
 export function maskFor(secrets: readonly (string | undefined)[]): Mask {
-  const ordered = secretWords(secrets);
-  return (text) => ordered.reduce((masked, word) => masked.replaceAll(word, REDACTED), text);
+  const matcher = matcherFor(secrets);
+  return (text) => matcher.mask(text, REDACTED);
 }

@@ -1,3 +1,4 @@
+import { headerFault } from "../schema/headers.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import { ProviderError } from "./provider-error.ts";
 
@@ -16,6 +17,8 @@ export type SecretSource = {
    * @param refused - The value; another that has come in its place meanwhile is kept.
    */
   readonly invalidate?: (name: string, refused?: string) => unknown;
+  /** Values that nothing may show, although nobody has asked for them by a name. */
+  readonly held?: () => readonly string[];
 };
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
@@ -42,7 +45,15 @@ export function resolveHeaders(
   source: SecretSource,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, resolveSecrets(value, source)]),
+    Object.entries(headers).map(([name, value]) => {
+      // A key that was read from a file has the line break of the file.
+      const resolved = resolveSecrets(value, source).trim();
+      const fault = headerFault(name, resolved);
+      if (fault === undefined) return [name, resolved];
+      const from = namesIn([value]).join(" and ");
+      const advice = from === "" ? "correct the definition" : `correct ${from} in the worker's environment`;
+      throw new ProviderError("auth", `The request was not sent: ${fault}; ${advice}`);
+    }),
   );
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BY_REFERENCE, Headers, holdsSecret, isLiteralSecret, NO_SECRET_IN_ADDRESS } from "./headers.ts";
 import { SecretReference } from "./model.ts";
 import { ReplayClass } from "./tool.ts";
 
@@ -12,22 +13,30 @@ const WithReferences = z.string().max(MAX_TEXT);
 
 /** Names under which nobody puts anything but a secret. */
 const SECRET_VARIABLE = /(^|_)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
-const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|(^|-)(api-?key|token|secret|access-key|auth)(-|$)/i;
+/** A flag of a command whose value, in the next argument, is a secret. */
+const SECRET_ARGUMENT =
+  /^--?(?:[a-z]+-)*(?:api[-_]?key|token|secret|password|passwd|passphrase|credentials?)$/i;
 
-const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
+const Variables = z.record(z.string().min(1).max(256), WithReferences).superRefine((values, context) => {
+  for (const [name, value] of Object.entries(values)) {
+    const isSecret = (SECRET_VARIABLE.test(name) && isLiteralSecret(value)) || holdsSecret(value);
+    if (!isSecret) continue;
+    context.addIssue({
+      code: "custom",
+      path: [name],
+      message: `"${name}" looks like a secret; ${BY_REFERENCE}`,
+    });
+  }
+});
 
-const NOT_ITSELF =
-  "write a reference to it, as ${NAME}: the worker's environment has the value, never the definition";
-
-const secretsByReference = (isSecret: RegExp) =>
-  z.record(z.string().min(1).max(256), WithReferences).superRefine((values, context) => {
-    for (const [name, value] of Object.entries(values)) {
-      if (!isSecret.test(name) || value === "" || REFERENCE.test(value)) continue;
-      context.addIssue({
-        code: "custom",
-        path: [name],
-        message: `"${name}" looks like a secret; ${NOT_ITSELF}`,
-      });
+const Arguments = z
+  .array(WithReferences)
+  .max(MAX_LIST)
+  .superRefine((words, context) => {
+    for (const [index, word] of words.entries()) {
+      const behindFlag = SECRET_ARGUMENT.test(words[index - 1] ?? "") && !word.startsWith("-");
+      if (!holdsSecret(word) && !(behindFlag && isLiteralSecret(word))) continue;
+      context.addIssue({ code: "custom", path: [index], message: `looks like a secret; ${BY_REFERENCE}` });
     }
   });
 
@@ -36,17 +45,18 @@ const Address = z
   .url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" })
   .max(2048)
   .refine((text) => !/^https?:\/\/[^/?#]*@/i.test(text), {
-    error: `leave user name and password out of the address; put a header in \`headers\` and ${NOT_ITSELF}`,
-  });
+    error: `leave user name and password out of the address; put a header in \`headers\` and ${BY_REFERENCE}`,
+  })
+  .refine((text) => !holdsSecret(text), NO_SECRET_IN_ADDRESS);
 
 const Stdio = z.strictObject({
   type: z.literal("stdio"),
   /** A program, found as a shell would find it; no shell reads it. */
   command: z.string().min(1).max(4096),
   /** Other processes can read them: put secrets in `env`. */
-  args: z.array(WithReferences).max(MAX_LIST).default([]),
+  args: Arguments.default([]),
   /** Beside PATH, HOME, LANG and the like; nothing else of the worker's own environment is passed on. */
-  env: secretsByReference(SECRET_VARIABLE).default({}),
+  env: Variables.default({}),
   /** The worker's current folder unless said. */
   cwd: z.string().min(1).max(4096).optional(),
 });
@@ -95,7 +105,7 @@ export type McpAuth = z.infer<typeof McpAuth>;
 const Http = z.strictObject({
   type: z.literal("http"),
   url: Address,
-  headers: secretsByReference(SECRET_HEADER).default({}),
+  headers: Headers.default({}),
   auth: McpAuth.optional(),
 });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Headers, holdsSecret, NO_SECRET_IN_ADDRESS } from "./headers.ts";
 
 /** The wire protocols. Routing is by this name alone, never guessed from a model's name. */
 export const Protocol = z.enum([
@@ -75,7 +76,8 @@ export const ModelConfig = z.strictObject({
   baseUrl: z
     .string()
     .url()
-    .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), "leave user and password out: use a key or headers"),
+    .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), "leave user and password out: use a key or headers")
+    .refine((url) => !holdsSecret(url), NO_SECRET_IN_ADDRESS),
   /** Absent where the server needs none. */
   apiKey: SecretReference.optional(),
   reasoning: z.boolean().default(false),
@@ -85,8 +87,8 @@ export const ModelConfig = z.strictObject({
   maxTokens: z.number().int().positive().default(8192),
   /** `null`: the prices are unknown, which is not the same as free. A free model has prices of 0. */
   cost: CostRates.nullable().default(null),
-  /** Sent with every request. A value may be a secret reference. */
-  headers: z.record(z.string(), z.string()).default({}),
+  /** Sent with every request. A secret in a value is a reference: `Bearer ${TOKEN}`. */
+  headers: Headers.default({}),
   compat: OpenAiCompat.optional(),
   /** Asked for by the vendor's own name (`flex`, `priority`, `standard_only`, …); the vendor's default when absent. */
   serviceTier: z.string().min(1).optional(),

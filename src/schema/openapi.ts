@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BY_REFERENCE, HeaderName, Headers, holdsSecret, NO_SECRET_IN_ADDRESS } from "./headers.ts";
 import { SecretReference } from "./model.ts";
 import { ReplayClass } from "./tool.ts";
 
@@ -9,18 +10,25 @@ export const OpenApiAuth = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("none") }),
   /** `Authorization: Bearer …` */
   z.strictObject({ type: z.literal("bearer"), token: SecretReference }),
-  z.strictObject({
-    type: z.literal("api-key"),
-    in: z.enum(["header", "query"]).default("header"),
-    /** Of the header, or of the query parameter. */
-    name: z.string().min(1).max(200),
-    value: SecretReference,
-  }),
+  z
+    .strictObject({
+      type: z.literal("api-key"),
+      in: z.enum(["header", "query"]).default("header"),
+      /** Of the header, or of the query parameter. */
+      name: z.string().min(1).max(200),
+      value: SecretReference,
+    })
+    .refine((auth) => auth.in === "query" || HeaderName.safeParse(auth.name).success, {
+      path: ["name"],
+      error: 'a name of a header: letters, digits and "-"',
+    }),
   /** `Authorization: Basic …` */
   z.strictObject({
     type: z.literal("basic"),
     /** As it is, or a reference: some APIs take their key as the user. */
-    username: z.string(),
+    username: z
+      .string()
+      .refine((text) => !holdsSecret(text), { error: `looks like a secret; ${BY_REFERENCE}` }),
     /** Absent: an empty one. */
     password: SecretReference.optional(),
   }),
@@ -67,12 +75,18 @@ export const OpenApiSettings = z.strictObject({
   /** For messages and records; unique in a definition. */
   name: z.string().regex(/^[A-Za-z0-9_-]{1,40}$/),
   /** The document: an http(s) address, or a file, relative to the workspace or absolute. */
-  spec: z.string().min(1),
+  spec: z
+    .string()
+    .min(1)
+    .refine((text) => !holdsSecret(text), NO_SECRET_IN_ADDRESS),
   /** Where requests go, in place of the document's servers. */
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .refine((text) => !holdsSecret(text) && !/^[^/]*\/\/[^/?#]*@/.test(text), NO_SECRET_IN_ADDRESS)
+    .optional(),
   auth: OpenApiAuth.default({ type: "none" }),
-  /** Sent with every request, behind all others. A value may hold secret references. */
-  headers: z.record(z.string(), z.string()).default({}),
+  /** Sent with every request, after all others. A secret in a value is a reference: `Bearer ${TOKEN}`. */
+  headers: Headers.default({}),
   /** Tools are called `{prefix}__{operationId}`. */
   prefix: z
     .string()
@@ -85,7 +99,7 @@ export const OpenApiSettings = z.strictObject({
   /** Operation ids, or globs of ids, for which a person is asked before each call. */
   confirm: z.array(z.string().min(1)).max(2000).default([]),
   /** A header that carries the call's idempotency key, for APIs that know one. Sent with all but pure operations. */
-  idempotencyHeader: z.string().min(1).max(200).optional(),
+  idempotencyHeader: HeaderName.optional(),
   /** Of an answer's text, for the model. */
   maxResponseBytes: z
     .number()

@@ -9,6 +9,7 @@ import { type Encryption, encryptionOf } from "../codec/encryption.ts";
 import { SealingCodec } from "../codec/sealing-codec.ts";
 import { identityWith } from "../codec/worker-keys.ts";
 import { databaseUrl } from "../config/database.ts";
+import { hideEnvironment } from "../config/hide-environment.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "../config/home.ts";
 import { drainMsFrom, versioningFrom } from "../config/worker-environment.ts";
 import { BUILT_IN_EVALUATIONS } from "../hooks/evaluation-strategy.ts";
@@ -18,6 +19,7 @@ import { BUILT_IN_REDUCERS } from "../hooks/reducer.ts";
 import { HookRegistry } from "../hooks/registry.ts";
 import { createLogger, type Logger } from "../observability/log.ts";
 import { Governor } from "../providers/governor/governor.ts";
+import { maskFor } from "../providers/mask.ts";
 import { Outages } from "../providers/outages.ts";
 import { ProviderRegistry } from "../providers/registry.ts";
 import { thisProcess } from "../recovery/process-identity.ts";
@@ -34,7 +36,9 @@ import { credentialsOf } from "./credentials.ts";
 import { deploymentOptions } from "./deployment.ts";
 import { Drain } from "./drain.ts";
 import { limitsOf } from "./limits.ts";
+import { maskedFailures, maskedLog } from "./masked.ts";
 import type { HoldfastWorker, HoldfastWorkerOptions } from "./options.ts";
+import { ownSecrets, withHeld } from "./own-secrets.ts";
 import { DRAIN_MS, WORKER_SETTINGS } from "./settings.ts";
 import { sourcesOf, toolsOf } from "./tools.ts";
 
@@ -46,8 +50,16 @@ const LOOK_MS = 200;
  * resolves, and asks for work as soon as it runs.
  */
 export async function createWorker(options: HoldfastWorkerOptions = {}): Promise<HoldfastWorker> {
-  const log = options.log ?? createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
   const config = readConfig();
+  const held = ownSecrets({
+    env: process.env,
+    keys: options.encryption?.keys,
+    database: options.database,
+    connection: { ...config.connectionOptions, ...options.connection },
+  });
+  const unmasked = options.log ?? createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
+  const log = maskedLog(unmasked, (text) => maskFor(held())(text));
+  if (options.hideEnvironment === true) warnOfShown(hideEnvironment(), log);
   const encryption = encryptionOf(options.encryption);
   const address = options.address ?? config.connectionOptions.address ?? "localhost:7233";
   const namespace = options.namespace ?? config.namespace ?? "default";
@@ -81,12 +93,22 @@ export async function createWorker(options: HoldfastWorkerOptions = {}): Promise
       hub,
       log,
       encryption,
+      held,
       closeOwn,
     });
   } catch (error) {
     await closeOwn();
     throw error;
   }
+}
+
+function warnOfShown(names: readonly string[], log: Logger): void {
+  if (names.length === 0) return;
+  log.warn(
+    { names },
+    `This system does not let the worker hide ${names.join(", ")} from commands of the same user, which find them in ` +
+      "/proc. Their values are masked in what tools return; run the worker in a container of its own to keep them apart.",
+  );
 }
 
 /** The engine's own words name its library, and nothing that could be done. */
@@ -111,11 +133,14 @@ type Parts = {
   readonly hub: StreamHub;
   readonly log: Logger;
   readonly encryption: Encryption;
+  /** Values that nothing may show. */
+  readonly held: () => readonly string[];
   readonly closeOwn: () => Promise<void>;
 };
 
 async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<HoldfastWorker> {
-  const { connection, address, namespace, taskQueue, transcript, hub, log, encryption, closeOwn } = parts;
+  const { connection, address, namespace, taskQueue, transcript, hub, log, encryption, held, closeOwn } =
+    parts;
   const self = thisProcess({ namespace, taskQueue });
   const adapters = ProviderRegistry.default();
   for (const provider of options.providers ?? []) adapters.register(provider);
@@ -132,7 +157,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     within: (ms, call) => connection.withDeadline(Date.now() + ms, call),
     identity: self.id,
   };
-  const secrets = options.secrets ?? credentialsOf(options.credentials, process.env, log);
+  const secrets = withHeld(options.secrets ?? credentialsOf(options.credentials, process.env, log), held);
   const sources = new ToolSources(sourcesOf(options, { secrets, log }));
   const watch =
     options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
@@ -179,7 +204,14 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
     shutdownGraceTime: drainMs,
     ...deploymentOptions(options.versioning ?? versioningFrom(process.env)),
     ...temporal,
-    interceptors: { ...interceptors, activity: [drain.interceptor, ...(interceptors?.activity ?? [])] },
+    interceptors: {
+      ...interceptors,
+      activity: [
+        maskedFailures((text) => maskFor(secrets.held?.() ?? [])(text)),
+        drain.interceptor,
+        ...(interceptors?.activity ?? []),
+      ],
+    },
   }).catch(async (error) => {
     await watch?.stop();
     throw error;

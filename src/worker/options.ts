@@ -81,6 +81,12 @@ export type HoldfastWorkerOptions = {
    * file that `HOLDFAST_CREDENTIALS` names; names that are not there come from the environment.
    */
   readonly credentials?: CredentialsInput;
+  /**
+   * Hides the values of variables that hold secrets from `/proc/PID/environ`, where commands of the same user would read
+   * them (Linux); `process.env` keeps them. On in `holdfast worker` and `holdfast dev`; off unless set here, because it
+   * writes over memory of your process that a native library may have kept a pointer to.
+   */
+  readonly hideEnvironment?: boolean;
   /** Where runs work whose definition names no folder; the current one unless said. */
   readonly defaultWorkspace?: string;
   readonly log?: Logger;

@@ -52,6 +52,7 @@ export async function main(): Promise<void> {
     ...(values["no-recognition"] === true ? { recognition: false } : {}),
     ...(values.drain === undefined ? {} : { drainMs: secondsFrom("--drain", values.drain) }),
     ...(versioning === undefined ? {} : { versioning }),
+    hideEnvironment: true,
     tools,
     log,
   });

@@ -55,6 +55,29 @@ test("check shows the line of each problem with a mark below it; exit code 2 [CF
   expect(out).toContain("2 errors\n");
 });
 
+test("check refuses a literal key in a header and a header that cannot be sent, and shows neither value", async () => {
+  const key = "0123456789-literal-key";
+  const path = await file(
+    `${PROVIDER}[provider.headers]\nAuthorization = "Bearer ${key}"\n"X-A\\r\\nX-B" = "1"\n`,
+  );
+  const { code, out } = await holdfast(["config", "check", path]);
+  expect(code).toBe(2);
+  expect(out).toContain('"Authorization" looks like a secret; write a reference to it, as ${NAME}');
+  expect(out).toContain("is no name of a header");
+  expect(out).not.toContain(key);
+});
+
+test("show prints no value of a variable that holds a secret, wherever the file puts it", async () => {
+  const key = "0123456789-of-somebody";
+  const path = await file(`${PROVIDER}[agent]\nsystem_prompt = "Use \${DEPLOY_TOKEN}."\n`);
+  for (const flags of [[], ["--resolved"], ["--toml"], ["--yaml"], ["--json"], ["--json", "--resolved"]]) {
+    const { code, out } = await holdfast(["config", "show", path, ...flags], { DEPLOY_TOKEN: key });
+    expect(code).toBe(0);
+    expect(out).toContain("Use ***.");
+    expect(out).not.toContain(key);
+  }
+});
+
 test("colours are for terminals", () => {
   const problem = {
     kind: "parse",

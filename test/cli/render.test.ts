@@ -147,7 +147,7 @@ test("words of others are shown, the person's own are not repeated", () => {
 
 test("neither model nor tool can steer the terminal", () => {
   const evil = "a\u001b[2Jb\u001b]0;title\u0007c\u009bd\te\r\nf\rg";
-  expect(printable(evil)).toBe("ab]0;titlecd\te\nf\ng");
+  expect(printable(evil)).toBe("ab]0;titlec\\u009bd\te\nf\ng");
   expect(shown(live({ type: "text", text: "\u001b[31mred" }))).toBe("red\n");
   expect(shortened("\u001b[31mred\nline", 80)).toBe("red line");
 });

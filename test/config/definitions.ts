@@ -56,6 +56,10 @@ const text = fc.oneof(
 const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
 const variable = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,8}$/).map((letters) => `\${${letters}}`);
 
+/** What HTTP can send: no line breaks, no control characters, Latin-1. */
+const headerName = name.map((letters) => `h${letters}`);
+const headerValue = fc.oneof(text, variable).map((value) => value.replace(/[^\t\x20-\x7e\x80-\xff]/g, ""));
+
 const { maxTokensField, thinkingFormat, ...switches } = OpenAiCompat.shape;
 const COMPAT_SWITCHES = Object.keys(switches);
 const model = object({
@@ -83,9 +87,7 @@ const model = object({
     ),
   ),
   headers: maybe(
-    fc.dictionary(fc.string({ minLength: 1, maxLength: 9 }).filter(isPlainKey), fc.oneof(text, variable), {
-      maxKeys: 3,
-    }),
+    fc.dictionary(fc.stringMatching(/^h[!#$%&'*+.^_`|~0-9A-Za-z-]{0,8}$/), headerValue, { maxKeys: 3 }),
   ),
   compat: maybe(
     object({
@@ -196,13 +198,13 @@ const openapi = object({
       object({
         type: fc.constant("api-key"),
         in: maybe(fc.constantFrom("header", "query")),
-        name: hookName,
+        name: headerName,
         value: variable,
       }),
       object({ type: fc.constant("basic"), username: fc.oneof(text, variable), password: maybe(variable) }),
     ),
   ),
-  headers: maybe(fc.dictionary(name, fc.oneof(text, variable), { maxKeys: 2 })),
+  headers: maybe(fc.dictionary(headerName, headerValue, { maxKeys: 2 })),
   prefix: maybe(name),
   operations: maybe(
     object({
@@ -278,7 +280,7 @@ const mcpServer = object({
     object({
       type: fc.constant("http"),
       url: fc.constantFrom("https://a.example/mcp", "http://127.0.0.1:1/"),
-      headers: maybe(fc.dictionary(fc.constantFrom("x-team", "X_Other"), mcpText, { maxKeys: 2 })),
+      headers: maybe(fc.dictionary(fc.constantFrom("x-team", "X_Other"), headerValue, { maxKeys: 2 })),
       auth: maybe(mcpAuth),
     }),
   ),

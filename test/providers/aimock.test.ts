@@ -59,7 +59,7 @@ describe.each(PEERS)("%s", (api, id, path) => {
     const request = question(model, {
       messages: [{ role: "user", content: [{ type: "text", text }], timestamp: 1 }],
       tools: tools as never,
-      ...(api === "google_vertex" && { apiKey: undefined, headers: { authorization: "Bearer t" } }),
+      ...(api === "google_vertex" && { apiKey: undefined, headers: { authorization: "Bearer ${T}" } }),
     });
     const answer = providers.get(api)!.stream(request, {
       signal: AbortSignal.timeout(10_000),

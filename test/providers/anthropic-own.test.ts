@@ -337,7 +337,7 @@ describe("refusals, tiers and counters", () => {
 test("a token of OAuth is sent only as the owner configures it, in the client's own name [PROV-12, GAP-06]", async () => {
   const pool = http();
   cleanup.push(async () => await pool.close());
-  const headers = { Authorization: "Bearer tok-123456", "anthropic-beta": "oauth-2025-04-20" };
+  const headers = { Authorization: "Bearer ${OAUTH_TOKEN}", "anthropic-beta": "oauth-2025-04-20" };
   const { headers: sent } = await sentBy((baseUrl) => {
     const { apiKey: _, ...model } = anthropic("claude-opus-5", { baseUrl, headers });
     return new AnthropicMessages({ http: pool }).stream(
@@ -345,7 +345,10 @@ test("a token of OAuth is sent only as the owner configures it, in the client's 
       { signal: new AbortController().signal },
     );
   });
-  expect(sent).toMatchObject({ authorization: "Bearer tok-123456", "anthropic-beta": "oauth-2025-04-20" });
+  expect(sent).toMatchObject({
+    authorization: "Bearer ${OAUTH_TOKEN}",
+    "anthropic-beta": "oauth-2025-04-20",
+  });
   expect(sent["x-api-key"]).toBeUndefined();
   expect(sent["user-agent"]).toBe("holdfast");
   expect(sent["x-app"]).toBeUndefined();

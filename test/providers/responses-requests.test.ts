@@ -477,8 +477,8 @@ describe("Azure [PROV-19]", () => {
   });
 
   test("a token of Entra ID goes in a header of its own, and no key with it", async () => {
-    const { headers } = await asked((url) => url, { headers: { Authorization: "Bearer entra-token" } });
-    expect(headers.authorization).toBe("Bearer entra-token");
+    const { headers } = await asked((url) => url, { headers: { Authorization: "Bearer ${ENTRA_TOKEN}" } });
+    expect(headers.authorization).toBe("Bearer ${ENTRA_TOKEN}");
     expect(headers).not.toHaveProperty("api-key");
   });
 });

@@ -9,6 +9,7 @@ import { onInterrupts } from "../interrupts.ts";
 import { openStack } from "../local-stack.ts";
 import { problemView } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
 import { TypingScreen } from "../typing-screen.ts";
 import { statusRows } from "./status.ts";
 
@@ -45,6 +46,7 @@ async function chat(context: Context, flags: Flags): Promise<number> {
   const { streams } = context;
   const resumes = flags.session !== undefined && flags.model === undefined && flags.agent === undefined;
   const made = resumes ? undefined : definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
+  if (made !== undefined) noticeOfTrust(context, flags);
   for (const warning of made?.warnings ?? []) context.tell(context.err.yellow(warning));
   for (const problem of made?.problems ?? []) context.tell(problemView(problem, context.err).join("\n"));
   const id = flags.session ?? randomUUID();

@@ -1,6 +1,9 @@
 import type { Command } from "commander";
 import { definitionHash, type LoadedAgent, type ResolvedValue, readAgents } from "../../client/index.ts";
 import { writeAgent } from "../../config/agent-file/write.ts";
+import { secretVariables } from "../../config/secret-variables.ts";
+import { REDACTED } from "../../core/redact.ts";
+import { SecretMatcher } from "../../core/secret-matcher.ts";
 import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import { AgentFileError, chosenAgent, KNOWN } from "../agent-file.ts";
 import type { Context } from "../context.ts";
@@ -10,7 +13,7 @@ import { problemsView, problemView } from "../problem-view.ts";
 import { count } from "../words.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type CheckFlags = { readonly strict?: boolean };
+type CheckFlags = { readonly strict?: boolean; readonly untrusted?: boolean };
 type ShowFlags = {
   readonly agent?: string;
   readonly resolved?: boolean;
@@ -34,6 +37,7 @@ Examples:
     .description("Say everything that is wrong or doubtful in agent files")
     .argument("<file...>", "TOML, YAML or JSON")
     .option("--strict", "a warning is a failure")
+    .option("--untrusted", "as for a file from a stranger: no files to read, no variables but a vendor's key")
     .addHelpText(
       "after",
       `
@@ -64,10 +68,15 @@ Examples:
     .action(async (file: string, flags: ShowFlags) => act((context) => show(context, file, flags)));
 }
 
-async function check(context: Context, files: readonly string[], { strict }: CheckFlags): Promise<number> {
+async function check(
+  context: Context,
+  files: readonly string[],
+  { strict, untrusted }: CheckFlags,
+): Promise<number> {
   let code: number = EXIT.ok;
   for (const file of files) {
-    const { agents, mode, problems } = read(context, file, { knownStrategies: BUILT_IN_STRATEGIES });
+    const known = { untrusted, knownStrategies: BUILT_IN_STRATEGIES };
+    const { agents, mode, problems } = read(context, file, known);
     const valid = agents.length > 0;
     if (!valid) code = EXIT.usage;
     else if (strict === true && problems.length > 0 && code === EXIT.ok) code = EXIT.failed;
@@ -102,14 +111,19 @@ async function show(context: Context, file: string, flags: ShowFlags): Promise<n
   if (agents.length === 0) throw new AgentFileError(file, problems);
   for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
   const shown = agent === undefined ? agents : [chosenAgent(agents, file, agent)];
+  // A variable that holds a secret may have been put into any text of the file.
+  const secrets = secretVariables(context.streams.env).flatMap((variable) => variable.secrets);
+  const matcher = new SecretMatcher(secrets);
+  const mask = (text: string) => matcher.mask(text, REDACTED);
   for (const loaded of shown) {
     const { name, definition, values } = loaded;
     const hash = definitionHash(definition);
     if (context.json) {
-      context.printJson({ type: "agent", name, hash, definition, ...(resolved === true ? { values } : {}) });
+      const found = { type: "agent", name, hash, definition, ...(resolved === true ? { values } : {}) };
+      context.printJson(JSON.parse(mask(JSON.stringify(found))));
     } else {
       context.print(context.out.bold(`# ${printable(name)} · ${hash.slice(0, 12)}`));
-      for (const line of linesOf(loaded, flags, context)) context.print(line);
+      for (const line of linesOf(loaded, flags, context)) context.print(mask(line));
     }
   }
   return EXIT.ok;
@@ -126,7 +140,7 @@ function linesOf(
   return [JSON.stringify(definition, undefined, 2)];
 }
 
-type Known = { readonly knownStrategies?: readonly string[] };
+type Known = { readonly knownStrategies?: readonly string[]; readonly untrusted?: boolean | undefined };
 
 function read(context: Context, file: string, known: Known = {}) {
   return readAgents(file, { cwd: process.cwd(), env: context.streams.env, ...KNOWN, ...known });

@@ -10,6 +10,7 @@ import { summaryLines } from "../../core/definition-summary.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { printJsonLine } from "../output.ts";
 import { printable } from "../palette.ts";
 import { UsageError } from "../usage-error.ts";
 import { count } from "../words.ts";
@@ -53,7 +54,8 @@ async function exported(
   return withHoldfast(context, async (holdfast) => {
     const lines = holdfast.session(session).export({ withChildren });
     if (output === undefined) {
-      for await (const line of lines) await written(context.streams.stdout, line);
+      const { stdout } = context.streams;
+      for await (const line of lines) if (!printJsonLine(stdout, line)) await once(stdout, "drain");
       return EXIT.ok;
     }
     const count = await writtenTo(output, lines);
@@ -103,10 +105,6 @@ function cannotBeWritten(file: string, error: NodeJS.ErrnoException): UsageError
     `The export cannot be written to ${file}: ${why}. Make the folder, or name another file with --output.`,
     { cause: error },
   );
-}
-
-async function written(stream: Writable, line: string): Promise<void> {
-  if (!stream.write(line)) await once(stream, "drain");
 }
 
 export function importCommand(program: Command, act: Act): void {

@@ -13,8 +13,10 @@ import { onInterrupts } from "../interrupts.ts";
 import { followJob, left } from "../job-view.ts";
 import { openStack, type Stack } from "../local-stack.ts";
 import { modeFrom } from "../mode-file.ts";
+import { print } from "../output.ts";
 import { problemView } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 import { count, describeCost, describeOutcome } from "../words.ts";
 
@@ -66,6 +68,7 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
   const declared = modeFrom(flags, { cwd: process.cwd(), env: streams.env });
   if (declared !== undefined) return await runMode(context, task, flags, declared);
   const { agent, warnings, problems } = definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
+  noticeOfTrust(context, flags);
   const prompt = task === "-" ? await readAll(streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty.");
   for (const warning of warnings) context.tell(context.err.yellow(warning));
@@ -145,7 +148,7 @@ export async function follow(
     () => leave.abort(),
   );
   const renderer = new Renderer({
-    write: (text) => shown.write(text),
+    write: (text) => print(shown, text),
     paint: outputAlone ? context.err : context.out,
     ownWords: new Set([prompt]),
   });

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import type { Command } from "commander";
 import { secondsFrom, versioningOf } from "../../config/worker-environment.ts";
 import { localServer, namedAddress } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { print } from "../output.ts";
 import { checkBeforeWorker } from "../start-checks.ts";
 import { UsageError } from "../usage-error.ts";
 import { spawnWorker } from "../worker-child.ts";
@@ -52,6 +54,7 @@ async function work(context: Context, flags: Flags): Promise<number> {
   checkVersioning(flags);
   await checkBeforeWorker(context);
   const address = namedAddress(context) ?? (await localServer(context));
+  const log = new StringDecoder("utf8");
   const child = spawnWorker(
     {
       ...options,
@@ -63,7 +66,7 @@ async function work(context: Context, flags: Flags): Promise<number> {
       deployment: flags.deployment,
       versioning: flags.versioning,
     },
-    { env: streams.env },
+    { env: streams.env, onLog: (chunk) => print(streams.stderr, log.write(chunk)) },
   );
   let asked = 0;
   const end = (signal: NodeJS.Signals) => (): void => {
@@ -81,6 +84,7 @@ async function work(context: Context, flags: Flags): Promise<number> {
       else context.print(`worker ready, pid ${ready.pid}, task queue ${ready.taskQueue} at ${ready.address}`);
     }
     const { code } = await child.ended;
+    print(streams.stderr, log.end());
     return code ?? EXIT.failed;
   } finally {
     streams.signals.off("SIGINT", drain);

@@ -11,6 +11,7 @@ import { originAround } from "./draft.ts";
 import { modeOf } from "./mode.ts";
 import { type ResolvedValue, resolvedValues } from "./resolved.ts";
 import { inFile } from "./table.ts";
+import { forbidden } from "./untrusted.ts";
 import { isSecretField, validate } from "./validate.ts";
 import { type Surroundings, Workbench } from "./workbench.ts";
 
@@ -45,7 +46,10 @@ export function loadAgents(text: string, options: LoadOptions): AgentFileResult 
   const { source } = read;
   const { value, problems: found } = validate(source);
   const bench = new Workbench(source, value, options);
-  const missing = source.value["provider"] === undefined ? [missingModel(source)] : [];
+  const missing = [
+    ...(source.value["provider"] === undefined ? [missingModel(source)] : []),
+    ...(options.untrusted === true ? forbidden(source) : []),
+  ];
   const drafts = agentsOf(bench);
   const early = [...source.problems, ...found, ...missing, ...bench.problems];
   const errors = early.filter(({ severity }) => severity === "error");

@@ -60,6 +60,15 @@ function promptText(bench: Workbench, said: unknown, path: Path, folder: string 
 /** A text, or the text of the file that it names. */
 export function fileText(bench: Workbench, said: string, path: Path, folder: string | undefined): Made {
   if (!said.startsWith(FILE)) return { text: said };
+  if (bench.surroundings.untrusted === true) {
+    bench.wrong(
+      path,
+      `${said} names a file to read, which an untrusted file may not`,
+      "the text itself",
+      said,
+    );
+    return { text: "" };
+  }
   const name = said.slice(FILE.length).trim();
   if (!isAbsolute(name) && folder === undefined) {
     bench.wrong(path, `${said} is relative, and this agent has no workspace`, "an absolute path", said);

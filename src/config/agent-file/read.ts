@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { CatalogueError, catalogueOf } from "../catalogue/user-file.ts";
+import { readTextFile } from "../read-text.ts";
 import type { Format } from "../source/format.ts";
 import { type AgentFileResult, loadAgents } from "./load.ts";
 
@@ -17,6 +17,8 @@ export type ReadAgentsOptions = {
   /** What is built in and the user's own file, unless said. */
   readonly catalogue?: Catalogue | undefined;
   readonly unknownModels?: "doubted" | undefined;
+  /** Forbids what a file could use to read files and variables and to send them to an address of its own. */
+  readonly untrusted?: boolean | undefined;
 };
 
 /** The agents of a file (CFG-01). Nothing is thrown: a file that cannot be read is a problem of it. */
@@ -28,12 +30,13 @@ export function readAgents(file: string, options: ReadAgentsOptions = {}): Agent
     knownTools,
     knownStrategies,
     unknownModels,
+    untrusted,
   } = options;
   let text: string;
   let catalogue: Catalogue;
   try {
     catalogue = options.catalogue ?? catalogueOf(env);
-    text = readText(resolve(cwd, file));
+    text = readTextFile(resolve(cwd, file));
   } catch (error) {
     if (error instanceof CatalogueError) return unreadable(file, error.message);
     const why =
@@ -47,7 +50,8 @@ export function readAgents(file: string, options: ReadAgentsOptions = {}): Agent
     knownStrategies,
     catalogue,
     unknownModels,
-    readFile: readText,
+    untrusted,
+    readFile: (path: string) => readTextFile(path),
   };
   return loadAgents(text, { name: file, format, ...surroundings });
 }
@@ -55,8 +59,4 @@ export function readAgents(file: string, options: ReadAgentsOptions = {}): Agent
 function unreadable(file: string, message: string): AgentFileResult {
   const expected = "a file that can be read";
   return { agents: [], problems: [{ kind: "io", severity: "error", file, message, expected }] };
-}
-
-function readText(file: string): string {
-  return readFileSync(file, "utf8");
 }

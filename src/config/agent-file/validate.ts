@@ -77,9 +77,14 @@ function isBroken(source: SourceFile, path: Path): boolean {
   return path.some((_, index) => source.broken.has(pathText(path.slice(0, index + 1))));
 }
 
+/** Of one table; who has mistaken more keys than these has another file in hand. */
+const MAX_UNKNOWN_KEYS = 100;
+
 function problemsOf(issue: Issue, source: SourceFile): readonly Problem[] {
   const path = issue.path as Step[];
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(source, path, key));
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.slice(0, MAX_UNKNOWN_KEYS).map((key) => unknownKey(source, path, key));
+  }
   const found = at(source.value, path);
   const expected = expectedAt(path, issue);
   if (found === undefined) {

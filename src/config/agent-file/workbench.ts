@@ -17,6 +17,11 @@ export type Surroundings = {
   readonly knownStrategies?: readonly string[] | undefined;
   /** What is built in, unless said. */
   readonly catalogue?: Catalogue | undefined;
+  /**
+   * The file comes from somebody who is not trusted: it may name no files to read, and no variables but the key of a
+   * vendor at the vendor's own address.
+   */
+  readonly untrusted?: boolean | undefined;
   /** `doubted`: a model that the catalogue does not know, and the file says nothing of, is worth a warning. */
   readonly unknownModels?: "doubted" | undefined;
 };

@@ -5,7 +5,7 @@ import type { Scalar, Span } from "./node.ts";
 // anything else, and afterwards the digits by the value.
 
 /** `$${NAME}` is not a reference: it stands for the text `${NAME}`. */
-const REFERENCE = /\$+\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+const REFERENCE = /(?<!\$)\$+\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 export type Reference = {
   /** In the text as it was written. */
@@ -27,10 +27,13 @@ export type Prepared = {
 
 const DIGITS = 12;
 
+/** Where a stand-in begins and ends in the prepared text, and what it stands for in the text as written. */
+type Shift = { readonly at: number; readonly end: number; readonly reference: Span };
+
 export function prepare(written: string): Prepared {
   const prefix = unusedPrefix(written);
   const references = new Map<string, Reference>();
-  const shifts: { readonly at: number; readonly end: number; readonly reference: Span }[] = [];
+  const shifts: Shift[] = [];
   let grown = 0;
   const text = written.replace(REFERENCE, (match, variable: string, start: number) => {
     const standIn = `${prefix}${String(references.size).padStart(4, "0")}`;
@@ -41,12 +44,17 @@ export function prepare(written: string): Prepared {
     return standIn;
   });
   const original = (offset: number): number => {
-    let shift = 0;
-    for (const { at, end, reference } of shifts) {
-      if (offset < end) return offset <= at ? offset + shift : reference.end;
-      shift = reference.end - end;
+    // The last one that ends at or before the offset, by halves: there may be as many references as values.
+    let [low, high] = [0, shifts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (offset < (shifts[middle] as Shift).end) high = middle;
+      else low = middle + 1;
     }
-    return offset + shift;
+    const before = shifts[low - 1];
+    const shift = before === undefined ? 0 : before.reference.end - before.end;
+    const next = shifts[low];
+    return next === undefined || offset <= next.at ? offset + shift : next.reference.end;
   };
   return { text, references, original, standIn: new RegExp(`${prefix}\\d{4}`, "g") };
 }

@@ -4,6 +4,16 @@ import { Excerpts } from "./excerpts.ts";
 import { FORMATS, type Format, formatOf, PARSERS } from "./format.ts";
 import { keySpan, type Node, type Path, pathText, plain, valueSpan } from "./node.ts";
 import { mapped, Substitution, type SubstitutionOptions } from "./substitution.ts";
+import {
+  MAX_CHARS,
+  MAX_DEPTH,
+  MAX_KEYS,
+  MAX_LINES,
+  MAX_REFERENCES,
+  type Parsed,
+  refused,
+  TOO_DEEP,
+} from "./syntax.ts";
 
 /** A file that has been read: its values, where each of them stands, and what its variables held. */
 export type SourceFile = {
@@ -42,13 +52,25 @@ export type ReadOptions = SubstitutionOptions & {
 /** Parses, and puts variables in. */
 export function readSource(text: string, options: ReadOptions): SourceResult {
   const written = text.startsWith("\uFEFF") ? ` ${text.slice(1)}` : text;
-  const prepared = prepare(written);
-  const format = options.format ?? formatOf(options.name);
   const excerpts = new Excerpts(options.name, written);
+  const refuse = (message: string): SourceResult => ({
+    ok: false,
+    problems: [{ ...excerpts.at({ start: 0, end: 0 }), kind: "parse", severity: "error", message }],
+  });
+  if (written.length > MAX_CHARS)
+    return refuse(`More than ${MAX_CHARS} letters are too many for such a file`);
+  if (hasMoreLinesThan(MAX_LINES, written)) {
+    return refuse(`More than ${MAX_LINES} lines are too many for such a file`);
+  }
+  const prepared = prepare(written);
+  if (prepared.references.size > MAX_REFERENCES) {
+    return refuse(`More than ${MAX_REFERENCES} references to variables are too many for such a file`);
+  }
+  const format = options.format ?? formatOf(options.name);
   const tried = format === undefined ? FORMATS : [format];
   let refusal: readonly Problem[] = [];
   for (const candidate of tried) {
-    const parsed = PARSERS[candidate](prepared.text);
+    const parsed = parsedAs(candidate, prepared.text);
     if (parsed.ok) {
       if (parsed.root.type === "table") {
         const substitution = new Substitution(prepared, options, excerpts);
@@ -66,6 +88,52 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
     }
   }
   return { ok: false, problems: refusal };
+}
+
+function hasMoreLinesThan(most: number, text: string): boolean {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+    lines += 1;
+    if (lines > most) return true;
+  }
+  return false;
+}
+
+/** A parser that goes down with each level of a text runs out of room on a deep one. */
+function parsedAs(format: Format, text: string): Parsed {
+  try {
+    const parsed = PARSERS[format](text);
+    if (!parsed.ok) {
+      const isLost = parsed.problems.some(({ message }) => message.includes("call stack"));
+      return isLost ? refused({ start: 0, end: 0 }, TOO_DEEP) : parsed;
+    }
+    const size = sizeOf(parsed.root);
+    if (size.depth > MAX_DEPTH) return refused({ start: 0, end: 0 }, TOO_DEEP);
+    if (size.nodes > MAX_KEYS) return refused({ start: 0, end: 0 }, `More than ${MAX_KEYS} keys and values`);
+    return parsed;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return refused({ start: 0, end: 0 }, TOO_DEEP);
+  }
+}
+
+/** Level by level: the deepest text must not be the one that this runs out of room on. */
+function sizeOf(root: Node): { readonly depth: number; readonly nodes: number } {
+  let level: readonly Node[] = [root];
+  let depth = 0;
+  let nodes = 0;
+  while (level.length > 0 && depth <= MAX_DEPTH && nodes <= MAX_KEYS) {
+    nodes += level.length;
+    depth += 1;
+    level = level.flatMap((node) =>
+      node.type === "list"
+        ? node.items
+        : node.type === "table"
+          ? [...node.entries.values()].map((entry) => entry.node)
+          : [],
+    );
+  }
+  return { depth, nodes };
 }
 
 function sourceFile(

@@ -28,6 +28,7 @@ export function credentialSource(
       fetched.get(name)?.forget(refused);
       return fetched.has(name);
     },
+    held: () => [...fetched.keys(), ...Object.keys(credentials)].flatMap((name) => read(name) ?? []),
   });
 }
 

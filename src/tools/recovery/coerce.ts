@@ -1,3 +1,4 @@
+import { isTooDeep } from "../../core/json-depth.ts";
 import { isOfType, type SchemaType } from "./schema-type.ts";
 
 /**
@@ -38,8 +39,9 @@ function isExact(number: number): boolean {
   return !Number.isInteger(number) || Number.isSafeInteger(number);
 }
 
-/** `undefined` when the text is not JSON. */
+/** `undefined` when the text is not JSON, or is nested deeper than any data. */
 export function parsedJson(text: string): unknown {
+  if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

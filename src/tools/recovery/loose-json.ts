@@ -1,4 +1,5 @@
 import { jsonrepair } from "jsonrepair";
+import { isTooDeep, MAX_JSON_DEPTH } from "../../core/json-depth.ts";
 import { parsedJson } from "./coerce.ts";
 import { keepsText, scan } from "./keeps-text.ts";
 import { isObject } from "./schema-type.ts";
@@ -15,6 +16,7 @@ export type Reading =
 
 /** Reads the text of a call's arguments as an object, when nothing must be guessed for it (see keeps-text.ts). */
 export function readObject(text: string): Reading {
+  if (isTooDeep(text)) return { ok: false, found: `JSON of more than ${MAX_JSON_DEPTH} levels` };
   const strict = parsedJson(text);
   if (strict !== undefined) return objectOrNot(strict, false);
 

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { KEY_BLOCKS, SECRET_SHAPES } from "../core/secret-shapes.ts";
+
+// Headers that a definition has sent along, and where a secret may not stand in one. A definition is stored, shown and
+// exported; the worker alone has the values of its `${NAME}`.
+
+const MAX_VALUE = 8192;
+const REFERENCES = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g;
+
+/** RFC 9110: a token. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
+/** Visible letters, blanks and tabs; bytes above them are sent as Latin-1. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Names under which nobody sends anything but a secret. */
+const SECRET_HEADER =
+  /(?:^|[-_])(?:api-?key|key|token|secret|auth|authorization|password|passwd|credentials?|signature|cookie)(?:[-_]|$)/i;
+const NO_SECRET =
+  /^(?:x-)?(?:idempotency|cache|surrogate|partition|routing|sort|sec-websocket)-key$|^x-auth-type$/i;
+
+/** So many letters in one run, beside a reference, are more than the name of a scheme. */
+const LITERAL_RUN = /[A-Za-z0-9+/_=.~-]{20}/;
+
+export const BY_REFERENCE =
+  "write a reference to it, as ${NAME}: the worker's environment has the value, never the definition";
+
+/** Whether a text has something in it that looks like a key; references to one do not count. */
+export function holdsSecret(text: string): boolean {
+  const literal = text.replace(REFERENCES, "");
+  return [...KEY_BLOCKS, ...SECRET_SHAPES].some((shape) => literal.search(shape) >= 0);
+}
+
+/** Whether a secret stands in a text itself, where a reference should. */
+export function isLiteralSecret(text: string): boolean {
+  const literal = text.replace(REFERENCES, "");
+  return literal === text ? text !== "" : LITERAL_RUN.test(literal);
+}
+
+/** What keeps a header from being sent, or nothing. The value is in no message. */
+export function headerFault(name: string, value: string): string | undefined {
+  if (!HEADER_NAME.test(name)) {
+    return `${JSON.stringify(name.slice(0, 64))} is no name of a header: use letters, digits and "-"`;
+  }
+  if (/[\r\n]/.test(value)) return `the value of "${name}" has a line break, which no header may have`;
+  if (!HEADER_VALUE.test(value)) {
+    return `the value of "${name}" has a character that no header may have: use letters of Latin-1 without control characters`;
+  }
+  return undefined;
+}
+
+/** A header's name alone. */
+export const HeaderName = z
+  .string()
+  .max(200)
+  .regex(HEADER_NAME, 'a name of a header: letters, digits and "-"');
+
+/** Headers by name. A secret is a reference; anything else may be written out. */
+export const Headers = z.record(z.string(), z.string().max(MAX_VALUE)).superRefine((headers, context) => {
+  for (const [name, value] of Object.entries(headers)) {
+    const message = headerFault(name, value) ?? secretFault(name, value);
+    if (message !== undefined) context.addIssue({ code: "custom", path: [name], message });
+  }
+});
+
+function secretFault(name: string, value: string): string | undefined {
+  const named = SECRET_HEADER.test(name) && !NO_SECRET.test(name) && isLiteralSecret(value);
+  return named || holdsSecret(value) ? `"${name}" looks like a secret; ${BY_REFERENCE}` : undefined;
+}
+
+/** For addresses: none that holds a secret in its query or before its host. */
+export const NO_SECRET_IN_ADDRESS = {
+  error: `leave keys and passwords out of the address; put a header in \`headers\` and ${BY_REFERENCE}`,
+};

@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import type { NativeConnectionOptions } from "@temporalio/worker";
+import { keysNamed } from "../codec/key-references.ts";
+import { secretVariables } from "../config/secret-variables.ts";
+import type { SecretSource } from "../providers/secrets.ts";
+
+// What this process holds and nothing that leaves it may show, whether or not a definition refers to it: a command of an
+// agent runs as the worker's own user, and finds more than its own environment has.
+
+export type HeldSecrets = {
+  readonly env: NodeJS.ProcessEnv;
+  /** References to keys, as the options have them; else those of the environment. */
+  readonly keys: string | undefined;
+  /** The address of the database, as the options have it; one of the environment is a variable like others. */
+  readonly database: string | undefined;
+  /** How Temporal is reached: an API key, the key of a certificate. */
+  readonly connection: NativeConnectionOptions;
+};
+
+/**
+ * A plain word is no secret that is worth hiding: a database of a developer whose password is "postgres" must not take
+ * that word out of every output.
+ */
+const PLAIN_WORD = /^(?=.{1,12}$)[A-Za-z]?[a-z]*(?:[-_][a-z]+)?$|^[A-Z]{1,12}$/;
+
+/** Values that are hidden everywhere; variables are looked up anew each time, for a process may change its own. */
+export function ownSecrets({ env, keys, database, connection }: HeldSecrets): () => readonly string[] {
+  const fixed = [
+    ...ofKeys(keys ?? env["HOLDFAST_ENCRYPTION_KEYS"] ?? "", env),
+    ...ofConnection(connection),
+    ...secretsOfVariables({ HOLDFAST_DATABASE_URL: database }),
+  ];
+  return () =>
+    [...new Set([...fixed, ...secretsOfVariables(env)])].filter((value) => !PLAIN_WORD.test(value));
+}
+
+function secretsOfVariables(env: NodeJS.ProcessEnv): readonly string[] {
+  return secretVariables(env).flatMap(({ secrets }) => secrets);
+}
+
+/** Each key as it is written where it comes from, in hex, and in both kinds of base64. */
+function ofKeys(references: string, env: NodeJS.ProcessEnv): readonly string[] {
+  if (references.trim() === "") return [];
+  const written = [...references.matchAll(/=file:([^\s,]+)/g)].map(([, path]) =>
+    readFileSync(path as string, "utf8").trim(),
+  );
+  const spelt = keysNamed(references, env).keys.flatMap(({ bytes }) => [
+    bytes.toString("hex"),
+    bytes.toString("base64"),
+    bytes.toString("base64url"),
+  ]);
+  return [...written, ...spelt];
+}
+
+function ofConnection({ apiKey, tls, metadata }: NativeConnectionOptions): readonly string[] {
+  const key = typeof tls === "object" && tls !== null ? tls.clientCertPair?.key : undefined;
+  const ofMetadata = Object.entries(metadata ?? {}).flatMap(([name, value]) =>
+    /authorization|key|token|secret/i.test(name) && typeof value === "string" ? [value] : [],
+  );
+  return [
+    ...(typeof apiKey === "string" ? [apiKey] : []),
+    ...(key === undefined ? [] : [Buffer.from(key).toString("utf8")]),
+    ...ofMetadata,
+  ];
+}
+
+/** The same source, which also knows what must be hidden although no definition refers to it. */
+export function withHeld(source: SecretSource, held: () => readonly string[]): SecretSource {
+  const { prepare, invalidate, held: ofSource } = source;
+  return Object.assign((name: string) => source(name), {
+    ...(prepare === undefined ? {} : { prepare }),
+    ...(invalidate === undefined ? {} : { invalidate }),
+    held: () => [...held(), ...(ofSource?.() ?? [])],
+  });
+}

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { forTerminal, printJson, printJsonLine } from "../../src/cli/output.ts";
+import { paletteFor } from "../../src/cli/palette.ts";
+import { holdfast } from "./terminal.ts";
+
+const FOLDER = join(import.meta.dirname, "../../src/cli");
+
+/** What a terminal would act on, and what shows letters in another order than they are read. */
+const STEERS = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+function printed(write: (stream: PassThrough) => void): string {
+  const stream = new PassThrough();
+  write(stream);
+  return stream.read()?.toString() ?? "";
+}
+
+test("no file of the command line writes to a standard stream but the one that cleans what it writes", () => {
+  const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  expect(files.length).toBeGreaterThan(60);
+  const around = files
+    .filter((file) => file !== "output.ts")
+    .flatMap((file) =>
+      readFileSync(join(FOLDER, file), "utf8")
+        .split("\n")
+        .filter((line) =>
+          /std(?:out|err)\)?\??\.(?:write|end)\b|\bconsole\.|\bshown\.write\b|clearLine|cursorTo/.test(line),
+        )
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+  expect(around).toEqual([]);
+});
+
+test("a standard stream reaches no function but those of the output, a terminal's input, and a question about colours", () => {
+  const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const known =
+    /^(?:print|printJson|printJsonLine|flush|paletteFor|echoOf|eraseRows|TypingScreen|constructor|main|once)$/;
+  const handed = files
+    .filter((file) => file !== "output.ts")
+    .flatMap((file) =>
+      [
+        ...readFileSync(join(FOLDER, file), "utf8").matchAll(
+          /(\w+)\(\s*(?:[^()]*[\s,.])?#?std(?:out|err)\b(?!\.columns|!)/g,
+        ),
+      ]
+        .map(([, name = ""]) => name)
+        .filter((name) => !known.test(name))
+        .map((name) => `${file}: ${name}`),
+    );
+  expect(handed).toEqual([]);
+});
+
+test("colours of ours go through, and those of a text from elsewhere do not", () => {
+  const paint = paletteFor({ isTTY: true }, {});
+  expect(forTerminal(paint.red("a\u001b[31mb"))).toBe("\u001b[31mab\u001b[39m");
+  expect(forTerminal(`${paint.bold("x")} \u001b[1my`)).toBe("\u001b[1mx\u001b[22m y");
+});
+
+test("what turns the direction of writing round, and C1 controls, are shown as their numbers", () => {
+  expect(forTerminal("gnp.\u202eexe \u2066a\u2069 \u009b2J\u0085")).toBe(
+    "gnp.\\u202eexe \\u2066a\\u2069 \\u009b2J\\u0085",
+  );
+});
+
+test("property: nothing that is printed steers a terminal, and JSON says the same", () => {
+  const letter = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 3 }),
+    fc.constantFrom("\u001b[2J", "\u009b", "\u202e", "\r", "\u001b]0;x\u0007", "\uFDD0"),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(letter).map((parts) => parts.join("")),
+      (text) => {
+        expect(forTerminal(text)).not.toMatch(STEERS);
+        const json = printed((stream) => printJson(stream, { text }));
+        expect(json.slice(0, -1)).not.toMatch(STEERS);
+        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify({ text })));
+      },
+    ),
+  );
+});
+
+test("a line of an export is cleaned for a terminal, and byte for byte the same for a file", () => {
+  const line = '{"text":"\u009b2J \u202e"}\n';
+  const [file, screen] = [false, true].map((isTTY) =>
+    printed((stream) => printJsonLine(Object.assign(stream, { isTTY }), line)),
+  );
+  expect(file).toBe(line);
+  expect(screen).toBe('{"text":"\\u009b2J \\u202e"}\n');
+});
+
+test("an error that repeats words from elsewhere does not steer the terminal, nor does the help for a wrong command", async () => {
+  const words = "no\u001b[2J\u009b\u202ewhere";
+  for (const args of [["config", "show", `${words}.toml`], [words]]) {
+    const { err, out } = await holdfast(args);
+    expect(`${out}${err}`.replaceAll("\n", "")).not.toMatch(STEERS);
+    expect(err).toContain("no\\u009b\\u202ewhere");
+  }
+});

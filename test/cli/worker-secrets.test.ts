@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { builtFile } from "../../src/testing/built-file.ts";
+
+const KEY = Buffer.alloc(32, 5).toString("base64");
+
+type WorkerChildModule = typeof import("../../src/cli/worker-child.ts");
+
+test.runIf(existsSync("/proc/self/environ"))(
+  "a worker gets its secrets through a pipe: /proc never shows them",
+  async () => {
+    const url = pathToFileURL(builtFile("cli/worker-child.js")).href;
+    const { spawnWorker } = (await import(url)) as WorkerChildModule;
+    let said = "";
+    const child = spawnWorker(
+      { address: "127.0.0.1:1" },
+      {
+        env: {
+          PATH: process.env["PATH"],
+          RING_A: KEY,
+          HOLDFAST_ENCRYPTION_KEYS: "a=env:RING_A,b=env:RING_B",
+        },
+        onLog: (chunk) => {
+          said += chunk.toString();
+        },
+      },
+    );
+    const shown = readFileSync(`/proc/${child.process.pid}/environ`, "latin1");
+    expect(await child.ready).toBeUndefined();
+    expect(shown).not.toContain(KEY);
+    // It has found the first key, and misses the second one.
+    expect(said).toContain('Key "b": RING_B is not set');
+  },
+);
