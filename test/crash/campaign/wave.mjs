@@ -46,10 +46,10 @@ export async function playWave(stage, wave) {
   const { address, namespace } = stage;
   const common = { address, namespace, home, taskQueue: name, killLog, onDeath };
   const keepers = [];
-  /** Keeps one more worker. */
-  const keep = async (kills, more = {}) => {
+  /** Keeps one more worker; `differs` are options of the keeper that differ from those of the others. */
+  const keep = async (kills, more = {}, differs = {}) => {
     const log = join(folder, `worker-${keepers.length}.log`);
-    const keeper = new Keeper({ ...common, kills, log, env: { ...env, ...more } });
+    const keeper = new Keeper({ ...common, kills, log, env: { ...env, ...more }, ...differs });
     keepers.push(keeper);
     await keeper.start();
     return { keeper, log };
