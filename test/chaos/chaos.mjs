@@ -26,6 +26,11 @@ export async function allScenarios() {
 export async function playAll(scenarios, { root, mark, evidence, signal, onReport = () => {} }) {
   const world = new World({ root, mark });
   const reports = [];
+  // What a scenario has left in this process after its end, such as a call of a client that was closed.
+  const onLate = (error) => {
+    if (!signal?.aborted) process.stderr.write(`after a scenario: ${error.message}\n`);
+  };
+  process.on("uncaughtException", onLate);
   try {
     for (const scenario of scenarios) {
       if (signal?.aborted) break;
@@ -36,6 +41,7 @@ export async function playAll(scenarios, { root, mark, evidence, signal, onRepor
     }
   } finally {
     await world.close();
+    process.off("uncaughtException", onLate);
   }
   return reports;
 }

@@ -10,7 +10,9 @@ export class NotPlayableError extends Error {
 }
 
 /** Thrown to a scenario that goes on after its end. */
-class ClosedError extends Error {}
+class ClosedError extends Error {
+  name = "ClosedError";
+}
 
 /** What all scenarios share: one Temporal server and one vendor, as processes, started for the first that asks. */
 export class World {
@@ -31,10 +33,16 @@ export class World {
   }
 
   async #open() {
+    const campaign = await this.#shares(openStage);
+    return { ...campaign, killServer: (awayMs) => this.#shares(() => campaign.killServer(awayMs)) };
+  }
+
+  /** What is started meanwhile belongs to no single scenario. */
+  async #shares(start) {
     const mark = process.env[MARK];
     process.env[MARK] = `${this.mark}shared/`;
     try {
-      return await openStage();
+      return await start();
     } finally {
       process.env[MARK] = mark;
     }
@@ -64,7 +72,7 @@ export class Stage {
 
   /** Of all scenarios; never to be closed by one. */
   campaign() {
-    this.#mustBeOpen();
+    this.mustBeOpen();
     return this.#world.campaign();
   }
 
@@ -74,14 +82,14 @@ export class Stage {
       Promise.resolve()
         .then(ending)
         .catch(() => {});
-      this.#mustBeOpen();
+      this.mustBeOpen();
     }
     this.#endings.push(ending);
   }
 
   /** A new folder of this scenario. */
   subfolder(name) {
-    this.#mustBeOpen();
+    this.mustBeOpen();
     const folder = join(this.folder, name);
     mkdirSync(folder, { recursive: true });
     return folder;
@@ -107,7 +115,8 @@ export class Stage {
     ];
   }
 
-  #mustBeOpen() {
+  /** @throws ClosedError when the scenario is over: nothing may be started any more. */
+  mustBeOpen() {
     if (this.#isClosed) throw new ClosedError(`scenario ${this.name} is over`);
   }
 }

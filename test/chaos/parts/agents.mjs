@@ -2,6 +2,7 @@
 // in which it matters what one agent is told and does.
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../dist/client/index.js";
 import { startModelServer } from "../../../dist/testing/model-server/server.js";
 import { eventually } from "./eventually.mjs";
@@ -112,15 +113,22 @@ export const bash = (command) => ({ toolCalls: [{ name: "bash", arguments: { com
 /** An answer that ends the run. */
 export const DONE = { text: "Done." };
 
-/** How a run has ended, or that it has not: `{ status, outcome?, error? }`. */
+/**
+ * How a run has ended, or that it has not: `{ status, outcome?, error?, gaveUp }`. `gaveUp` is how often `result` left its
+ * caller alone because the server was away.
+ */
 export async function endOf(session, limitMs) {
   const signal = AbortSignal.timeout(limitMs);
-  try {
-    const { outcome, text } = await session.result({ signal });
-    return { status: "ended", outcome, text };
-  } catch (error) {
-    if (signal.aborted) return { status: "open" };
-    return { status: "failed", error: { code: error.code, message: error.message } };
+  for (let gaveUp = 0; ; gaveUp += 1) {
+    try {
+      const { outcome, text } = await session.result({ signal });
+      return { status: "ended", outcome, text, gaveUp };
+    } catch (error) {
+      if (signal.aborted) return { status: "open", gaveUp };
+      if (error.code !== "unreachable" && error.code !== "server-refused")
+        return { status: "failed", error: { code: error.code, message: error.message }, gaveUp };
+      await sleep(500);
+    }
   }
 }
 

@@ -24,6 +24,7 @@ async function soon(look, { timeoutMs, everyMs }) {
       if (value !== undefined && value !== false) return { value };
       error = undefined;
     } catch (thrown) {
+      if (thrown?.name === "ClosedError") throw thrown;
       error = thrown;
     }
     if (performance.now() > until) return { error };

@@ -1,13 +1,14 @@
 // PostgreSQL servers of a scenario, on loopback, in its folder: to be killed, and to be followed by a streaming replica.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { NotPlayableError } from "../stage.mjs";
 import { killAll } from "../sweep.mjs";
 import { eventually } from "./eventually.mjs";
+import { freePort } from "./free-port.mjs";
 
 const run = promisify(execFile);
 const USER = "holdfast";
@@ -44,7 +45,7 @@ function unprivileged() {
 }
 
 /** A server with an empty database, whose commits are on disk. */
-export async function startPostgres(stage, label = "primary") {
+export async function startPostgres(stage, { label = "primary", settings = {} } = {}) {
   const { server, folder, data, port } = await prepare(stage, label);
   const auth = ["--auth=trust", "--encoding=UTF8", "--no-sync", "--no-instructions"];
   await run(join(server.bin, "initdb"), ["-D", data, "-U", USER, ...auth], server.options(folder));
@@ -53,7 +54,7 @@ export async function startPostgres(stage, label = "primary") {
     join(data, "pg_hba.conf"),
     "host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n",
   );
-  configure(data, port);
+  configure(data, port, settings);
   return await server.start({ folder, data, port, label });
 }
 
@@ -98,7 +99,7 @@ async function prepare(stage, label) {
   return { server, folder, data: join(folder, "data"), port: await freePort() };
 }
 
-function configure(data, port) {
+function configure(data, port, more = {}) {
   const settings = {
     listen_addresses: "127.0.0.1",
     port,
@@ -108,6 +109,7 @@ function configure(data, port) {
     max_connections: 200,
     wal_level: "replica",
     hot_standby: "on",
+    ...more,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
   writeFileSync(join(data, "postgresql.conf"), `${lines.join("\n")}\n`);
@@ -119,7 +121,9 @@ async function launch(stage, bin, options, { data, port, label }) {
   let log = "";
   const start = async () => {
     const begin = () => {
+      stage.mustBeOpen();
       child = spawn(join(bin, "postgres"), ["-D", data], { ...options, stdio: ["ignore", "ignore", "pipe"] });
+      child.on("error", () => {});
       child.stderr.setEncoding("utf8").on("data", (text) => {
         log = (log + text).slice(-20_000);
       });
@@ -147,6 +151,33 @@ async function launch(stage, bin, options, { data, port, label }) {
   await start();
   stage.onEnd(kill);
   return { url, port, start, kill, query: (text) => queried(url, text) };
+}
+
+/**
+ * A neighbour that shares the server, as Temporal does on a cluster: it takes transaction numbers as fast as it can,
+ * from the first moment after each start of the server.
+ */
+export function keepBusy(stage, url) {
+  let isOver = false;
+  stage.onEnd(() => {
+    isOver = true;
+  });
+  const work = async () => {
+    while (!isOver) {
+      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+      client.on("error", () => {});
+      try {
+        await client.connect();
+        await client.query("CREATE TABLE IF NOT EXISTS neighbour (at bigint); SET synchronous_commit = off");
+        while (!isOver) await client.query("INSERT INTO neighbour VALUES (1)");
+      } catch {
+        await sleep(5);
+      } finally {
+        client.end().catch(() => {});
+      }
+    }
+  };
+  void work();
 }
 
 function childrenOf(parent) {
@@ -181,15 +212,4 @@ async function answers(url) {
   } catch {
     return false;
   }
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

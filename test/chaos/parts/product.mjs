@@ -4,6 +4,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { eventually } from "./eventually.mjs";
+import { freePort } from "./free-port.mjs";
 
 const CLI = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 
@@ -57,7 +58,9 @@ export function startHoldfast(stage, args, { env = {}, flags = [], label = args[
 
 /** `holdfast dev --json` on a home, ready to work. */
 export async function startDev(stage, home, { env = {} } = {}) {
-  const dev = startHoldfast(stage, ["--json", "--home", home, "dev"], { env, label: "dev" });
+  // A server that runs at the usual port would be joined.
+  const ports = ["--port", String(await freePort()), "--ui-port", String(await freePort())];
+  const dev = startHoldfast(stage, ["--json", "--home", home, "dev", ...ports], { env, label: "dev" });
   const line = (type) =>
     eventually(
       () => {

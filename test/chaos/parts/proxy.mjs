@@ -5,6 +5,7 @@ export async function startProxy(stage, targetPort) {
   const pairs = new Set();
   let target = targetPort;
   let isStalled = false;
+  const waiting = new Map();
   const server = createServer((client) => {
     const upstream = connect(target, "127.0.0.1");
     const pair = [client, upstream];
@@ -16,7 +17,14 @@ export async function startProxy(stage, targetPort) {
         for (const one of pair) one.destroy();
       });
     }
-    client.on("data", (bytes) => void upstream.write(bytes));
+    client.on("data", (bytes) => {
+      upstream.write(bytes);
+      for (const [words, found] of waiting)
+        if (bytes.includes(words)) {
+          waiting.delete(words);
+          found();
+        }
+    });
     upstream.on("data", (bytes) => void client.write(bytes));
     if (isStalled) for (const socket of pair) socket.pause();
   });
@@ -45,6 +53,8 @@ export async function startProxy(stage, targetPort) {
       for (const pair of pairs) for (const socket of pair) socket.resume();
     },
     cut,
+    /** Resolves when a client next says these words. */
+    hears: (words) => new Promise((found) => waiting.set(words, found)),
     retarget: (next) => {
       target = next;
       cut();

@@ -40,9 +40,10 @@ const COUNT_OF = {
   "repaid-stored": "doubled",
   key: "doubled",
   "unsafe-twice": "unsafeTwice",
-  end: "stuck",
   "left-running": "leaked",
 };
+
+const IN_HISTORY = /answers in the transcript, \d+ in the history/;
 
 /** Not run because the agent was steered; nothing is wrong with it. */
 const STEERED = /^Skipped due to queued user message/;
@@ -54,10 +55,24 @@ const STEERED = /^Skipped due to queued user message/;
  *   call has to run.
  */
 export function judgeWave({ violations, runs }, { workersDied = false, ownEnds = false } = {}) {
+  const unfinished = new Map(
+    violations
+      .filter(({ kind }) => kind === "end")
+      .map(({ session, what }) => [session, what])
+      .reverse(),
+  );
+  const others = violations.filter(
+    ({ kind, what, session }) =>
+      kind !== "end" &&
+      !(ownEnds && kind === "worker") &&
+      // Of a run that did not end well, the history knows less than the transcript.
+      !(unfinished.has(session) && IN_HISTORY.test(what)),
+  );
   return [
-    ...violations
-      .filter(({ kind }) => !(ownEnds && kind === "worker"))
-      .map(({ kind, what, session }) => finding(COUNT_OF[kind] ?? "broken", `${kind}: ${what}`, session)),
+    ...[...unfinished].map(([session, what]) => finding("stuck", what, session)),
+    ...others.map(({ kind, what, session }) =>
+      finding(COUNT_OF[kind] ?? "broken", `${kind}: ${what}`, session),
+    ),
     ...(workersDied ? [] : runs.flatMap(judgeErrors)),
   ];
 }

@@ -29,7 +29,14 @@ export async function playWave(stage, wave) {
   const killLog = join(folder, "kills.jsonl");
   await writeFile(killLog, "");
   const database = env?.HOLDFAST_DATABASE_URL;
-  const transcript = await openTranscript({ path: join(home, "transcript.db"), database });
+  const open = () => openTranscript({ path: join(home, "transcript.db"), database });
+  let transcript = await open();
+  /** Lets something happen to the files of the transcript while this process has none of them open. */
+  const reopen = async (between) => {
+    await transcript.close().catch(() => {});
+    await between();
+    transcript = await open();
+  };
   const runs = await Promise.all(
     scenarios.map((scenario, nth) => prepare(name, scenario, nth, { folder, vendorUrl: stage.vendorUrl })),
   );
@@ -73,7 +80,7 @@ export async function playWave(stage, wave) {
       return play(run, world, { taskQueue: name, timeoutMs: patienceMs });
     };
     const playing = runs.map(begin);
-    await during?.({ keepers, keep, runs, home, killLog });
+    await during?.({ keepers, keep, reopen, runs, home, killLog });
     await Promise.all(playing);
     await Promise.all(forks);
     await looking;
