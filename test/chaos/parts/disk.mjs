@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { NotPlayableError } from "../stage.mjs";
 import { unmount } from "../sweep.mjs";
@@ -31,7 +31,7 @@ export function mountDisk(stage, folder, { megabytes }) {
  * @throws NotPlayableError where this process may not mount, or has no loop device.
  */
 export function mountExt4(stage, folder, { megabytes }) {
-  const image = `${folder}.img`;
+  let image = `${folder}.img`;
   mkdirSync(folder, { recursive: true });
   try {
     execFileSync("truncate", ["-s", `${megabytes}M`, image], { stdio: "pipe" });
@@ -48,6 +48,10 @@ export function mountExt4(stage, folder, { megabytes }) {
     /** What an operator does: checks the file system and mounts it again. Files that are open stay those of the old one. */
     repair: () => {
       unmount(folder);
+      // While files are open the kernel would give the old file system back for the same image.
+      const failed = image;
+      image = `${failed}.repaired`;
+      copyFileSync(failed, image);
       // 1: errors were corrected.
       check(image);
       attach();
