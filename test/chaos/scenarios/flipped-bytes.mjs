@@ -10,7 +10,8 @@ const FIRST_PAGES = 8_192;
 
 export default {
   name: "flipped-bytes",
-  plays: "400 bytes of the transcript are flipped while nothing runs; then the doctor looks, and people read and prompt.",
+  plays:
+    "400 bytes of the transcript are flipped while nothing runs; then the doctor looks, and people read and prompt.",
   promise:
     "The damage is recognised: doctor fails and says what to do. Errors name the store, not the Temporal server, and ask nobody to report a bug. No run is tried for ever.",
   isQuick: true,
@@ -19,7 +20,10 @@ export default {
     const { common } = agents;
     for (let nth = 0; nth < 6; nth += 1) {
       const replies = [bash(`echo ${nth}; head -c 20000 /dev/zero | tr '\\0' x`), DONE];
-      await endOf(await agents.start(`flipped-${nth}`, { replies, prompt: `Go. ${"word ".repeat(400)}` }), 60_000);
+      await endOf(
+        await agents.start(`flipped-${nth}`, { replies, prompt: `Go. ${"word ".repeat(400)}` }),
+        60_000,
+      );
     }
     await agents.worker.end();
     flipBytes(join(agents.home, "transcript.db"));
@@ -34,9 +38,16 @@ export default {
     return { commands, end, status };
   },
   judge: ({ commands, end, status }) => [
-    ...(/\b(damaged|malformed|corrupt)/i.test(commands.doctor.stdout + commands.doctor.stderr) && commands.doctor.code === 1
+    ...(/\b(damaged|malformed|corrupt)/i.test(commands.doctor.stdout + commands.doctor.stderr) &&
+    commands.doctor.code === 1
       ? []
-      : [finding("lost", `doctor does not see the damage: ${commands.doctor.stdout.slice(0, 500)}`, "doctor")]),
+      : [
+          finding(
+            "lost",
+            `doctor does not see the damage: ${commands.doctor.stdout.slice(0, 500)}`,
+            "doctor",
+          ),
+        ]),
     ...[...Object.entries(commands), ["status flipped-new", status]].flatMap(([name, { stdout, stderr }]) =>
       /report this|is not valid JSON|at .*\.js:\d+/.test(stdout + stderr)
         ? [finding("broken", `speaks of a bug of its own: ${(stdout + stderr).slice(0, 300)}`, name)]
@@ -44,7 +55,13 @@ export default {
     ),
     // Waiting for a person is right; the run has to say so.
     ...(end.status === "open" && !/\b(damaged|malformed|corrupt)/i.test(status.stdout + status.stderr)
-      ? [finding("stuck", `a new run hangs and does not say why: ${status.stdout.slice(0, 400)}`, "flipped-new")]
+      ? [
+          finding(
+            "stuck",
+            `a new run hangs and does not say why: ${status.stdout.slice(0, 400)}`,
+            "flipped-new",
+          ),
+        ]
       : []),
   ],
 };
@@ -57,7 +74,13 @@ function flipBytes(path) {
   for (const share of [0.2, 0.4, 0.6, 0.8]) {
     const at = FIRST_PAGES + Math.floor((size - FIRST_PAGES) * share);
     readSync(file, piece, 0, piece.length, at);
-    writeSync(file, piece.map((byte) => byte ^ 0xff), 0, piece.length, at);
+    writeSync(
+      file,
+      piece.map((byte) => byte ^ 0xff),
+      0,
+      piece.length,
+      at,
+    );
   }
   closeSync(file);
 }

@@ -7,8 +7,10 @@ const SMALL_HEAP = "--max-old-space-size=160";
 
 export default {
   name: "out-of-memory",
-  plays: "A tool of the application takes all memory of its worker, which dies of it; the next worker starts.",
-  promise: "The run goes on with the next worker, the idempotent call runs again, and a neighbour on the worker loses nothing.",
+  plays:
+    "A tool of the application takes all memory of its worker, which dies of it; the next worker starts.",
+  promise:
+    "The run goes on with the next worker, the idempotent call runs again, and a neighbour on the worker loses nothing.",
   isQuick: true,
   play: async (stage) => {
     const agents = await openAgents(stage, { worker: false });

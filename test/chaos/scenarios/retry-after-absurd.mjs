@@ -31,14 +31,26 @@ export default {
   },
   judge: ({ ends, status, openEnd }) => [
     ...(ends.limited.status === "open"
-      ? [finding("stuck", "its limit of five seconds was passed long ago, and it still waits", "retry-limited")]
+      ? [
+          finding(
+            "stuck",
+            "its limit of five seconds was passed long ago, and it still waits",
+            "retry-limited",
+          ),
+        ]
       : []),
     ...(ends.falling.status === "ended" && ends.falling.outcome.type === "answered"
       ? []
       : [finding("stuck", `its fallback did not answer: ${JSON.stringify(ends.falling)}`, "retry-fallback")]),
     ...(ends.neighbour.status === "ended"
       ? []
-      : [finding("stuck", `an agent that was never refused does not answer: ${JSON.stringify(ends.neighbour)}`, "retry-neighbour")]),
+      : [
+          finding(
+            "stuck",
+            `an agent that was never refused does not answer: ${JSON.stringify(ends.neighbour)}`,
+            "retry-neighbour",
+          ),
+        ]),
     ...(openEnd.status === "open" && !/rate.?limit|429|slow down|retr|next|again/i.test(status)
       ? [finding("stuck", `it waits in silence: ${status}`, "retry-open")]
       : []),
