@@ -8,21 +8,25 @@ const KEY = "sk-live-9fKq2LmZ7xV4bT8n";
 /** A check that takes longer hangs. */
 const LIMIT_MS = 20_000;
 
-const agent = (more) =>
-  `[agent]\nname = "x"\n[agent.model]\nid = "m"\napi = "anthropic_messages"\nprovider = "anthropic"\n${more}`;
+const agent = (headers) =>
+  `[provider]\nmodel = "m"\napi = "anthropic"\napi_key = "\${KEY}"\n${headers}\n[agent]\nsystem_prompt = "You play."\n`;
+
+/** A file that nothing is wrong with: the others are refused for what they say. */
+const GOOD = "good.toml";
 
 /** Agent files of strangers, by file name; each has to be refused in a few words. */
 const FILES = {
+  [GOOD]: agent(""),
   "deep.json": `${"[".repeat(200_000)}${"]".repeat(200_000)}`,
   "deep.toml": `a = ${"[".repeat(100_000)}${"]".repeat(100_000)}\n`,
-  "dollar.toml": agent(`baseUrl = "${"${".repeat(100_000)}"\n`),
+  "dollar.toml": agent(`base_url = "${"${".repeat(100_000)}"\n`),
   "keys.json": JSON.stringify(
     Object.fromEntries(Array.from({ length: 300_000 }, (_, nth) => [`k${nth}`, nth])),
   ),
-  "authorization.toml": agent(`[agent.model.headers]\nAuthorization = "Bearer ${KEY}"\n`),
-  "api-key.toml": agent(`[agent.model.headers]\nX-Api-Key = "${KEY}"\n`),
-  "line-break.toml": agent(`[agent.model.headers]\n"X-A\\r\\nX-B" = "1"\n`),
-  "value-break.toml": agent(`[agent.model.headers]\nX-A = "1\\r\\nX-B: 2"\n`),
+  "authorization.toml": agent(`[provider.headers]\nAuthorization = "Bearer ${KEY}"\n`),
+  "api-key.toml": agent(`[provider.headers]\nX-Api-Key = "${KEY}"\n`),
+  "line-break.toml": agent(`[provider.headers]\n"X-A\\r\\nX-B" = "1"\n`),
+  "value-break.toml": agent(`[provider.headers]\nX-A = "1\\r\\nX-B: 2"\n`),
 };
 
 export default {
@@ -59,7 +63,15 @@ export default {
         ...(/Maximum call stack|\n {4}at |unexpected:/i.test(said)
           ? [finding("broken", `not a refusal but a breakdown: ${said.slice(0, 200)}`, where)]
           : []),
-        ...(code === 0 && command === "check" ? [finding("broken", "it was found to be good", where)] : []),
+        ...(command === "check" && signal === null && (code === 0) !== (name === GOOD)
+          ? [
+              finding(
+                "broken",
+                `it was ${code === 0 ? "found to be good" : `refused: ${said.slice(0, 200)}`}`,
+                where,
+              ),
+            ]
+          : []),
         ...(said.includes(KEY) ? [finding("leaked", "the key in the header was printed", where)] : []),
       ];
     }),

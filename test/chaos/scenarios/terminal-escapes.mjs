@@ -42,10 +42,7 @@ export default {
   },
   judge: ({ printed }) =>
     printed.flatMap(({ command, text }) => {
-      // Line breaks and tabs are what texts are made of.
-      const found = [...text].filter((char) =>
-        /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(char),
-      );
+      const found = [...text].filter(steers);
       const codes = [
         ...new Set(found.map((char) => `U+${char.codePointAt(0).toString(16).padStart(4, "0")}`)),
       ];
@@ -54,3 +51,10 @@ export default {
         : [finding("leaked", `it prints ${codes.join(", ")}`, `holdfast ${command}`)];
     }),
 };
+
+/** Control characters, but line breaks and tabs, of which texts are made; and those that turn the direction of a line. */
+function steers(char) {
+  const code = char.codePointAt(0);
+  if (char === "\n" || char === "\t") return false;
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || /[\u202a-\u202e\u2066-\u2069]/.test(char);
+}
