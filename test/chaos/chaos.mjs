@@ -13,18 +13,19 @@ const LOG_DEPTH = 4;
 /** Every scenario, by name. */
 export async function allScenarios() {
   const files = readdirSync(new URL("scenarios/", import.meta.url)).filter((file) => file.endsWith(".mjs"));
-  const modules = await Promise.all(files.sort().map((file) => import(`./scenarios/${file}`)));
+  const modules = await Promise.all(files.sort().map((file) => import(new URL(`scenarios/${file}`, import.meta.url).href)));
   return modules.map((module) => module.default);
 }
 
 /**
  * @param options.root - The folder that holds everything; the caller removes it.
  * @param options.evidence - Where the evidence of failed scenarios is kept.
+ * @param options.graceMs - What the processes of a scenario may take to end after it.
  * @param options.onReport - Receives each report as soon as its scenario is over.
  * @returns A report for each scenario that was begun.
  */
-export async function playAll(scenarios, { root, mark, evidence, signal, onReport = () => {} }) {
-  const world = new World({ root, mark });
+export async function playAll(scenarios, { root, mark, evidence, signal, graceMs, onReport = () => {} }) {
+  const world = new World({ root, mark, graceMs });
   const reports = [];
   // What a scenario has left in this process after its end, such as a call of a client that was closed.
   const onLate = (error) => {

@@ -18,9 +18,10 @@ class ClosedError extends Error {
 export class World {
   #shared;
 
-  constructor({ root, mark }) {
+  constructor({ root, mark, graceMs }) {
     this.root = root;
     this.mark = mark;
+    this.graceMs = graceMs;
     // PostgreSQL runs as a user of its own, in a folder below.
     chmodSync(root, 0o711);
     process.env.TMPDIR = root;
@@ -105,7 +106,7 @@ export class Stage {
         // What it has left is seen below.
       }
     }
-    const left = await endProcesses({ mark: this.mark, folder: this.folder });
+    const left = await endProcesses({ mark: this.mark, folder: this.folder }, this.#world.graceMs);
     const mounts = mountsBelow(this.folder);
     for (const point of mounts) unmount(point);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });

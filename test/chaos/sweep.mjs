@@ -11,7 +11,7 @@ export const MARK = "HOLDFAST_CHAOS_MARK";
 export const ROOT_PREFIX = "holdfast-chaos-";
 
 /** What the processes of a closed scenario may take to end. */
-const GONE_WITHIN_MS = 8_000;
+const GRACE_MS = 8_000;
 
 /** Living processes that carry the mark, or work in the folder: `{ pid, command }`. */
 export function processesOf({ mark, folder }) {
@@ -34,8 +34,8 @@ export function processesOf({ mark, folder }) {
 }
 
 /** Waits for the processes to end; kills those that do not, and returns them. */
-export async function endProcesses(which) {
-  const until = Date.now() + GONE_WITHIN_MS;
+export async function endProcesses(which, graceMs = GRACE_MS) {
+  const until = Date.now() + graceMs;
   for (;;) {
     const left = processesOf(which);
     if (left.length === 0) return [];
