@@ -13,7 +13,9 @@ const LOG_DEPTH = 4;
 /** Every scenario, by name. */
 export async function allScenarios() {
   const files = readdirSync(new URL("scenarios/", import.meta.url)).filter((file) => file.endsWith(".mjs"));
-  const modules = await Promise.all(files.sort().map((file) => import(new URL(`scenarios/${file}`, import.meta.url).href)));
+  const modules = await Promise.all(
+    files.sort().map((file) => import(new URL(`scenarios/${file}`, import.meta.url).href)),
+  );
   return modules.map((module) => module.default);
 }
 

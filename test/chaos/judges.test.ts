@@ -218,7 +218,7 @@ test("judges of vendors, files, doors and memory find what hangs, breaks down or
   expect(judged("out-of-memory", memory)).toEqual([]);
   expect(judged("out-of-memory", { ...memory, runs: [{ ...memory.runs[0], end: open }] })).toEqual(["stuck"]);
   const doctor = { code: 1, stdout: "fail transcript is damaged", stderr: "" };
-  const damage = { commands: { doctor }, end: { status: "failed" }, status: doctor };
+  const damage = { commands: { doctor }, refused: "", end: { status: "failed" }, status: doctor };
   expect(judged("flipped-bytes", damage)).toEqual([]);
   expect(judged("flipped-bytes", { ...damage, commands: { doctor: { ...doctor, code: 0 } } })).toEqual([
     "lost",

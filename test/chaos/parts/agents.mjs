@@ -35,12 +35,11 @@ export async function openAgents(stage, { env = {}, flags, worker = true, home, 
       ...(ofNode === undefined ? {} : { flags: ofNode }),
     });
     const ready = await eventually(
-      () => {
-        if (started.hasEnded()) throw new Error(`the worker has ended: ${started.said.stderr}`);
-        return started.lines().find(({ type }) => type === "ready");
-      },
+      () =>
+        started.lines().find(({ type }) => type === "ready") ?? (started.hasEnded() ? "ended" : undefined),
       { timeoutMs: 60_000, what: "a worker" },
     );
+    if (ready === "ended") throw new Error(`the worker has ended: ${started.said.stderr}`);
     return { ...started, id: ready.id, workerPid: ready.pid };
   };
   const client = await connect({

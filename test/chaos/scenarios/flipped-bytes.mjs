@@ -8,6 +8,9 @@ const FLIPPED_BYTES = 400;
 /** The first page holds the header: without it SQLite itself says that the file is no database. */
 const FIRST_PAGES = 8_192;
 
+/** Not the word of a folder or a session. */
+const NAMES_DAMAGE = /\b(damaged|malformed|corrupt)/i;
+
 export default {
   name: "flipped-bytes",
   plays:
@@ -31,15 +34,17 @@ export default {
     const commands = { doctor };
     for (let nth = 0; nth < 3; nth += 1)
       commands[`show flipped-${nth}`] = await runHoldfast(stage, [...common, "show", `flipped-${nth}`]);
-    await agents.startWorker({ label: "next-worker" }).catch(() => undefined);
+    const refused = await agents.startWorker({ label: "next-worker" }).then(
+      () => "",
+      (error) => error.message,
+    );
     const prompted = await agents.start("flipped-new", { replies: [DONE] }).catch((error) => error.message);
     const end = typeof prompted === "string" ? { status: "refused" } : await endOf(prompted, 30_000);
     const status = await runHoldfast(stage, [...common, "status", "flipped-new"]);
-    return { commands, end, status };
+    return { commands, refused, end, status };
   },
-  judge: ({ commands, end, status }) => [
-    ...(/\b(damaged|malformed|corrupt)/i.test(commands.doctor.stdout + commands.doctor.stderr) &&
-    commands.doctor.code === 1
+  judge: ({ commands, refused, end, status }) => [
+    ...(NAMES_DAMAGE.test(commands.doctor.stdout + commands.doctor.stderr) && commands.doctor.code === 1
       ? []
       : [
           finding(
@@ -53,8 +58,8 @@ export default {
         ? [finding("broken", `speaks of a bug of its own: ${(stdout + stderr).slice(0, 300)}`, name)]
         : [],
     ),
-    // Waiting for a person is right; the run has to say so.
-    ...(end.status === "open" && !/\b(damaged|malformed|corrupt)/i.test(status.stdout + status.stderr)
+    // Waiting for a person is right; the run, or the worker that refuses to start, has to say so.
+    ...(end.status === "open" && !NAMES_DAMAGE.test(refused + status.stdout + status.stderr)
       ? [
           finding(
             "stuck",
