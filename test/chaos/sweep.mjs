@@ -41,6 +41,7 @@ export async function endProcesses(which, graceMs = GRACE_MS) {
     if (left.length === 0) return [];
     if (Date.now() > until) {
       killAll(left);
+      while (left.some(({ pid }) => isThere(pid))) await sleep(10);
       return left;
     }
     await sleep(50);
@@ -76,6 +77,14 @@ export function sweep({ mark, root }) {
   killAll(processesOf({ mark, folder: root }));
   for (const point of mountsBelow(root)) unmount(point);
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+}
+
+function isThere(pid) {
+  try {
+    return isAlive(pid);
+  } catch {
+    return false;
+  }
 }
 
 function isAlive(pid) {

@@ -17,7 +17,6 @@ export default {
     "400 bytes of the transcript are flipped while nothing runs; then the doctor looks, and people read and prompt.",
   promise:
     "The damage is recognised: doctor fails and says what to do. Errors name the store, not the Temporal server, and ask nobody to report a bug. No run is tried for ever.",
-  isQuick: true,
   play: async (stage) => {
     const agents = await openAgents(stage);
     const { common } = agents;
@@ -39,7 +38,7 @@ export default {
       (error) => error.message,
     );
     const prompted = await agents.start("flipped-new", { replies: [DONE] }).catch((error) => error.message);
-    const end = typeof prompted === "string" ? { status: "refused" } : await endOf(prompted, 30_000);
+    const end = typeof prompted === "string" ? { status: "refused" } : await endOf(prompted, 15_000);
     const status = await runHoldfast(stage, [...common, "status", "flipped-new"]);
     return { commands, refused, end, status };
   },

@@ -13,7 +13,6 @@ export default {
   name: "slow-heads",
   plays: "256 connections to `holdfast serve` send the head of a request a letter at a time.",
   promise: "Others are answered meanwhile, and after its ten seconds none of the slow ones is held any more.",
-  isQuick: true,
   play: async (stage) => {
     const agents = await openAgents(stage, { worker: false });
     const serve = startHoldfast(stage, ["--json", ...agents.common, "serve", "--port", "0"]);
