@@ -1,10 +1,31 @@
-import { defineConfig } from "vitest/config";
+import { fileURLToPath } from "node:url";
+import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 
 /** What a test needs stands in its file's suffix: `x.server.test.ts` asks for Temporal, and so on. */
-const SUFFIXES = ["server", "postgres", "crash"];
-const withSuffix = (suffix: string) => `test/**/*.${suffix}.test.ts`;
+const SUFFIXES = ["server", "postgres", "crash"] as const;
+const SERVERS = {
+  server: ["test/support/dev-server.ts"],
+  postgres: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
+  crash: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
+};
 
-export default defineConfig({
+const suffixed = (suffix: string) => `test/**/*.${suffix}.test.ts`;
+const project = (name: string, settings: object): TestProjectConfiguration => ({
+  extends: true,
+  test: { name, ...settings },
+});
+
+const BOUNDED_PROPERTIES = fileURLToPath(new URL("test/support/fast-check.ts", import.meta.url));
+
+export default defineConfig(({ mode }) => ({
+  plugins: [
+    {
+      name: "properties-at-the-depth-of-the-run",
+      enforce: "pre",
+      resolveId: (source, importer) =>
+        source === "fast-check" && importer !== BOUNDED_PROPERTIES ? BOUNDED_PROPERTIES : undefined,
+    },
+  ],
   test: {
     // Threads share one heap and one native runtime of the SDK; processes do not.
     pool: "forks",
@@ -13,35 +34,18 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
+    // `npm run test:all` is vitest's mode `all`: see test/support/depth.ts.
+    env: mode === "all" ? { HOLDFAST_TESTS: "all", FC_RUNS: process.env["FC_RUNS"] ?? "10000" } : {},
     projects: [
-      {
-        extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: SUFFIXES.map(withSuffix) },
-      },
-      {
-        extends: true,
-        test: {
-          name: "server",
-          include: [withSuffix("server")],
-          globalSetup: ["test/support/dev-server.ts"],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "postgres",
-          include: [withSuffix("postgres")],
-          globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "crash",
-          include: [withSuffix("crash")],
-          globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
-        },
-      },
+      project("unit", {
+        include: ["test/**/*.test.ts"],
+        exclude: SUFFIXES.map(suffixed),
+        // Modules are read once per process, not once per file; a file that changes what others see does it in a process.
+        poolOptions: { forks: { isolate: false } },
+      }),
+      ...SUFFIXES.map((suffix) =>
+        project(suffix, { include: [suffixed(suffix)], globalSetup: SERVERS[suffix] }),
+      ),
     ],
   },
-});
+}));

@@ -1,4 +1,5 @@
-// npm run crash: kills workers at every step of many agents, and judges what has become of each; see docs/crash-contract.md.
+// npm run crash: kills workers at every step of many agents, and judges what has become of each; with --postgres it kills
+// the database under many writers. See docs/crash-contract.md.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,6 +9,7 @@ import { scenariosOf, wavesOf } from "../test/crash/campaign/plan.mjs";
 import { POINTS } from "../test/crash/campaign/points.mjs";
 
 const USAGE = `Usage: npm run crash -- [--quick] [--json]
+       npm run crash -- --postgres [--quick] [--kills N] [--seed N] [--json]
 
 Without options: at least 5,000 kills; ended and started again, it goes on where it was.
 
@@ -22,6 +24,12 @@ Without options: at least 5,000 kills; ended and started again, it goes on where
                    lives with commas, another worker's behind a semicolon
   --scenarios S,S  with --at: what the agents of the wave play, one each; those of the first wave unless said
   --points         lists the points
+
+  --postgres       kills PostgreSQL instead, 100 times: SIGKILL, immediate shutdown and failover to a streaming standby, at
+                   random moments under many writers, and compares what was acknowledged with what is there. With --quick
+                   5 to 10 times, in about a minute. The last line is one JSON object. Needs PostgreSQL's programs.
+
+Exit code: 0 nothing was lost or done twice, 1 something was, or fewer kills were played than asked for.
 
 A kill counts once for each run that it hits.
 `;
@@ -38,6 +46,7 @@ const { values } = parseArgs({
     at: { type: "string" },
     scenarios: { type: "string" },
     points: { type: "boolean" },
+    postgres: { type: "boolean" },
     help: { type: "boolean" },
   },
 });
@@ -46,7 +55,15 @@ if (values.help || values.points) {
   process.exit(0);
 }
 
+const say = (line) => process.stderr.write(`${line}\n`);
 const seed = Number(values.seed);
+if (values.postgres) {
+  const isQuick = values.quick && values.kills === undefined;
+  const kills = Number(values.kills ?? (values.quick ? 10 : 100));
+  // A short campaign has one failover at least, however slow the machine is.
+  process.exit(await killPostgres(kills, isQuick ? 5 : kills));
+}
+
 const runs = Number(values.runs ?? (values.quick ? 14 : 48));
 const isOne = values.at !== undefined;
 const enough = Number(values.kills ?? (isOne ? 1 : values.quick ? 300 : 5000));
@@ -56,7 +73,6 @@ const atLeastWaves = values.quick && values.kills === undefined ? Math.ceil(POIN
 const state = values.quick || isOne ? undefined : join(".holdfast", "crash", `${seed}-${runs}.jsonl`);
 if (values.fresh && state !== undefined) await rm(state, { force: true });
 
-const say = (line) => process.stderr.write(`${line}\n`);
 const waves = await campaign({
   waves: isOne ? [asked(values.at)] : wavesOf({ seed, runs }),
   enough,
@@ -88,4 +104,14 @@ function asked(at) {
     workers: at.split(";").map((kills) => kills.split(",").filter((kill) => kill !== "")),
     scenarios: values.scenarios?.split(",") ?? scenariosOf(0, runs),
   };
+}
+
+async function killPostgres(kills, atLeast) {
+  await import("../test/support/run-typescript.mjs");
+  const { playPostgresCampaign } = await import("../test/crash/postgres/campaign.ts");
+  const minutes = Number(values.minutes ?? 1);
+  const figures = await playPostgresCampaign({ kills, atLeast, minutes, seed, report: say });
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
+  const { lost, doubled, failed } = figures;
+  return lost + doubled + failed > 0 || figures.kills < atLeast ? 1 : 0;
 }

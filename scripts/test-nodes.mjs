@@ -49,13 +49,14 @@ function runOn(version) {
     [
       join(root, "node_modules", "vitest", "vitest.mjs"),
       "run",
+      "--mode=all",
       ...["--reporter=default", "--reporter=json", `--outputFile.json=${output}`],
       ...process.argv.slice(2),
     ],
     {
       cwd: root,
       stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) },
+      env: { FC_RUNS: "2000", ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) },
     },
   );
   if (!existsSync(output)) return row({ note: `no report (exit code ${status})` });

@@ -1,3 +1,4 @@
+import type { ActivityName } from "../core/activity-names.ts";
 import type {
   CallModelCommand,
   CallToolCommand,
@@ -104,8 +105,8 @@ export type ReduceInput = {
   }[];
 };
 
-/** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */
-export type Activities = {
+/** What each activity takes and gives. One whose name is not in `ACTIVITY_NAMES` is not part of `Activities`. */
+type Signatures = {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
   readonly model: (input: ModelInput) => Promise<ModelDigest>;
   readonly compact: (input: CompactInput) => Promise<CompactDigest>;
@@ -124,5 +125,8 @@ export type Activities = {
   readonly decide: (input: DecideEvaluation) => Promise<DecidedDigest>;
   readonly retain: (input: RetainInput) => Promise<RetainDigest>;
 };
+
+/** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */
+export type Activities = Pick<Signatures, ActivityName>;
 
 export type ToolActivity = (input: ToolInput) => Promise<ToolDigest>;

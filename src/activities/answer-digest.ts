@@ -9,7 +9,7 @@ import type { PermissionPolicy } from "../schema/permission.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { factsOf } from "./facts.ts";
-import { toolsAtHand } from "./offered-tools.ts";
+import { toolsAtHand, toolsToRead } from "./offered-tools.ts";
 import { readCall } from "./read-call.ts";
 import { isFinalCall, judgeOutput, type OutputPlan, outputPlan } from "./structured-output.ts";
 import { announcesUnmadeCall } from "./unmade-call.ts";
@@ -32,10 +32,11 @@ export async function answerDigest(
   const plan = outputPlan(definition, providers);
   const output = plan === undefined ? undefined : judgeOutput(message, plan);
   const offered = toolsAtHand(definition, tools);
+  const known = toolsToRead(definition, tools);
   const workspace = definition.workspace ?? defaultWorkspace;
   const looked = await Promise.all(
     message.content.flatMap((part) =>
-      part.type === "toolCall" ? [callDigest(part, offered, definition.permissions, workspace, plan)] : [],
+      part.type === "toolCall" ? [callDigest(part, known, definition.permissions, workspace, plan)] : [],
     ),
   );
   const calls = withinRoom(looked);

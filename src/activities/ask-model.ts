@@ -1,9 +1,9 @@
 import { estimateText } from "../core/estimate.ts";
-import { addUsage, costOf, NO_USAGE } from "../core/usage.ts";
+import { addCosts, addUsage, type Cost, costOf, NO_USAGE } from "../core/usage.ts";
 import type { StreamOptions } from "../providers/provider.ts";
 import { resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
-import type { AssistantMessage, Usage } from "../schema/message.ts";
+import type { AssistantMessage, StopReason, Usage } from "../schema/message.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import type { FellBack } from "../schema/record.ts";
 import { textOf } from "./answer-digest.ts";
@@ -18,6 +18,8 @@ export type TextQuestion = {
   readonly maxTokens: number;
 };
 
+export type TextAnswer = { readonly text: string; readonly stopReason: StopReason };
+
 type Helpers = Pick<Dependencies, "providers" | "secrets" | "outages">;
 
 /** The agent's own models, for texts that are no part of its conversation. Counts what they cost. */
@@ -27,7 +29,7 @@ export class TextModel {
   readonly #onWait: StreamOptions["onWait"];
   readonly #fellBack = new Map<string, FellBack>();
   usage: Usage = NO_USAGE;
-  costUsd = 0;
+  costUsd: Cost = 0;
 
   constructor(definition: AgentDefinition, helpers: Helpers, onWait?: StreamOptions["onWait"]) {
     this.#definition = definition;
@@ -40,7 +42,18 @@ export class TextModel {
     return [...this.#fellBack.values()];
   }
 
+  /** The agent's own model, as people know it. */
+  get name(): string {
+    const { provider, id } = this.#definition.model;
+    return `${provider}/${id}`;
+  }
+
   async ask(question: TextQuestion, signal: AbortSignal): Promise<string> {
+    return (await this.answer(question, signal)).text;
+  }
+
+  /** The same with how the answer ended. */
+  async answer(question: TextQuestion, signal: AbortSignal): Promise<TextAnswer> {
     const { outages } = this.#helpers;
     const { answer, definition, fellBack } = await withFallbacks(this.#definition, {
       outages,
@@ -49,9 +62,12 @@ export class TextModel {
         estimateText(question.instructions) + estimateText(textFor(model, question)) + question.maxTokens,
     });
     this.usage = addUsage(this.usage, answer.usage);
-    this.costUsd += costOf(answer.usage, definition.model.cost, answer.longestQuestion);
+    this.costUsd = addCosts(
+      this.costUsd,
+      costOf(answer.usage, definition.model.cost, answer.longestQuestion),
+    );
     if (fellBack !== undefined) this.#fellBack.set(`${fellBack.to.provider}/${fellBack.to.model}`, fellBack);
-    return textOf(answer).trim();
+    return { text: textOf(answer).trim(), stopReason: answer.stopReason };
   }
 
   async #ask(model: ModelConfig, question: TextQuestion, signal: AbortSignal): Promise<AssistantMessage> {

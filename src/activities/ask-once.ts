@@ -1,5 +1,6 @@
 import type { ModelRequest, StreamOptions } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
+import { mustBeSendable } from "../providers/room.ts";
 import { invalidateSecrets, prepareSecrets } from "../providers/secrets.ts";
 import type { AssistantMessage } from "../schema/message.ts";
 import type { ModelConfig } from "../schema/model.ts";
@@ -22,8 +23,10 @@ export async function askOnce(
   const provider = providers.get(model.api);
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
   const used = await prepareSecrets(model, secrets);
+  const asked = request();
+  mustBeSendable(asked.messages);
   try {
-    return await provider.stream(request(), options);
+    return await provider.stream(asked, options);
   } catch (error) {
     const refused = error instanceof ProviderError && error.fault === "auth";
     if (!refused || !(await invalidateSecrets(used, secrets))) throw error;

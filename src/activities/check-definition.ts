@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { shownBriefly } from "../core/redact.ts";
-import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { ProviderError } from "../providers/provider-error.ts";
 import { prepareSecrets, resolveHeaders, resolveSecrets } from "../providers/secrets.ts";
+import { BUILT_IN_STRATEGIES } from "../schema/context.ts";
 import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import { type Tool, toolDefinition } from "../tools/tool.ts";
@@ -77,7 +77,11 @@ function offered(
   return { ...resolved, warnings };
 }
 
-function checkCompaction({ context }: AgentDefinition, { compactions }: Dependencies): void {
+/** A strategy that nobody has registered would be missed at the first compaction. */
+export function checkCompaction(
+  { context }: Pick<AgentDefinition, "context">,
+  { compactions }: Pick<Dependencies, "compactions">,
+): void {
   const asked = context === null ? [] : [context.compaction.strategy];
   checkNames(compactions.what, asked, [...BUILT_IN_STRATEGIES, ...compactions.names]);
 }

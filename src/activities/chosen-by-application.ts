@@ -23,7 +23,7 @@ const MESSAGE_BYTES = 160;
 const Choice = z.object({
   selected: z.unknown(),
   usage: Usage.optional(),
-  costUsd: z.number().nonnegative().optional(),
+  costUsd: z.number().nonnegative().nullable().optional(),
 });
 
 /** Asks a registered strategy (PAR-04). What it gives that is no choice leaves it to the fallback. */
@@ -57,7 +57,7 @@ export async function chosenByApplication(
   return {
     decision: customDecision(name, outcomes, choice.success ? choice.data.selected : answer.value),
     evaluationUsage: choice.data?.usage ?? NO_USAGE,
-    evaluationCostUsd: choice.data?.costUsd ?? 0,
+    evaluationCostUsd: choice.data?.costUsd === undefined ? 0 : choice.data.costUsd,
   };
 }
 

@@ -6,7 +6,6 @@ import { unload } from "./cargo.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { announceEvents } from "./live.ts";
 import { logNudges } from "./log-nudges.ts";
-import { patiently } from "./patience.ts";
 
 /** Writes what rode along with a command, takes its step, and tells watchers; gives back what is stored already. */
 export async function claimStep(
@@ -20,12 +19,11 @@ export async function claimStep(
     outbox,
   }: Pick<ModelInput, "loopId" | "branch" | "base" | "fork" | "turn" | "outbox">,
   { transcript, hub, log }: Pick<Dependencies, "transcript" | "hub" | "log">,
-  signal: AbortSignal,
 ): Promise<Claimed> {
   const place: Place = { loopId, branch, base, ...(fork === undefined ? {} : { fork }) };
   const written = await unload(outbox, loopId, transcript);
   at("claim:before");
-  const claimed = await patiently(() => transcript.claim(step, place, written, Date.now()), signal, log);
+  const claimed = await transcript.claim(step, place, written, Date.now());
   at("claim:after");
   announceEvents(hub, step, loopId, turn, written.events);
   if (claimed.type === "claimed") logNudges(log, outbox, { session: step.session, loopId, turn });

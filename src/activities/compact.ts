@@ -1,6 +1,7 @@
 import { Context } from "@temporalio/activity";
 import type { CompactDigest } from "../core/digest.ts";
 import { ProviderError } from "../providers/provider-error.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
 import type { CompactInput } from "./activities.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
@@ -21,24 +22,25 @@ export async function compact(input: CompactInput, dependencies: Dependencies): 
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
   const waits = new Waits(liveOutput(hub, step, input));
-  const definition = await definitions.byHash(input.definitionHash).catch((error) => {
-    throw asFailure(error);
-  });
+  let retry: AgentDefinition["retry"] | undefined;
   try {
     return await beating(
       () => waits.details,
-      () =>
-        storedStep(step, input, dependencies, signal, async ({ branch }) => {
+      async () => {
+        const definition = await definitions.byHash(input.definitionHash);
+        ({ retry } = definition);
+        return await storedStep(step, input, dependencies, async ({ branch }) => {
           const entries = await conversations.entries(step.session, { ...input.view, branch });
           const nowMs = Date.now();
           const made = await smaller(entries, definition, input, nowMs, dependencies, signal, waits.onWait);
           return { result: made.digest, entries: made.entry === undefined ? [] : [made.entry] };
-        }),
+        });
+      },
     );
   } catch (error) {
     if (error instanceof ProviderError) await transcript.release(step).catch(() => undefined);
-    const failure = asFailure(error, definition.retry);
-    logRetry(failure, definition.retry.maxRetries, log);
+    const failure = asFailure(error, retry);
+    if (retry !== undefined) logRetry(failure, retry.maxRetries, log);
     throw failure;
   }
 }

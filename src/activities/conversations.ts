@@ -1,5 +1,6 @@
 import { isLeft, type Materialising, materialise, materialiseAll } from "../core/materialise.ts";
 import { textsElsewhere, type ViewRanges, viewEnd } from "../core/view-ranges.ts";
+import { charactersIn } from "../providers/room.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { StoreError } from "../transcript/store-error.ts";
@@ -100,7 +101,7 @@ export class Conversations {
       const found = await this.#transcript.entries(session, branch, kept.entries.length, to);
       // Another turn may have read the same meanwhile.
       const added = found.slice(Math.max(0, kept.entries.length - (found[0]?.position ?? 0)));
-      const size = added.reduce((sum, entry) => sum + sizeOf(entry.message), 0);
+      const size = added.reduce((sum, entry) => sum + charactersIn(entry.message), 0);
       kept.entries.push(...added);
       kept.characters += size;
       if (kept.entries.length === to) kept.writer = writer;
@@ -148,8 +149,4 @@ export class Conversations {
 
 function key(session: string, branch: string): string {
   return `${session}\u0000${branch}`;
-}
-
-function sizeOf(message: AgentMessage): number {
-  return JSON.stringify(message).length;
 }

@@ -3,7 +3,7 @@ import { allKept, type Decision, fallback } from "../core/evaluation/decision.ts
 import type { DecidedDigest, DecideEvaluation, EvaluatedBranch, PartEnd } from "../core/evaluation/digest.ts";
 import { decisionWithoutJudge, judgeDecision } from "../core/evaluation/judge-decision.ts";
 import { choose } from "../core/evaluation/strategies.ts";
-import { NO_USAGE } from "../core/usage.ts";
+import { type Cost, NO_USAGE } from "../core/usage.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Outcome } from "../schema/record.ts";
 import { chosenByApplication } from "./chosen-by-application.ts";
@@ -17,7 +17,8 @@ import { closedDigest, STATUS_OF_OUTCOME } from "./write-steps.ts";
 export type Costly = {
   readonly decision: Decision;
   readonly evaluationUsage: Usage;
-  readonly evaluationCostUsd: number;
+  /** `null` when the price of the judge's model is unknown. */
+  readonly evaluationCostUsd: Cost;
 };
 
 /** Chooses a branch, closes the group's record, and takes the session's head along: all in one commit. */
@@ -101,7 +102,7 @@ async function judgedBy(
       reply,
     ),
     evaluationUsage: judge?.outcome.usage ?? NO_USAGE,
-    evaluationCostUsd: judge?.costUsd ?? 0,
+    evaluationCostUsd: judge === undefined ? 0 : judge.costUsd,
   };
 }
 

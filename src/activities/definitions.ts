@@ -1,4 +1,5 @@
 import type { ZodType } from "zod";
+import { check } from "../schema/check.ts";
 import { AgentDefinition } from "../schema/definition.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { DefinitionError } from "./failure.ts";
@@ -12,6 +13,17 @@ export class Definitions {
 
   constructor(transcript: Transcript) {
     this.#transcript = transcript;
+  }
+
+  /** For a run that is about to start: one that came with an import must have been accepted. */
+  async acceptedByHash(hash: string): Promise<AgentDefinition> {
+    if (!(await this.#transcript.isAccepted(hash))) {
+      throw new DefinitionError(
+        `The definition ${hash} came with an import and has not been accepted here: look at it and accept it with ` +
+          "`holdfast accept SESSION`, or give a definition of your own",
+      );
+    }
+    return await this.byHash(hash);
   }
 
   async byHash(hash: string): Promise<AgentDefinition> {
@@ -37,8 +49,7 @@ export function parsedDefinition(given: unknown): AgentDefinition {
 
 /** What somebody has sent, or a reason that names the field. */
 export function parsed<Value>(what: string, schema: ZodType<Value>, given: unknown): Value {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const issues = result.error.issues.map(({ path, message }) => `${path.join(".") || what}: ${message}`);
-  throw new DefinitionError(`The ${what} is not valid: ${issues.join("; ")}`);
+  const checked = check(schema, given, what);
+  if (checked.ok) return checked.value;
+  throw new DefinitionError(`The ${what} is not valid: ${checked.problems.join("; ")}`);
 }

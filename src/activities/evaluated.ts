@@ -3,7 +3,7 @@ import type { BranchOutcome } from "../core/evaluation/branch-outcome.ts";
 import type { DecideEvaluation, PartEnd } from "../core/evaluation/digest.ts";
 import { lastAnswerText } from "../core/evaluation/judge-material.ts";
 import { partStatus } from "../core/evaluation/progress.ts";
-import { addUsage, NO_USAGE } from "../core/usage.ts";
+import { addUsage, type Cost, NO_USAGE } from "../core/usage.ts";
 import type { AgentMessage, AssistantMessage, Usage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
@@ -22,7 +22,7 @@ export type ReadBranch = {
   /** Of its last answer; the JSON of a structured output. */
   readonly text: string;
   readonly turns: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
 };
 
 type World = { readonly transcript: Transcript; readonly definitions: Pick<Definitions, "byHash"> };

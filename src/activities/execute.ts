@@ -8,6 +8,7 @@ import type { PersonAsked } from "../schema/record.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 import { type CallMemo, type Tool, ToolError } from "../tools/tool.ts";
 import type { Step } from "../transcript/step.ts";
+import { FencedError, StoreError } from "../transcript/store-error.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type Execution, executed, thrown, timedOut, told } from "./execution.ts";
 import { answersTo, askingPeople } from "./person-asked.ts";
@@ -25,6 +26,8 @@ export type ExecutionContext = {
   readonly updates: (show: Show) => Show;
   /** The claim that this execution holds; without one there is nothing to add to. */
   readonly claim: Transcript | undefined;
+  /** Said in the same turn of the event loop in which the tool begins. May throw: then it does not begin. */
+  readonly begin: () => void;
   /** What its tool has asked a person before. */
   readonly questions: readonly PersonAsked[];
   readonly signal: AbortSignal;
@@ -63,6 +66,7 @@ async function started(
   context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
   try {
     at("tool:start");
+    context.begin();
     const work = tool.execute(value, {
       toolCallId: call.id,
       toolName: tool.name,
@@ -74,10 +78,10 @@ async function started(
       progress: show("progress"),
       spawned: async (group) => {
         at("group:before");
-        await claim?.noteGroup(context.step, group);
+        await limit.outside(async () => claim?.noteGroup(context.step, group));
         at("group:noted");
       },
-      memo: claim === undefined ? undefined : memoOf(claim, context.step),
+      memo: claim === undefined ? undefined : memoOf(claim, context.step, limit.outside),
       ask: claim === undefined ? undefined : people.ask,
     });
     const output = await Promise.race([work, limit.passed]);
@@ -89,8 +93,9 @@ async function started(
     if (asked !== undefined)
       return "refused" in asked ? told(asked.refused) : { ...NOTHING, asks: asked.question };
     if (limit.hasPassed()) return timedOut(context.timeoutMs);
-    if (error instanceof ToolError) return thrown(error);
-    if (error instanceof Error && error.name === "FencedError") throw error;
+    if (error instanceof ToolError || error instanceof StoreError || error instanceof FencedError) {
+      return thrown(error);
+    }
     const words = shownBriefly(context.mask(String(error)), LOGGED_BYTES);
     context.log.warn({ tool: tool.name, error: words }, "A tool threw");
     return thrown(error);
@@ -101,14 +106,20 @@ async function started(
 
 const NOTHING: Execution = { output: { content: [] }, isError: false, outcomeUnknown: false };
 
-function memoOf(claim: Transcript, step: Step): CallMemo {
-  return { get: () => claim.note(step), set: (text) => claim.setNote(step, text) };
+function memoOf(claim: Transcript, step: Step, outside: TimeLimit["outside"]): CallMemo {
+  return {
+    get: () => outside(() => claim.note(step)),
+    set: (text) => outside(() => claim.setNote(step, text)),
+  };
 }
+
+type TimeLimit = ReturnType<typeof timeLimit>;
 
 /** A signal that ends with the step or with the time limit; a tool that does not listen is left behind. */
 function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   const inner = new AbortController();
   let passed = false;
+  let isOver = false;
   let rejectPassed: (reason: Error) => void;
   const passing = new Promise<never>((_, reject) => {
     rejectPassed = reject;
@@ -123,20 +134,41 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   const onOuter = () => abandon(new Error("cancelled"), LEAVE_AFTER_MS);
   if (outer.aborted) onOuter();
   else outer.addEventListener("abort", onOuter, { once: true });
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          passed = true;
-          abandon(new Error("timed out"), ABANDON_AFTER_MS);
-        }, timeoutMs);
+  let leftMs = timeoutMs;
+  let sinceMs = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  let waits = 0;
+  const run = () => {
+    if (leftMs === undefined) return;
+    sinceMs = performance.now();
+    timer = setTimeout(() => {
+      passed = true;
+      abandon(new Error("timed out"), ABANDON_AFTER_MS);
+    }, leftMs);
+  };
+  run();
   return {
+    /** What the tool waits for meanwhile is the store's time, not its own. */
+    outside: async <T>(wait: () => Promise<T>): Promise<T> => {
+      waits += 1;
+      if (waits === 1 && leftMs !== undefined && !passed) {
+        clearTimeout(timer);
+        leftMs = Math.max(0, leftMs - (performance.now() - sinceMs));
+      }
+      try {
+        return await wait();
+      } finally {
+        waits -= 1;
+        if (waits === 0 && !passed && !isOver) run();
+      }
+    },
     signal: inner.signal,
     passed: passing,
     /** It ends before its time is over. */
     leave: onOuter,
     hasPassed: () => passed,
     clear: () => {
+      isOver = true;
       clearTimeout(timer);
       outer.removeEventListener("abort", onOuter);
     },

@@ -2,6 +2,7 @@ import type { ToolCallContent } from "../schema/message.ts";
 import type { PersonQuestion } from "../schema/person.ts";
 import { nameNotes, recoverArguments } from "../tools/recover-call.ts";
 import { type Tool, ToolError, type ToolFault, type ToolOutput } from "../tools/tool.ts";
+import { FencedError, StoreError } from "../transcript/store-error.ts";
 import { withNotes } from "./recovered.ts";
 
 /** What became of a call, in a form that the model can read. */
@@ -33,8 +34,12 @@ export async function executed(
   return withNotes(execution, { ...recovered, notes: [...nameNotes(call.name, tool), ...recovered.notes] });
 }
 
-/** What the model is told of a tool that threw. */
+/**
+ * What the model is told of a tool that threw. Of the store it is told nothing: what fails there is no result, and is
+ * passed on.
+ */
 export function thrown(error: unknown): Execution {
+  if (error instanceof StoreError || error instanceof FencedError) throw error;
   if (error instanceof ToolError) return told(SAID[error.fault](error.message));
   return told(error instanceof Error ? error.message : String(error));
 }

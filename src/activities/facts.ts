@@ -1,9 +1,12 @@
 import { resolve } from "node:path";
-import { boundFacts, type CallFacts, type CommandFact } from "../core/call-facts.ts";
+import { boundFacts, type CallFacts, type CommandFact, type PathFact } from "../core/call-facts.ts";
+import { UNKNOWN_HOST } from "../core/host-glob.ts";
+import { mayMean, prefixesOf } from "../core/permission.ts";
 import { redactWords } from "../core/redact.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import { pathFacts } from "../tools/path-facts.ts";
-import { commandFacts } from "../tools/shell-facts.ts";
+import { distinct, hostOf } from "../tools/shell/hosts.ts";
+import { commandFacts, type Wanted } from "../tools/shell-facts.ts";
 import type { Tool, Touched } from "../tools/tool.ts";
 
 /**
@@ -17,24 +20,45 @@ export async function factsOf(
   workspace: string,
 ): Promise<CallFacts | undefined> {
   if (!isJudged(tool, policy)) return undefined;
-  const { command, paths, cwd = "." } = touchedBy(tool, value);
-  if (command === undefined && paths === undefined) return undefined;
+  const { command, paths, hosts, cwd = "." } = touchedBy(tool, value);
+  if (command === undefined && paths === undefined && hosts === undefined) return undefined;
   const ofCommand =
-    command === undefined ? {} : await commandFacts(command, workspace, resolve(workspace, cwd));
+    command === undefined
+      ? {}
+      : await commandFacts(command, workspace, resolve(workspace, cwd), wantedBy(policy));
   const ofPaths = paths === undefined ? {} : await pathFacts(paths, workspace);
   const all = [...(ofCommand.paths ?? []), ...(ofPaths.paths ?? [])];
   const facts = { ...ofCommand, ...ofPaths, ...(all.length === 0 ? {} : { paths: all }) };
+  const isShown = ({ path }: PathFact) => redactWords([path])[0] === path;
   return boundFacts({
     ...facts,
+    ...(facts.operands === undefined ? {} : { operands: facts.operands.filter(isShown) }),
+    ...(hosts === undefined
+      ? {}
+      : { hosts: distinct(hosts.map((one) => hostOf(one) ?? { host: UNKNOWN_HOST })) }),
     ...(facts.commands === undefined ? {} : { commands: facts.commands.map(shown) }),
   });
+}
+
+/** History carries what a rule of the policy may ask for, and nothing else. */
+function wantedBy({ rules }: PermissionPolicy): Wanted {
+  const strict = rules.filter(({ outcome }) => outcome !== "allow");
+  const commands = strict.flatMap((rule) => (rule.command === undefined ? [] : prefixesOf(rule.command)));
+  return {
+    operands: strict.some(({ path }) => path !== undefined),
+    hosts: rules.some(({ host }) => host !== undefined),
+    meant: (command) => commands.some((words) => mayMean(command, words)),
+  };
 }
 
 /** Facts go through history: a key that stands in a command does not. From there on the words are not certain. */
 function shown(command: CommandFact): CommandFact {
   const words = redactWords(command.words);
   const changed = words.findIndex((word, index) => word !== command.words[index]);
-  return changed < 0 ? command : { ...command, words, fixed: Math.min(command.fixed ?? changed, changed) };
+  if (changed < 0) return command;
+  const meant = command.meant?.map((list) => [...redactWords(list)]);
+  const fixed = Math.min(command.fixed ?? changed, changed);
+  return { ...command, words, fixed, ...(meant === undefined ? {} : { meant }) };
 }
 
 /** What a tool says of itself must not lose an answer that was paid for; a path nobody knows is outside. */
@@ -42,7 +66,7 @@ function touchedBy(tool: Tool, value: unknown): Touched {
   try {
     return tool.touches(value);
   } catch {
-    return { paths: ["/"] };
+    return { paths: ["/"], hosts: [UNKNOWN_HOST] };
   }
 }
 

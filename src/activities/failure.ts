@@ -2,9 +2,10 @@ import { CancelledFailure, Context } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
 import { truncateForPreview } from "../core/preview.ts";
 import { shownBriefly } from "../core/redact.ts";
+import { nextLook, type VendorWait } from "../core/vendor-wait.ts";
 import { ProviderError, type ProviderFault } from "../providers/provider-error.ts";
 import type { RetryConfig } from "../schema/definition.ts";
-import { FencedError, StoreError, type StoreFault } from "../transcript/store-error.ts";
+import { FencedError, STORE_MAY_RECOVER, StoreError } from "../transcript/store-error.ts";
 
 // The only place where an adapter's error becomes a failure that Temporal stores. Types are wire names: pinned by
 // a test. Messages are for people, bounded, and free of secrets.
@@ -23,19 +24,6 @@ export const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
   other: false,
 };
 
-/** Faults of the store that pass when their cause is gone. */
-export const STORE_MAY_RECOVER: Record<StoreFault, boolean> = {
-  busy: true,
-  full: true,
-  "read-only": true,
-  unreachable: true,
-  other: true,
-  damaged: false,
-  newer: false,
-  behind: false,
-  ahead: false,
-};
-
 /** A run that cannot begin as it was asked to: what is wrong, and with what. */
 export class DefinitionError extends Error {
   override readonly name = "DefinitionError";
@@ -44,12 +32,13 @@ export class DefinitionError extends Error {
 /**
  * A function of an application did not do its part: which one, and how. It would do the same again.
  *
- * `context`: what a model is to see. `compaction`: how a view is made smaller. `filters`: what may join the conversation.
+ * `context`: what a model is to see. `compaction`: how a view is made smaller. `overflow`:
+ * nothing more can be left out of a context that was refused. `filters`: what may join the conversation.
  * `reducer`: what the parts of a fan-out have said together.
  */
 export class ApplicationError extends Error {
   override readonly name = "ApplicationError";
-  readonly fault: "context" | "compaction" | "filters" | "reducer";
+  readonly fault: "context" | "compaction" | "overflow" | "filters" | "reducer";
 
   constructor(fault: ApplicationError["fault"], message: string) {
     super(message);
@@ -62,15 +51,22 @@ export class OutputError extends Error {
   override readonly name = "OutputError";
 }
 
-export function asFailure(error: unknown, retry?: RetryConfig): Error {
-  const failure = translate(error, retry);
+/**
+ * @param patience - Of a step that its run waits for itself where the vendor wants to be left alone for long; others are
+ *   tried again by Temporal, after no more than `retry.maxWaitMs`.
+ */
+export function asFailure(error: unknown, retry?: RetryConfig, patience?: Patience): Error {
+  const failure = translate(error, retry, patience);
   // Temporal stores a stack with every failure; ours says nothing that the type does not.
   failure.stack = `${failure.name}: ${failure.message}`;
   return failure;
 }
 
-function translate(error: unknown, retry: RetryConfig | undefined): Error {
-  if (error instanceof ProviderError) return ofVendor(error, retry);
+/** What is left of a step: attempts, and milliseconds of its loop's time. */
+export type Patience = { readonly isLastAttempt: boolean; readonly leftMs: number };
+
+function translate(error: unknown, retry: RetryConfig | undefined, patience?: Patience): Error {
+  if (error instanceof ProviderError) return ofVendor(error, retry, patience);
   if (error instanceof StoreError)
     return failure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
   if (error instanceof FencedError) return failure("fenced", error, true);
@@ -94,19 +90,23 @@ function ofCancellation(error: CancelledFailure): Error {
   return error;
 }
 
-function ofVendor(error: ProviderError, retry: RetryConfig | undefined): Error {
+function ofVendor(error: ProviderError, retry: RetryConfig | undefined, patience?: Patience): Error {
   if (error.fault === "cancelled") return ofCancellation(new CancelledFailure(error.message));
   const recovers = VENDOR_MAY_RECOVER[error.fault];
-  return ApplicationFailure.create({
+  const facts = { status: error.status, requestId: error.requestId, vendorType: error.vendorType };
+  const told = {
     type: `provider/${error.fault}`,
     message: truncateForPreview(error.message, MAX_MESSAGE_BYTES),
-    nonRetryable: !recovers,
-    ...(recovers
-      ? // Zero would mean "as the policy says": a second and more, doubling.
-        { nextRetryDelay: Math.max(1, error.retryAfterMs ?? backoff(retry, Context.current().info.attempt)) }
-      : {}),
-    details: [{ status: error.status, requestId: error.requestId, vendorType: error.vendorType }],
-  });
+  };
+  if (!recovers) return ApplicationFailure.create({ ...told, nonRetryable: true, details: [facts] });
+  const { attempt } = Context.current().info;
+  const next = nextLook(error.retryAfterMs, backoff(retry, attempt), retry ?? {}, patience?.leftMs);
+  if (next.type === "retry" || patience === undefined || patience.isLastAttempt) {
+    const nextRetryDelay = next.type === "retry" ? next.delayMs : next.forMs;
+    return ApplicationFailure.create({ ...told, nonRetryable: false, nextRetryDelay, details: [facts] });
+  }
+  const wait: VendorWait = { forMs: next.forMs, attempts: attempt };
+  return ApplicationFailure.create({ ...told, nonRetryable: true, details: [{ ...facts, wait }] });
 }
 
 /** RTY-02: exponential, capped, with a jitter of a fifth, so that many agents do not come back at once. */

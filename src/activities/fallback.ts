@@ -77,7 +77,8 @@ function passesOn(error: ProviderError, { retry }: AgentDefinition, isLastAttemp
   return recovers ? isLastAttempt() || retryAfterMs > retry.maxDelayMs : isOutage(error);
 }
 
-function onLastAttempt({ retry }: AgentDefinition): boolean {
+/** Whether Temporal would not try again. */
+export function onLastAttempt({ retry }: AgentDefinition): boolean {
   const { attempt, retryPolicy } = Context.current().info;
   return attempt >= (retryPolicy?.maximumAttempts ?? retry.maxRetries + 1);
 }

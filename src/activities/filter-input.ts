@@ -26,7 +26,7 @@ export async function filterInput(
     return await beating(
       () => undefined,
       () =>
-        storedStep(step, input, dependencies, signal, async () => {
+        storedStep(step, input, dependencies, async () => {
           const { inputFilters } = await definitions.byHash(input.definitionHash);
           const words = await Promise.all(
             input.messages.map((message) => unloadMessage(message, transcript)),

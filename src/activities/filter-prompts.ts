@@ -1,4 +1,3 @@
-import { withWarning } from "../core/refused.ts";
 import type { NewMessage } from "../transcript/session.ts";
 import { askFilters } from "./ask-filters.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -43,9 +42,9 @@ export async function filterPrompts(
     if (verdict.type === "reject") return { prompts, rejected: verdict.reason, refused: [message] };
     if (verdict.type === "warn") warnings.set(message, verdict.text);
   }
-  const warned = (message: NewMessage): NewMessage => ({
-    ...message,
-    text: withWarning(message.text, warnings.get(message)),
-  });
+  const warned = (message: NewMessage): NewMessage => {
+    const warning = warnings.get(message);
+    return warning === undefined ? message : { ...message, warning };
+  };
   return { prompts: prompts.map(warned), inbox: waiting.map(warned) };
 }

@@ -1,4 +1,5 @@
 import { Context } from "@temporalio/activity";
+import { storeWaitOf } from "./store-waits.ts";
 
 /** The SDK passes a beat on at most this often when the worker sets `maxHeartbeatThrottleInterval` to the same. */
 const BEAT_MS = 1000;
@@ -7,12 +8,15 @@ const BEAT_MS = 1000;
  * Beats from a timer while the work lasts, so that a silent vendor or tool is not taken for a dead worker, and so
  * that a cancellation arrives. Work that ends within a second costs the server nothing.
  *
- * @param details - Told with each beat; the last one is known to whoever takes over.
+ * @param details - Told with each beat; the last one is known to whoever takes over. A wait for the store is added.
  */
-export async function beating<Result>(details: () => unknown, work: () => Promise<Result>): Promise<Result> {
+export async function beating<Result>(
+  details: () => object | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const context = Context.current();
   if (context.info.isLocal) return await work();
-  const timer = setInterval(() => context.heartbeat(details()), BEAT_MS);
+  const timer = setInterval(() => context.heartbeat({ ...details(), ...storeWaitOf(context) }), BEAT_MS);
   try {
     return await work();
   } finally {

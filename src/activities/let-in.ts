@@ -27,9 +27,11 @@ export async function letIn(
   const refused =
     hookedPoints(definition) === undefined ? undefined : await mayBegin(step, prompts, inbox, asking);
   if (refused !== undefined) return { prompts, ...refused };
-  const waiting = continuation?.kind.type === "compaction" ? async () => [] : inbox;
+  // Read before the filters' time begins: a store that is away must not use it up.
+  const isRead = names.length > 0 && continuation?.kind.type !== "compaction";
+  const waiting = isRead ? await inbox() : [];
   const limitMs = Math.min(FILTERS_MS, began + PATIENCE_MS - Date.now());
   return await withinFilterTime({ names, limitMs }, signal, (within) =>
-    filterPrompts(names, prompts, waiting, dependencies, within),
+    filterPrompts(names, prompts, async () => waiting, dependencies, within),
   );
 }

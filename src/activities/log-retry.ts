@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
+import type { VendorWait } from "../core/vendor-wait.ts";
 import type { Logger } from "../observability/log.ts";
 
 type Info = Pick<Context["info"], "attempt" | "retryPolicy" | "workflowExecution">;
@@ -17,8 +18,9 @@ export function logRetry(
   log: Logger,
   info: Info = Context.current().info,
 ): number | undefined {
-  if (!(failure instanceof ApplicationFailure) || failure.nonRetryable === true) return undefined;
-  const { type, nextRetryDelay: delayMs } = failure;
+  if (!(failure instanceof ApplicationFailure)) return undefined;
+  const { type } = failure;
+  const delayMs = delayOf(failure);
   if (typeof delayMs !== "number") return undefined;
   const left = (info.retryPolicy?.maximumAttempts ?? maxRetries + 1) - info.attempt;
   if (left <= 0) return undefined;
@@ -35,4 +37,10 @@ export function logRetry(
     `Provider error (attempt ${attempt}/${maxRetries}), retrying in ${(delayMs / 1000).toFixed(1)}s: ${failure.message}`,
   );
   return delayMs;
+}
+
+/** Of a retry of Temporal's, or of the run's own wait. */
+function delayOf({ nonRetryable, nextRetryDelay, details }: ApplicationFailure): unknown {
+  if (nonRetryable !== true) return nextRetryDelay;
+  return (details?.[0] as { readonly wait?: VendorWait } | undefined)?.wait?.forMs;
 }

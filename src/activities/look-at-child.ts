@@ -1,7 +1,7 @@
 import { type Amounts, addAmounts, amountsOf, NOTHING } from "../core/budget/amounts.ts";
 import type { Spent } from "../core/limits.ts";
 import type { TaskReport } from "../core/task.ts";
-import { costOf } from "../core/usage.ts";
+import { addCosts, costOf } from "../core/usage.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { CostRates } from "../schema/model.ts";
 import type { FellBack } from "../schema/record.ts";
@@ -66,11 +66,11 @@ export async function spentIn(
   transcript: Record,
 ): Promise<Omit<Spent, "durationMs">> {
   if (usage !== undefined) {
-    return { turns: turns ?? 0, tokens: usage.input + usage.output, costUsd: costUsd ?? 0 };
+    return { turns: turns ?? 0, tokens: usage.input + usage.output, costUsd: costUsd ?? null };
   }
   let definition = await transcript.definition(definitionHash);
   let fellBack: FellBack["to"] | undefined;
-  let sum = { turns: 0, tokens: 0, costUsd: 0 };
+  let sum: Omit<Spent, "durationMs"> = { turns: 0, tokens: 0, costUsd: 0 };
   for (const { body } of await transcript.events(loopId, 0)) {
     if (body.type === "DefinitionChanged" && body.applied) definition = await transcript.definition(body.to);
     if (body.type === "TurnStart") fellBack = undefined;
@@ -80,17 +80,18 @@ export async function spentIn(
     sum = {
       turns: sum.turns + 1,
       tokens: sum.tokens + input + output,
-      costUsd: sum.costUsd + costOf(body.usage, ratesOf(definition, fellBack)),
+      costUsd: addCosts(sum.costUsd, costOf(body.usage, ratesOf(definition, fellBack))),
     };
   }
   return sum;
 }
 
-const NO_RATES: CostRates = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
 /** Of the model that has answered. */
-function ratesOf(definition: AgentDefinition | undefined, fellBack: FellBack["to"] | undefined): CostRates {
-  if (definition === undefined) return NO_RATES;
+function ratesOf(
+  definition: AgentDefinition | undefined,
+  fellBack: FellBack["to"] | undefined,
+): CostRates | null {
+  if (definition === undefined) return null;
   const { model, fallbacks = [] } = definition;
   if (fellBack === undefined) return model.cost;
   const to = fallbacks.find(({ provider, id }) => provider === fellBack.provider && id === fellBack.model);

@@ -1,7 +1,10 @@
+import { pid as ownPid } from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Delta } from "../stream/stream.ts";
 import { hostMark } from "../tools/process/host-id.ts";
-import { endGroup } from "../tools/process/process-group.ts";
-import type { LostExecution } from "../transcript/step.ts";
+import { endGroup, readStartTime } from "../tools/process/process-group.ts";
+import type { LostExecution, Step } from "../transcript/step.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Execution } from "./execution.ts";
 
@@ -26,14 +29,54 @@ export async function endLost(
   return outcome === "ended" ? "what was still running was ended" : "nothing was running any more";
 }
 
-/** The result of an `unsafe` call whose execution was lost: what is known, and what to do. */
-export function unknownOutcome(lost: LostExecution, ended: Ended, deltas: readonly Delta[]): Execution {
+/**
+ * Whether a process is gone for certain: it ran on this host and runs no more, or it has signed out, as siblings do for
+ * a dead one. A living worker whose heartbeat did not reach the server is not dead.
+ */
+export async function hasDied(process: string, transcript: Pick<Transcript, "processes">): Promise<boolean> {
+  const [, pid, startTime, host] = /:(\d+):([^:@]*)@([^@]*)$/.exec(process) ?? [];
+  if (host === undefined) return false;
+  const canTell = readStartTime(ownPid) !== "";
+  if (host === hostMark() && canTell) return readStartTime(Number(pid)) !== startTime;
+  return (await transcript.processes(host)).every(({ id }) => id !== process);
+}
+
+/** How long who takes over leaves a living worker to give back what it has not begun, or to store what it has. */
+const GIVE_WAY_MS = 10_000;
+const LOOK_EVERY_MS = 200;
+
+/** Waits while another living process holds a step: it may store its result, or give the step back as not begun. */
+export async function giveWay(
+  step: Step,
+  transcript: Pick<Transcript, "holder" | "processes">,
+  signal: AbortSignal,
+): Promise<void> {
+  const untilMs = performance.now() + GIVE_WAY_MS;
+  while (performance.now() < untilMs && !signal.aborted) {
+    const holder = await transcript.holder(step);
+    if (holder === undefined || holder.process === step.process) return;
+    if (await hasDied(holder.process, transcript)) return;
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * The result of an `unsafe` call whose execution was lost: what is known, and what to do.
+ *
+ * @param died - Whether its worker is known to be dead.
+ */
+export function unknownOutcome(
+  lost: LostExecution,
+  died: boolean,
+  ended: Ended,
+  deltas: readonly Delta[],
+): Execution {
   const printed = deltas
     .flatMap(({ body }) => (body.type === "tool-output" ? [body.text] : []))
     .join("")
     .slice(-PRINTED_CHARACTERS);
   const text = [
-    `The outcome of this call is unknown. It was started at ${new Date(lost.startedAtMs).toISOString()}, then its worker died; ${ended}. It was not run again.`,
+    `The outcome of this call is unknown. It was started at ${new Date(lost.startedAtMs).toISOString()}, then its worker ${died ? "died" : "stopped working on it"}; ${ended}. It was not run again.`,
     printed === "" ? "Nothing that it printed was seen." : `What it had printed until then:\n${printed}`,
     "Look at what it has changed before you repeat it.",
   ].join("\n");

@@ -4,6 +4,7 @@ import { estimateMessage, estimateText } from "../core/estimate.ts";
 import { askedFor } from "../core/final-tool.ts";
 import { shownBriefly } from "../core/redact.ts";
 import { systemPromptOf } from "../core/system-prompt.ts";
+import type { Shown } from "../core/view.ts";
 import { cacheKeyOf } from "../providers/cache-key.ts";
 import type { ModelDelta, ModelRequest, StreamOptions } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";
@@ -18,13 +19,13 @@ import { answerDigest } from "./answer-digest.ts";
 import { askOnce } from "./ask-once.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError, asFailure } from "./failure.ts";
-import { type Answered, withFallbacks } from "./fallback.ts";
+import { type Answered, onLastAttempt, withFallbacks } from "./fallback.ts";
 import { beating } from "./heartbeat.ts";
 import { keepWorkspace } from "./keep-workspace.ts";
 import { liveOutput } from "./live.ts";
 import { logAnswer } from "./log-answer.ts";
 import { logRetry } from "./log-retry.ts";
-import { toolsAtHand } from "./offered-tools.ts";
+import { toolsAtHand, toolsFor } from "./offered-tools.ts";
 import { isPlain, shapeContext } from "./shape-context.ts";
 import { currentStep } from "./step.ts";
 import { storedStep } from "./stored-step.ts";
@@ -35,7 +36,7 @@ import { watchOffers } from "./watch-offers.ts";
 /** Of a failure that is shown live; with the "..." of a cut, 300. */
 const FAILURE_BYTES = 297;
 
-type Shown = Pick<StreamOptions, "onWait"> & { readonly publish: (body: DeltaBody) => void };
+type Watched = Pick<StreamOptions, "onWait"> & { readonly publish: (body: DeltaBody) => void };
 
 /**
  * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is
@@ -47,16 +48,16 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
   const step = currentStep(input, dependencies.process);
   const publish = liveOutput(hub, step, input);
   const waits = new Waits(publish);
-  const definition = await definitions.byHash(input.definitionHash).catch((error) => {
-    throw asFailure(error);
-  });
-  watchOffers(definition, input, dependencies);
   let executions = 0;
   return await beating(
     () => ({ attempts: executions, ...waits.details }),
     async () => {
+      const definition = await definitions.byHash(input.definitionHash).catch((error) => {
+        throw asFailure(error);
+      });
+      watchOffers(definition, input, dependencies);
       try {
-        return await storedStep(step, input, dependencies, signal, async (claim) => {
+        return await storedStep(step, input, dependencies, async (claim) => {
           executions = claim.executions;
           const at = { session: step.session, branch: claim.branch, position: input.position };
           const kept = keepWorkspace(definition, at, dependencies, signal);
@@ -75,7 +76,11 @@ export async function callModel(input: ModelInput, dependencies: Dependencies): 
       } catch (error) {
         const isOver = error instanceof ProviderError || error instanceof ApplicationError;
         if (isOver) await transcript.release(step).catch(() => undefined);
-        const failure = asFailure(error, definition.retry);
+        const { deadlineMs = Number.POSITIVE_INFINITY } = input;
+        const failure = asFailure(error, definition.retry, {
+          isLastAttempt: onLastAttempt(definition),
+          leftMs: deadlineMs - Date.now(),
+        });
         const delayMs = logRetry(failure, definition.retry.maxRetries, log);
         if (delayMs !== undefined) publish(askedAgain(failure, delayMs));
         throw failure;
@@ -90,10 +95,11 @@ async function ask(
   definition: AgentDefinition,
   dependencies: Dependencies,
   step: ReturnType<typeof currentStep>,
-  { publish, onWait, signal }: Shown & { readonly signal: AbortSignal },
+  { publish, onWait, signal }: Watched & { readonly signal: AbortSignal },
 ): Promise<Answered<AssistantMessage>> {
   const { log, outages, tools } = dependencies;
   const { session } = step;
+  const asking = { isRepair: input.repair === true, shown: input.view.ranges };
   const contexts = new Map<ModelConfig, Promise<readonly Message[]>>();
   const contextFor = (asked: AgentDefinition) => {
     const known = contexts.get(asked.model);
@@ -101,20 +107,25 @@ async function ask(
     contexts.set(asked.model, context);
     return context;
   };
-  const options = { signal, onWait, onDelta: (delta: ModelDelta) => publish(shown(delta)) };
+  const options = {
+    signal,
+    onWait,
+    onDelta: (delta: ModelDelta) => publish(shown(delta)),
+    ...(input.deadlineMs === undefined ? {} : { maxWaitMs: input.deadlineMs - Date.now() }),
+  };
   const answered = await withFallbacks(definition, {
     outages,
     ask: async (asked) => {
       const messages = await contextFor(asked);
       const request = () => ({
-        ...modelRequest(asked, messages, dependencies, input.repair === true),
+        ...modelRequest(asked, messages, dependencies, asking),
         cacheKey: cacheKeyOf(session),
       });
       const again = () => publish({ type: "attempt" });
       again();
       return await askOnce(asked.model, request, dependencies, options, again);
     },
-    sizeFor: async (asked) => sizeOf(asked, await contextFor(asked), tools),
+    sizeFor: async (asked) => sizeOf(asked, await contextFor(asked), tools, input.view.ranges),
   });
   const { answer, fellBack } = answered;
   if (fellBack !== undefined) log.warn({ session, ...fellBack }, "A fallback has answered");
@@ -126,9 +137,10 @@ function sizeOf(
   definition: AgentDefinition,
   messages: readonly Message[],
   tools: Dependencies["tools"],
+  shown: readonly Shown[],
 ): number {
   const { model, systemPrompt, maxTokens = model.maxTokens } = definition;
-  const offered = toolsAtHand(definition, tools).map(toolDefinition);
+  const offered = toolsFor(definition, tools, shown).map(toolDefinition);
   const words =
     estimateText(systemPrompt) + (offered.length === 0 ? 0 : estimateText(JSON.stringify(offered)));
   const said = messages.reduce((sum, message) => sum + estimateMessage(message), words);
@@ -158,18 +170,21 @@ export function showsLabels(tools: readonly Tool[]): boolean {
   return tools.some(({ view }) => view === "revert");
 }
 
+/** `shown`: how the entries of the view are shown. */
+export type Asking = { readonly isRepair: boolean; readonly shown: readonly Shown[] };
+
 /** What a turn asks the model, with secrets as they are now. */
 export function modelRequest(
   definition: AgentDefinition,
   messages: readonly Message[],
   { tools, secrets, providers }: Pick<Dependencies, "tools" | "secrets" | "providers">,
-  isRepair: boolean,
+  { isRepair, shown }: Asking,
 ): ModelRequest {
   const { model } = definition;
   const plan = outputPlan(definition, providers);
   const asked = {
     systemPrompt: systemPromptOf(definition),
-    tools: toolsAtHand(definition, tools).map(toolDefinition),
+    tools: toolsFor(definition, tools, shown).map(toolDefinition),
   };
   return {
     model,

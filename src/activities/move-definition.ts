@@ -1,4 +1,3 @@
-import { Context } from "@temporalio/activity";
 import { changedLimits, definitionChanges } from "../core/definition-changes.ts";
 import type { MoveDigest } from "../core/digest.ts";
 import { shownBriefly } from "../core/redact.ts";
@@ -27,10 +26,9 @@ export async function moveDefinition(
   input: MoveDefinitionInput,
   dependencies: Dependencies,
 ): Promise<MoveDigest> {
-  const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
   try {
-    return await storedStep(step, input, dependencies, signal, () => moved(input, dependencies));
+    return await storedStep(step, input, dependencies, () => moved(input, dependencies));
   } catch (error) {
     throw asFailure(error);
   }
@@ -39,7 +37,10 @@ export async function moveDefinition(
 async function moved(input: MoveDefinitionInput, dependencies: Dependencies): Promise<Made<MoveDigest>> {
   const { definitions } = dependencies;
   try {
-    const [from, given] = await Promise.all([definitions.byHash(input.from), definitions.byHash(input.to)]);
+    const [from, given] = await Promise.all([
+      definitions.byHash(input.from),
+      definitions.acceptedByHash(input.to),
+    ]);
     const { changes, warnings, refusals } = definitionChanges(from, given);
     if (refusals.length > 0) return kept(refusals.join("; "));
     const { definition: to, warnings: found } = await pinOutside(given, from.pinned, dependencies);

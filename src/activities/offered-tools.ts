@@ -1,3 +1,6 @@
+import { offersReader } from "../core/tool-facts.ts";
+import type { Shown } from "../core/view.ts";
+import { READ_FULL_TOOL } from "../core/view-request.ts";
 import type { AgentDefinition, SubAgent } from "../schema/definition.ts";
 import { subAgentTool } from "../tools/agent/sub-agent.ts";
 import type { Resolution, ToolRegistry } from "../tools/registry.ts";
@@ -27,6 +30,27 @@ export function agentTools(
 export function toolsAtHand(definition: Offering, registry: ToolRegistry): readonly Tool[] {
   const offered = agentTools(definition, registry);
   return offered.ok ? offered.tools : [];
+}
+
+/** The same with the tool that reads what a view leaves out, where one does. */
+export function toolsFor(
+  definition: Offering,
+  registry: ToolRegistry,
+  shown: readonly Shown[],
+): readonly Tool[] {
+  const tools = toolsAtHand(definition, registry);
+  if (!offersReader(shown) || tools.some(({ name }) => name === READ_FULL_TOOL)) return tools;
+  return [...tools, ...readers(registry)];
+}
+
+/** All that a call may mean, whatever the view was that it was made with. */
+export function toolsToRead(definition: Offering, registry: ToolRegistry): readonly Tool[] {
+  return [...toolsAtHand(definition, registry), ...readers(registry)];
+}
+
+function readers(registry: ToolRegistry): readonly Tool[] {
+  const reader = registry.get(READ_FULL_TOOL);
+  return reader === undefined ? [] : [reader];
 }
 
 /** By the name of a call: an agent's own before what the worker happens to have under the same name. */

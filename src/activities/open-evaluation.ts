@@ -81,7 +81,8 @@ export async function openEvaluation(
 }
 
 function mustBeRegistered(name: string, { what, names }: Dependencies["evaluations"]): void {
-  if ((BUILT_IN_EVALUATIONS as readonly string[]).includes(name)) {
+  if (names.includes(name)) return;
+  if (BUILT_IN_EVALUATIONS.includes(name)) {
     throw new DefinitionError(`"${name}" is no strategy of an application: say { type: "${name}" }`);
   }
   checkNames(what, [name], [...BUILT_IN_EVALUATIONS, ...names]);
@@ -110,7 +111,8 @@ async function planned(
   { definitions, transcript }: Pick<Dependencies, "definitions" | "transcript">,
   prompted = (own: string) => own,
 ): Promise<Agent> {
-  const given = "definition" in agent ? agent.definition : await definitions.byHash(agent.definitionHash);
+  const given =
+    "definition" in agent ? agent.definition : await definitions.acceptedByHash(agent.definitionHash);
   const definition = { ...given, systemPrompt: prompted(given.systemPrompt) };
   const definitionHash = await transcript.saveDefinition(definition);
   return {

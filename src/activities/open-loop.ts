@@ -109,7 +109,7 @@ async function mustGoOn(
 
 async function asked(input: OpenLoopInput, { definitions }: Dependencies): Promise<AgentDefinition> {
   if (input.definition === undefined) {
-    if (input.definitionHash !== undefined) return await definitions.byHash(input.definitionHash);
+    if (input.definitionHash !== undefined) return await definitions.acceptedByHash(input.definitionHash);
     throw new DefinitionError("The run names no definition: start it with `definition` or `definitionHash`");
   }
   return parsedDefinition(input.definition);

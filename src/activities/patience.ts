@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { CancelledFailure } from "@temporalio/activity";
 import type { Logger } from "../observability/log.ts";
-import { StoreError } from "../transcript/store-error.ts";
-import { STORE_MAY_RECOVER } from "./failure.ts";
+import { STORE_MAY_RECOVER, StoreError } from "../transcript/store-error.ts";
+import { noteStoreWait } from "./store-waits.ts";
 
 /** Delays between two tries at the store: the first is unnoticed, the last is how late a run is when the cause is gone. */
 const FIRST_DELAY_MS = 50;
@@ -15,30 +16,42 @@ type Waiting = { steps: number; readonly sinceMs: number; saidMs: number };
 const waitingBy = new WeakMap<Logger, Waiting>();
 
 /**
- * Tries a write until the store takes it: a full disk or a locked file holds a run up and does not end it.
+ * Tries an operation until the store answers: a full disk, a locked file or a database that is away holds a run up and
+ * does not end it. An activity that waits says so with its heartbeat.
  *
- * @param signal - Ends the waiting, with the store's own error.
+ * @param signal - Ends the waiting, as a cancellation: a fault of the store that may pass is no failure of the step.
  */
 export async function patiently<Result>(
-  write: () => Promise<Result>,
+  attempt: () => Promise<Result>,
   signal: AbortSignal,
   log: Logger,
 ): Promise<Result> {
   let waits: Waiting | undefined;
+  let endNote = (): void => undefined;
   try {
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LAST_DELAY_MS)) {
       try {
-        return await write();
+        return await attempt();
       } catch (error) {
-        if (!(error instanceof StoreError) || !STORE_MAY_RECOVER[error.fault] || signal.aborted) throw error;
-        if (waits === undefined) waits = begin(log);
+        if (!(error instanceof StoreError) || !STORE_MAY_RECOVER[error.fault]) throw error;
+        if (signal.aborted) throw cancellation(signal, error);
+        if (waits === undefined) {
+          waits = begin(log);
+          endNote = noteStoreWait(error);
+        }
         say(waits, error, log);
         await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }
     }
   } finally {
+    endNote();
     if (waits !== undefined) end(waits, log);
   }
+}
+
+function cancellation({ reason }: AbortSignal, cause: StoreError): CancelledFailure {
+  if (reason instanceof CancelledFailure) return reason;
+  return new CancelledFailure("CANCELLED", [], cause);
 }
 
 function begin(log: Logger): Waiting {

@@ -1,10 +1,11 @@
-import { triggerLevel } from "../core/compaction/trigger.ts";
+import { contextFor, triggerLevel } from "../core/compaction/trigger.ts";
 import type { PinnedDigest, ToolFacts } from "../core/digest.ts";
 import { REVERT_TOOL } from "../core/view-request.ts";
 import {
   type AgentDefinition,
   type Continuation,
   type Limits,
+  RepeatSettings,
   RevertSettings,
 } from "../schema/definition.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
@@ -32,9 +33,10 @@ export function pinned(
     followUpMode: definition.followUpMode,
     maxRetries: definition.retry.maxRetries,
     permissions: permissionsOf(definition),
-    ...(context === null ? {} : { context: { compactAbove: triggerLevel(context) } }),
+    ...(context === null ? {} : { context: { compactAbove: triggerLevel(contextFor(context, definition)) } }),
     approvals: definition.approvals,
     ...(nudges.enabled ? { nudges: nudges.max } : {}),
+    repeats: definition.repeatedFailures ?? RepeatSettings.parse({}),
     ...(tools.some(({ name }) => name === REVERT_TOOL)
       ? { revert: definition.revert ?? RevertSettings.parse({}) }
       : {}),

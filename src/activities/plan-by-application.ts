@@ -1,7 +1,7 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { z } from "zod";
-import type { Section } from "../core/compaction/block.ts";
 import { type Bounds, checkPlan, entriesToPlan } from "../core/compaction/custom.ts";
+import type { Section } from "../core/compaction/plan.ts";
 import { estimateMessage } from "../core/estimate.ts";
 import type { CompactionRequest } from "../hooks/compaction-strategy.ts";
 import { askWithin } from "../hooks/time-limit.ts";

@@ -39,7 +39,7 @@ async function reduced(
 ): Promise<string> {
   const builtIn = Object.keys(BUILT_IN_REDUCERS);
   checkNames(reducers.what, [name], [...builtIn, ...reducers.names]);
-  const reducer = builtIn.includes(name) ? BUILT_IN_REDUCERS[name] : reducers.get(name);
+  const reducer = reducers.get(name) ?? BUILT_IN_REDUCERS[name];
   const signal = Context.current().cancellationSignal;
   const answer = await askWithin<unknown>((within) => reducer?.(parts, { signal: within }), {
     signal,

@@ -11,7 +11,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { asFailure } from "./failure.ts";
 import { beating } from "./heartbeat.ts";
 import type { AskingStep } from "./loop-hooks.ts";
-import { toolsAtHand } from "./offered-tools.ts";
+import { toolsToRead } from "./offered-tools.ts";
 import { readCall } from "./read-call.ts";
 import { currentStep } from "./step.ts";
 import { storedStep } from "./stored-step.ts";
@@ -36,7 +36,7 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
     return await beating(
       () => undefined,
       () =>
-        storedStep(step, input, dependencies, signal, async ({ branch }) => {
+        storedStep(step, input, dependencies, async ({ branch }) => {
           const definition = await definitions.byHash(input.definitionHash);
           const limited =
             input.brief === true ? AbortSignal.any([signal, AbortSignal.timeout(BRIEF_MS)]) : signal;
@@ -131,7 +131,7 @@ function argumentsOf(
     message?.role === "assistant" ? message.content.filter((part) => part.type === "toolCall") : [];
   const call = structuredClone(calls[index]);
   if (call === undefined) return undefined;
-  return readCall(call, toolsAtHand(definition, dependencies.tools)).runs?.value ?? call.arguments;
+  return readCall(call, toolsToRead(definition, dependencies.tools)).runs?.value ?? call.arguments;
 }
 
 /** What the machine is told; the branch is the store's to say. */

@@ -1,20 +1,20 @@
 import type { CompactCommand } from "../core/command.ts";
-import type { Section } from "../core/compaction/block.ts";
+import { isWordsOfPeople } from "../core/compaction/clip.ts";
+import { isText, type Section, spansOf } from "../core/compaction/plan.ts";
 import type { CompactDigest } from "../core/digest.ts";
 import { COMPACTION_KIND } from "../core/seen-messages.ts";
-import type { Span } from "../core/view.ts";
+import { isUncompacted, type Span } from "../core/view.ts";
 import { rangesOf } from "../core/view-ranges.ts";
 import type { StreamOptions } from "../providers/provider.ts";
+import { BUILT_IN_STRATEGIES } from "../schema/context.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { Entry } from "../schema/record.ts";
 import type { NewEntry } from "../transcript/write.ts";
-import type { Dependencies } from "./dependencies.ts";
 import { ApplicationError } from "./failure.ts";
 import { withMemos } from "./kept-memos.ts";
-import { isText, planCompaction } from "./plan-compaction.ts";
+import { type Planning, planCompaction } from "./plan-compaction.ts";
 
-export type Compaction = Pick<CompactCommand, "view" | "position" | "tokens" | "why">;
-type Helpers = Pick<Dependencies, "providers" | "secrets" | "outages" | "compactions" | "log">;
+export type Compaction = Pick<CompactCommand, "view" | "position" | "tokens" | "estimated" | "why">;
 
 /**
  * A smaller view of these entries, and the entry that holds its texts; neither when nothing can be made smaller.
@@ -26,7 +26,7 @@ export async function smaller(
   definition: AgentDefinition,
   input: Compaction,
   atMs: number,
-  helpers: Helpers,
+  helpers: Planning,
   signal: AbortSignal,
   onWait?: StreamOptions["onWait"],
 ): Promise<{ readonly digest: CompactDigest; readonly entry: NewEntry | undefined }> {
@@ -35,14 +35,29 @@ export async function smaller(
   const paid = { usage, costUsd, ...(fellBack.length === 0 ? {} : { fellBack }) };
   if (refused !== undefined) {
     helpers.log.warn({ agent: definition.name }, refused);
-    if (input.why.type === "overflow") throw new ApplicationError("compaction", refused);
+    if (input.why.type === "overflow") {
+      const { strategy = "" } = definition.context?.compaction ?? {};
+      const isOurs = (BUILT_IN_STRATEGIES as readonly string[]).includes(strategy);
+      throw new ApplicationError(isOurs ? "overflow" : "compaction", refused);
+    }
     return { digest: { ...unchanged(entries, input), refused, ...paid }, entry: undefined };
   }
   const digest = { ...digestOf(sections, entries, input), ...paid };
+  if (input.why.type === "overflow") mustBeSmaller(digest, input);
   return {
     digest,
     entry: digest.spans === undefined ? undefined : entryOf(sections, digest.spans, input, atMs),
   };
+}
+
+/** What the vendor has refused is not sent again. */
+function mustBeSmaller(
+  { spans, tokensAfter }: CompactDigest,
+  { tokens, estimated = tokens }: Compaction,
+): void {
+  if (spans !== undefined && tokensAfter < estimated) return;
+  const problem = `nothing more can be left out of the ${estimated} tokens, by our estimate, that were refused`;
+  throw new ApplicationError("overflow", problem);
 }
 
 function unchanged(entries: readonly Entry[], { tokens }: Compaction): CompactDigest {
@@ -65,9 +80,9 @@ function digestOf(
 ): CompactDigest {
   const before = entries.length;
   const spans = withMemos(spansOf(sections, position), view);
-  const same = view.ranges.every(({ cut, instead }) => cut === undefined && instead === undefined);
-  const isWhole = sections.every(({ as }) => as === "whole");
-  const after = sections.reduce((sum, { as, from, to }) => sum + (isText(as) ? 1 : to - from), 0);
+  const same = view.ranges.every(isUncompacted);
+  const showsAll = sections.every(({ as }) => as === "whole");
+  const after = sections.reduce((sum, section) => sum + messagesIn(section, entries), 0);
   const counts = {
     branch: "",
     messagesBefore: before,
@@ -78,7 +93,17 @@ function digestOf(
       sections.flatMap(({ as, from, to }) => (as === "whole" ? [] : loopsIn(entries, from, to))),
     ).size,
   };
-  return same && isWhole && after === before ? counts : { ...counts, spans };
+  return same && showsAll && after === before ? counts : { ...counts, spans };
+}
+
+/** Messages that a model sees of a section. */
+function messagesIn({ as, from, to }: Section, entries: readonly Entry[]): number {
+  if (!isText(as)) return to - from;
+  const { wordsFrom } = as;
+  if (wordsFrom === undefined) return 1;
+  const isKept = (entry: Entry) =>
+    entry.position >= wordsFrom && entry.position < to && isWordsOfPeople(entry);
+  return 1 + entries.filter(isKept).length;
 }
 
 function loopsIn(entries: readonly Entry[], from: number, to: number): readonly string[] {
@@ -87,18 +112,6 @@ function loopsIn(entries: readonly Entry[], from: number, to: number): readonly 
       ? [message.turnId.loopId]
       : [],
   );
-}
-
-function spansOf(sections: readonly Section[], position: number): readonly Span[] {
-  let section = 0;
-  return sections.map(({ from, to, turns, tokens, as }) => ({
-    from,
-    to,
-    turns,
-    tokens,
-    ...(isText(as) ? { instead: { position, section: section++ } } : {}),
-    ...(as !== "whole" && !isText(as) ? { cut: as.cut } : {}),
-  }));
 }
 
 /** With the ranges of the new view, so that what the model saw behind it can be made again. */

@@ -5,7 +5,6 @@ import type { NewEntry, Outbox, SessionDefinition } from "../transcript/write.ts
 import type { ModelInput } from "./activities.ts";
 import { claimStep } from "./claim-step.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { patiently } from "./patience.ts";
 
 /** What a step comes to: what the machine is told, and the entries that are stored with it. */
 export type Made<Digest> = {
@@ -29,12 +28,11 @@ export async function storedStep<Digest extends WrittenDigest>(
   step: Step,
   input: Input,
   dependencies: Store,
-  signal: AbortSignal,
   work: (claim: Extract<Claimed, { type: "claimed" }>) => Promise<Made<Digest>>,
 ): Promise<Digest> {
-  const claimed = await claimStep(step, input, dependencies, signal);
+  const claimed = await claimStep(step, input, dependencies);
   if (claimed.type === "stored") return { ...(claimed.result as Digest), branch: claimed.branch };
-  return await store(step, { ...input, branch: claimed.branch }, await work(claimed), dependencies, signal);
+  return await store(step, { ...input, branch: claimed.branch }, await work(claimed), dependencies);
 }
 
 /** Stores what a step came to that needs no claim. */
@@ -42,8 +40,7 @@ export async function store<Digest extends WrittenDigest>(
   step: Step,
   { loopId, base, branch }: Pick<ModelInput, "loopId" | "base" | "branch">,
   { result, entries, definition }: Made<Digest>,
-  { transcript, log }: Pick<Store, "transcript" | "log">,
-  signal: AbortSignal,
+  { transcript }: Pick<Store, "transcript">,
 ): Promise<Digest> {
   const made = { step, loopId, base, branch, outbox: NOTHING, entries, result };
   const write = () => {
@@ -53,7 +50,7 @@ export async function store<Digest extends WrittenDigest>(
     return transcript.storeDefinition(now, pinned, terms);
   };
   at("store:before");
-  const stored = await patiently(write, signal, log);
+  const stored = await write();
   at("store:after");
   return { ...(stored.result as Digest), branch: stored.branch };
 }

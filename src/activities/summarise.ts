@@ -1,3 +1,4 @@
+import { problemWithNotes } from "../core/compaction/notes.ts";
 import type { Turn } from "../core/compaction/turns.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import type { AgentMessage } from "../schema/message.ts";
@@ -23,29 +24,45 @@ export function keyOf({ turns }: Pick<Group, "turns">): string {
   return `${first}-${turns.at(-1)?.entries.at(-1)?.position ?? first}`;
 }
 
-/** Asks for a text in place of each group of turns; by group, as `keyOf` names it. */
+/** Texts by group, as `keyOf` names it. */
+export type Notes = {
+  readonly texts: ReadonlyMap<string, string>;
+  /** Why the notes of a group are not usable, as the end of a sentence. It has no text then, nor have those after it. */
+  readonly problem?: string;
+};
+
+/** Asks for a text in place of each group of turns. */
 export async function summaries(
   groups: readonly Group[],
   focus: string | undefined,
   model: TextModel,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Notes> {
   const texts = new Map<string, string>();
   for (const group of groups) {
     const { maxTokens } = group;
     const text = ({ contextWindow }: ModelConfig) => recordOf(group, contextWindow, focus);
-    const answer = await model.ask({ instructions: INSTRUCTIONS, text, maxTokens }, signal);
-    texts.set(keyOf(group), truncateForPreview(answer, maxTokens * BYTES_PER_TOKEN - 64));
+    const { text: notes, stopReason } = await model.answer(
+      { instructions: INSTRUCTIONS, text, maxTokens },
+      signal,
+    );
+    const problem = problemWithNotes(notes, stopReason, linesOf(group));
+    if (problem !== undefined) return { texts, problem };
+    texts.set(keyOf(group), truncateForPreview(notes, maxTokens * BYTES_PER_TOKEN - 64));
   }
-  return texts;
+  return { texts };
 }
 
-function recordOf({ turns }: Group, contextWindow: number, focus: string | undefined): string {
-  const lines = turns.flatMap(({ entries }) => entries.map(({ message }) => lineOf(message)));
+function recordOf(group: Group, contextWindow: number, focus: string | undefined): string {
   const bytes = Math.floor(contextWindow * WINDOW_SHARE * BYTES_PER_TOKEN);
-  const record = truncateForPreview(lines.filter((line) => line !== "").join("\n\n"), bytes);
+  const record = truncateForPreview(linesOf(group), bytes);
   const before = focus === undefined ? "" : `What matters most: ${focus}\n\n`;
   return `${before}The record:\n\n${record}`;
+}
+
+function linesOf({ turns }: Group): string {
+  const lines = turns.flatMap(({ entries }) => entries.map(({ message }) => lineOf(message)));
+  return lines.filter((line) => line !== "").join("\n\n");
 }
 
 function lineOf(message: AgentMessage): string {

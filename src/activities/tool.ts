@@ -2,7 +2,7 @@ import { Context } from "@temporalio/activity";
 import type { ToolDigest } from "../core/digest.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { Claimed } from "../transcript/step.ts";
+import type { Claimed, Step } from "../transcript/step.ts";
 import type { ToolInput } from "./activities.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { execute } from "./execute.ts";
@@ -12,8 +12,10 @@ import { beating } from "./heartbeat.ts";
 import { fetchSecrets, secretsOf } from "./known-secrets.ts";
 import { liveOutput } from "./live.ts";
 import { maskedOutput, outputMask } from "./live-mask.ts";
-import { endLost, unknownOutcome } from "./lost-execution.ts";
+import { endLost, giveWay, hasDied, unknownOutcome } from "./lost-execution.ts";
 import { toolCalled } from "./offered-tools.ts";
+import { type OwnClaim, openOwnClaim } from "./own-claims.ts";
+import { until } from "./patient-transcript.ts";
 import { keepQuestion } from "./person-asked.ts";
 import { timeLimitOf } from "./pinned.ts";
 import { restIn } from "./rest.ts";
@@ -32,13 +34,15 @@ import { watchOffers } from "./watch-offers.ts";
 export async function callTool(input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
   const { info } = Context.current();
   try {
-    const definition = await dependencies.definitions.byHash(input.definitionHash);
-    const tool = toolCalled(info.activityType, definition, dependencies.tools);
-    // A quick tool only reads: there is nothing to take over from a lost execution, hence no claim.
-    if (info.isLocal && tool?.replay === "pure") return await readOnly(tool, input, dependencies);
     return await beating(
       () => undefined,
-      () => claimed(tool, input, dependencies),
+      async () => {
+        const definition = await dependencies.definitions.byHash(input.definitionHash);
+        const tool = toolCalled(info.activityType, definition, dependencies.tools);
+        // A quick tool only reads: there is nothing to take over from a lost execution, hence no claim.
+        if (info.isLocal && tool?.replay === "pure") return await readOnly(tool, input, dependencies);
+        return await claimed(tool, input, dependencies);
+      },
     );
   } catch (error) {
     throw asFailure(error);
@@ -46,11 +50,15 @@ export async function callTool(input: ToolInput, dependencies: Dependencies): Pr
 }
 
 async function readOnly(tool: Tool, input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
-  const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
   const call = await callOf(input, dependencies);
-  const made = await resultOf(input, call, await run(tool, call, input, false, dependencies), dependencies);
-  return await store(step, input, made, dependencies, signal);
+  const made = await resultOf(
+    input,
+    call,
+    await run(tool, call, input, undefined, dependencies),
+    dependencies,
+  );
+  return await store(step, input, made, dependencies);
 }
 
 async function claimed(
@@ -60,44 +68,68 @@ async function claimed(
 ): Promise<ToolDigest> {
   const { cancellationSignal: signal } = Context.current();
   const step = currentStep(input, dependencies.process);
-  return await storedStep(step, input, dependencies, signal, async (claim) => {
-    const call = await callOf({ ...input, branch: claim.branch }, dependencies);
-    const answer = await afterClaim(tool, call, claim, input, dependencies);
-    return await resultOf(input, call, answer, dependencies);
-  });
+  const isUnsafe = (tool?.replay ?? "unsafe") === "unsafe";
+  const own = openOwnClaim(step);
+  // Only a command that was given out again may have a holder.
+  if (step.generation > 0 && isUnsafe) await giveWay(step, dependencies.transcript, signal);
+  try {
+    const digest = await storedStep(step, input, dependencies, async (claim) => {
+      const call = await callOf({ ...input, branch: claim.branch }, dependencies);
+      const answer = await afterClaim(tool, call, claim, own, input, dependencies);
+      return await resultOf(input, call, answer, dependencies);
+    });
+    own.settle();
+    return digest;
+  } catch (error) {
+    if (!own.hasBegun) giveBack(step, dependencies);
+    throw error;
+  }
+}
+
+/** How long a step that was not begun is tried to be given back when the store is away. */
+const GIVE_BACK_MS = 60_000;
+
+/** Nobody who takes over is to believe that the call began. Nothing waits for it: the step itself is over. */
+function giveBack(step: Step, { transcript }: Dependencies): void {
+  const released = until(AbortSignal.timeout(GIVE_BACK_MS), () => transcript.release(step));
+  // Who has no claim has nothing to give back.
+  void released.catch(() => undefined);
 }
 
 async function afterClaim(
   tool: Tool | undefined,
   call: ToolCallContent,
   claim: Extract<Claimed, { type: "claimed" }>,
+  own: OwnClaim,
   input: ToolInput,
   dependencies: Dependencies,
 ): Promise<ViewAnswer> {
   const step = currentStep(input, dependencies.process);
-  if (claim.lost !== undefined) {
-    const ended = await endLost(claim.lost, idempotencyKey(step), dependencies);
+  const displaced = [...(claim.lostBefore ?? []), ...(claim.lost === undefined ? [] : [claim.lost])];
+  for (const lost of own.lost(displaced).toReversed()) {
+    const ended = await endLost(lost, idempotencyKey(step), dependencies);
     if ((tool?.replay ?? "unsafe") === "unsafe") {
+      const died = await hasDied(lost.process, dependencies.transcript);
       const printed = await dependencies.hub.published({
         session: step.session,
         run: step.run,
         command: step.number,
         call: step.call,
       });
-      return unknownOutcome(claim.lost, ended, printed);
+      return unknownOutcome(lost, died, ended, printed);
     }
   }
   if (tool === undefined) {
     return told(`Failed: this worker has no tool named ${call.name}`);
   }
-  return await run(tool, call, input, true, dependencies);
+  return await run(tool, call, input, own, dependencies);
 }
 
 async function run(
   tool: Tool,
   call: ToolCallContent,
   input: ToolInput,
-  hasClaim: boolean,
+  own: OwnClaim | undefined,
   dependencies: Dependencies,
 ): Promise<ViewAnswer> {
   if (tool.view !== undefined) return await ofView(tool, call, input, dependencies);
@@ -105,6 +137,7 @@ async function run(
   const step = currentStep(input, dependencies.process);
   if (tool.team !== undefined) {
     const { transcript } = dependencies;
+    own?.begin();
     return await callTeam(tool, tool.team, call, {
       step,
       transcript,
@@ -126,7 +159,8 @@ async function run(
     publish: live.publish,
     updates: (show) =>
       hookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
-    claim: hasClaim ? dependencies.transcript : undefined,
+    claim: own === undefined ? undefined : dependencies.transcript,
+    begin: () => own?.begin(),
     questions: input.questions ?? [],
     signal: Context.current().cancellationSignal,
     log: dependencies.log,

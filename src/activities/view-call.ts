@@ -12,8 +12,10 @@ import type { Entry } from "../schema/record.ts";
 import { recoverArguments } from "../tools/recover-call.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { PrunArguments, PrunWithMemoArguments } from "../tools/view/prun.ts";
+import type { ReadFullArguments } from "../tools/view/read-full-message.ts";
 import type { RevertArguments } from "../tools/view/revert-to-state.ts";
 import type { Execution } from "./execution.ts";
+import { readFull } from "./read-full.ts";
 
 const SUMMARY_BYTES = 1021;
 const REASON_BYTES = 253;
@@ -33,10 +35,13 @@ export type ViewCall = {
 
 export type ViewAnswer = Execution & { readonly request?: ViewRequest };
 
-/** Answers a call that is about the view. It changes nothing: the machine does what it asks for, behind the batch. */
+/** Answers a call that is about the view. It changes nothing itself: the machine does what it asks for, behind the batch. */
 export function answerViewCall(asked: ViewCall): ViewAnswer {
   const recovered = recoverArguments(asked.call.arguments, asked.tool);
   if ("message" in recovered) return told(`Invalid arguments: ${recovered.message}`, true);
+  if (asked.tool.view === "read") {
+    return readFull(recovered.value as z.infer<typeof ReadFullArguments>, asked.atHand.view, asked.entries);
+  }
   return asked.tool.view === "revert" ? revert(asked, recovered.value) : prune(asked, recovered.value);
 }
 
@@ -52,8 +57,15 @@ function prune({ written, answer, atHand, entries }: ViewCall, value: unknown): 
   }
   const memoTokens = memo === undefined ? undefined : estimateMessage(standIn(memoWords(memo), 0));
   const chosen = choosePrune(atHand, entries, answer, tokens, memoTokens);
-  if (chosen.type === "nothing") return told(`Reclaimed 0 tokens: ${chosen.why}.`, false);
+  if (chosen.type === "nothing") return told(`Reclaimed 0 tokens: ${chosen.why}.${notKept(memo)}`, false);
   return { ...told(reclaimed(chosen, tokens), false), request: chosen.request };
+}
+
+/** A memo stands in place of what was pruned; without that it has no place. Its words stay in the call. */
+function notKept(memo: string | undefined): string {
+  return memo === undefined
+    ? ""
+    : " Your memo was not added, because nothing was pruned; its words stay in this call.";
 }
 
 /** What was removed, not what was asked (PHI-13i). */

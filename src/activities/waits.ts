@@ -1,4 +1,4 @@
-import { type StepWait, waitWords } from "../core/waits.ts";
+import { type VendorWait, waitWords } from "../core/waits.ts";
 import type { Wait } from "../providers/provider.ts";
 import type { DeltaBody } from "../stream/stream.ts";
 
@@ -8,9 +8,9 @@ const TELL_AFTER_MS = 1000;
 /** What a step waits for before it asks a vendor: for its heartbeat, and for those who watch. */
 export class Waits {
   readonly #publish: (body: DeltaBody) => void;
-  #now: StepWait | undefined;
+  #now: VendorWait | undefined;
   /** What those who watch were told last. */
-  #told: StepWait["for"] | undefined;
+  #told: VendorWait["for"] | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(publish: (body: DeltaBody) => void) {
@@ -18,7 +18,7 @@ export class Waits {
   }
 
   /** For the heartbeat. */
-  get details(): { readonly waits?: StepWait } {
+  get details(): { readonly waits?: VendorWait } {
     return this.#now === undefined ? {} : { waits: this.#now };
   }
 

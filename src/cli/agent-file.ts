@@ -18,7 +18,16 @@ const VIEW_TOOLS = ["prun", "prun_with_memo", "revert_to_state"];
 /** An agent that works by itself is given them; any other has no use for them. */
 const REST_TOOLS = ["finish_work", "sleep"];
 
-export const KNOWN_TOOLS: readonly string[] = [...BUILT_IN_TOOLS, ...VIEW_TOOLS, ...REST_TOOLS];
+/** Of the lead of a team. */
+const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"];
+
+/** The names of all tools that a worker has without an application's own; a test compares them with the tools. */
+export const KNOWN_TOOLS: readonly string[] = [
+  ...BUILT_IN_TOOLS,
+  ...VIEW_TOOLS,
+  ...REST_TOOLS,
+  ...TEAM_TOOLS,
+];
 
 /** What a file is held against, so that what is doubtful is said. */
 export const KNOWN = { knownTools: KNOWN_TOOLS, unknownModels: "doubted" } as const;

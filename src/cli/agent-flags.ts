@@ -1,17 +1,13 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import {
-  type AgentDefinitionInput,
-  ModelNameError,
-  type ModelOptions,
-  type Problem,
-  parseModel,
-} from "../client/index.ts";
+import type { AgentDefinitionInput, Problem } from "../client/index.ts";
 import { CatalogueError, catalogueOf } from "../config/catalogue/user-file.ts";
-import { hasRates } from "../config/has-rates.ts";
+import { ModelError, type ModelOptions, parseModel } from "../config/model-names.ts";
 import { nearestName } from "../core/nearest-name.ts";
-import { agentFromFile, BUILT_IN_TOOLS, type Surroundings } from "./agent-file.ts";
+import { TOOL_ALIASES } from "../core/tool-aliases.ts";
+import { costLimitProblem, type PricedAgent } from "../schema/prices.ts";
+import { agentFromFile, BUILT_IN_TOOLS, KNOWN_TOOLS, type Surroundings } from "./agent-file.ts";
 import { UsageError } from "./usage-error.ts";
 
 export { BUILT_IN_TOOLS };
@@ -62,7 +58,7 @@ export function definitionFrom(flags: AgentFlags, surroundings: Surroundings): F
   const workspace = resolve(surroundings.cwd, flags.workspace ?? ".");
   const { tools, warnings } = toolsFrom(flags.tools);
   const { model, doubts } = modelFrom(flags, surroundings.env);
-  checkPrices(flags, model);
+  checkPrices(flags, [{ model }]);
   const agent = {
     model,
     systemPrompt: usualSystemPrompt(workspace),
@@ -82,7 +78,7 @@ function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surround
     flags.model === undefined
       ? { model: { ...agent.model, ...modelOptions(flags) }, doubts: [] }
       : modelFrom(flags, surroundings.env);
-  checkPrices(flags, model);
+  checkPrices(flags, [{ ...agent, model }]);
   return {
     agent: {
       ...agent,
@@ -107,11 +103,9 @@ export function changesFrom(flags: AgentFlags, { cwd, env }: Surroundings): Part
   };
 }
 
-function checkPrices({ maxCost }: AgentFlags, { id, cost }: ReturnType<typeof parseModel>): void {
-  if (maxCost === undefined || hasRates(cost)) return;
-  throw new UsageError(
-    `--max-cost cannot be kept: the prices of ${id} are not known. Add --prices IN,OUT (dollars per million tokens).`,
-  );
+function checkPrices({ maxCost }: AgentFlags, agents: readonly PricedAgent[]): void {
+  const problem = maxCost === undefined ? undefined : costLimitProblem(agents);
+  if (problem !== undefined) throw new UsageError(`--max-cost: ${problem}.`);
 }
 
 function overridesFrom(flags: AgentFlags, cwd: string) {
@@ -148,7 +142,7 @@ function modelFrom(flags: AgentFlags, env: NodeJS.ProcessEnv) {
     const known = model.provider === "local" || catalogue.find(model.provider, model.id) !== undefined;
     return { model, doubts: known ? [] : [notKnown(name, model)] };
   } catch (error) {
-    if (error instanceof ModelNameError || error instanceof CatalogueError)
+    if (error instanceof ModelError || error instanceof CatalogueError)
       throw new UsageError(error.message, { cause: error });
     throw error;
   }
@@ -190,9 +184,9 @@ function toolsFrom(text: string | undefined): { tools: string[]; warnings: strin
     .map((name) => name.trim())
     .filter((name) => name !== "");
   const warnings = tools
-    .filter((name) => !(BUILT_IN_TOOLS as readonly string[]).includes(name))
+    .filter((name) => !KNOWN_TOOLS.includes(TOOL_ALIASES[name] ?? name))
     .map((name) => {
-      const near = nearestName(name, BUILT_IN_TOOLS);
+      const near = nearestName(name, KNOWN_TOOLS);
       const hint =
         near === undefined ? `Built in are ${BUILT_IN_TOOLS.join(", ")}.` : `Did you mean "${near}"?`;
       return `Tool "${name}" is not built in; it is left out unless the worker has it. ${hint}`;

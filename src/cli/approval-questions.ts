@@ -52,7 +52,7 @@ export type QuestionStep = { readonly questions: Questions; readonly actions: re
 export const NO_QUESTIONS: Questions = { waiting: [], answered: [], left: [], asked: undefined };
 
 export const QUESTION_KEYS =
-  "y: yes · n [REASON]: no · a: yes, and always for this kind · e: edit the arguments · s: show all of it · Ctrl-C: later";
+  "y: yes · n [REASON]: no · a: yes, and always as shown · e: edit the arguments · s: show all of it · Ctrl-C: later";
 const QUESTION_PROMPT = "approve? y/n/a/e > ";
 const ARGUMENTS_PROMPT = "arguments > ";
 

@@ -33,6 +33,7 @@ export function questionLines(
     `${paint.yellow("?")} ${agents(call.path)}${paint.bold(head)}`,
     ...(whole || exact ? body : cut(body, paint)).map((line) => `  ${line}`),
     paint.dim(`  why: ${onOneLine(call.reason)}`),
+    ...coverageLines(call).map((line) => paint.dim(`  ${line}`)),
     ...(call.untilMs === undefined
       ? []
       : [paint.dim(`  ${late} when nobody answers until ${iso(call.untilMs)}`)]),
@@ -59,6 +60,7 @@ export function waitingRows(
     ["why", onOneLine(call.reason)],
     ...asked,
     ["since", `${iso(call.sinceMs)} (${duration(nowMs - call.sinceMs)}), ${until}`],
+    ...coverageLines(call).map((line) => ["always", line.replace(/^always: /, "")] as const),
     ["yes", approve],
     ["no", deny],
   ];
@@ -70,9 +72,17 @@ export function waitingLines(call: WaitingCall, { options }: { options: GlobalOp
   return [
     `Waits for ${call.question === undefined ? "approval" : "an answer"}: ${waitsFor(call)} (${onOneLine(call.reason)})`,
     ...askedLines(call).map((line) => `  ${line}`),
+    ...coverageLines(call).map((line) => `  ${line}`),
     `  yes: ${approve}`,
     `  no:  ${deny}`,
   ];
+}
+
+/** What `always` would let run from then on. */
+export function coverageLines({ covers }: Pick<WaitingCall, "covers">): readonly string[] {
+  if (covers === undefined) return [];
+  const what = covers.length === 0 ? "covers nothing; each such call is asked for" : covers.join(", ");
+  return [`always: ${onOneLine(what)}`];
 }
 
 /** The tool and its exact command, or what its summary says; before it the agents on the way down to it. */

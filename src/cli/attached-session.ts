@@ -182,7 +182,7 @@ export class AttachedSession {
   }
 
   async #concluded(): Promise<number> {
-    const { turns = 0, costUsd = 0, outcome } = await this.#session.status();
+    const { turns = 0, costUsd = null, outcome } = await this.#session.status();
     const code = await this.#exitCode(outcome);
     if (this.#context.json) this.#json({ type: "result", outcome, turns, costUsd, exitCode: code });
     else {

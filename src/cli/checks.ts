@@ -1,7 +1,6 @@
 import { access, constants, stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import { type Health, type Holdfast, HoldfastError } from "../client/index.ts";
-import { littleRoom, liveTrouble } from "../client/store-health.ts";
+import { littleRoom, liveTrouble, nearestExisting, soundness } from "../client/store-health.ts";
 import { databaseUrl } from "../config/database.ts";
 import { homeAt } from "../config/home.ts";
 import { connected } from "./connection.ts";
@@ -53,6 +52,9 @@ export function checkKeys(env: NodeJS.ProcessEnv): Check {
       };
 }
 
+export const HOME_ADVICE =
+  "make it a folder that you can write, or name another with --home or HOLDFAST_HOME";
+
 export async function checkHome(folder: string | undefined): Promise<Check> {
   const home = homeAt(folder);
   const name = "home";
@@ -78,7 +80,7 @@ export async function checkHome(folder: string | undefined): Promise<Check> {
       name,
       verdict: "fail",
       found: `${home.folder}: ${(error as Error).message}`,
-      advice: "make it a folder that you can write, or name another with --home or HOLDFAST_HOME",
+      advice: HOME_ADVICE,
     };
   }
 }
@@ -86,11 +88,36 @@ export async function checkHome(folder: string | undefined): Promise<Check> {
 /** The disk that transcript and live output lie on. */
 export async function checkRoom(folder: string | undefined): Promise<Check> {
   const home = homeAt(folder);
-  const found = await littleRoom(await nearestExisting(home.folder));
+  const little = await littleRoom(home.folder);
   const name = "room";
-  return found === undefined
-    ? { name, verdict: "ok", found: "enough" }
-    : { name, verdict: "warn", found, advice: "make room: runs wait while the disk is full" };
+  if (little === undefined) return { name, verdict: "ok", found: "enough" };
+  return little.isFull
+    ? {
+        name,
+        verdict: "fail",
+        found: `${little.found}: the disk is full`,
+        advice: "make room, and start again",
+      }
+    : { name, verdict: "warn", found: little.found, advice: "make room: runs wait while the disk is full" };
+}
+
+/** The file itself, page by page: a server is not needed for that. */
+export function checkTranscript(folder: string | undefined, database: string | undefined): Check {
+  const name = "transcript file";
+  if (databaseUrl(database) !== undefined) return { name, verdict: "ok", found: "none: it is in a database" };
+  try {
+    const found = soundness(homeAt(folder).transcript);
+    if (found.type !== "too-large")
+      return {
+        name,
+        verdict: "ok",
+        found: found.type === "sound" ? "holds together" : "made when it is needed",
+      };
+    const size = `${Math.round(found.bytes / 1024 ** 3)} GB`;
+    return { name, verdict: "ok", found: `not looked through: it has ${size}` };
+  } catch (error) {
+    return { name, verdict: "fail", found: (error as Error).message };
+  }
 }
 
 /** Live output, where it lies in files. A worker without it works on; nobody sees it at work. */
@@ -102,11 +129,6 @@ export async function checkLive(folder: string | undefined, database: string | u
   return trouble === undefined
     ? { name, verdict: "ok", found: live }
     : { name, verdict: "warn", found: trouble, advice: `make ${live} writable` };
-}
-
-async function nearestExisting(folder: string): Promise<string> {
-  const found = await stat(folder).catch(() => undefined);
-  return found !== undefined || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
 }
 
 /** Server, namespace, search attributes, workers and transcript: what the client sees. */

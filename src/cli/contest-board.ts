@@ -1,4 +1,5 @@
 import type { EvaluatedBranch, EvaluationOutcome, LoopEvent, WatchItem } from "../client/index.ts";
+import { dollars } from "../core/limits.ts";
 import { shortened } from "./words.ts";
 
 // Several branches at once, in lines: what each is doing now, and in the end a table of all.
@@ -66,7 +67,7 @@ function row(branch: EvaluatedBranch, isChosen: boolean): readonly string[] {
     status.type,
     String(turns),
     String(usage.totalTokens),
-    costUsd === 0 ? "-" : `$${costUsd.toFixed(4)}`,
+    dollars(costUsd),
     secondsOf(branch),
   ];
 }

@@ -1,10 +1,11 @@
-import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type Holdfast, HoldfastError } from "../client/index.ts";
-import { type Home, homeAt } from "../config/home.ts";
-import { startDevServer } from "../devserver/start-server.ts";
+import { homeAt } from "../config/home.ts";
 import { localServer, namedAddress } from "./connection.ts";
 import type { Context } from "./context.ts";
+import { describeLogTrouble, LogFile, type LogTrouble } from "./log-file.ts";
+import { describeServerEvent, type ServerEvent, ServerKeeper } from "./server-keeper.ts";
+import { checkBeforeWorker, makeFolder, prepareHome } from "./start-checks.ts";
 import { spawnWorker } from "./worker-child.ts";
 import { type KeeperEvent, WorkerKeeper } from "./worker-keeper.ts";
 
@@ -24,29 +25,35 @@ export async function openStack(context: Context): Promise<Stack> {
   const running = named ?? (await localServer(context));
   if (running === undefined)
     context.tell(context.err.dim("No Temporal server answers; starting one for this run …"));
-  const server =
+  const tell = (event: StackEvent) => {
+    if (event.type !== "worker-ready") context.tell(context.err.yellow(describeStackEvent(event)));
+  };
+  const servers =
     running === undefined
-      ? await startDevServer({
-          dataDir: makeHome(options.home).server,
-          ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
-        })
+      ? await ServerKeeper.start(
+          {
+            dataDir: (await prepareHome(context)).server,
+            ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+          },
+          tell,
+        )
       : undefined;
+  const server = servers?.server;
   const address = server?.address ?? running!;
   let keeper: WorkerKeeper | undefined;
   let holdfast: Holdfast | undefined;
   const close = async (): Promise<void> => {
     await holdfast?.close();
     await keeper?.stop();
-    await server?.stop();
+    await servers?.stop();
   };
   try {
     holdfast = await connect({ ...context.connectOptions(), address });
     if (named === undefined) await holdfast.health({ register: true });
     if (!(await isPolled(holdfast))) {
       context.tell(context.err.dim(`No worker polls "${holdfast.taskQueue}"; starting one for this run …`));
-      keeper = await startWorker(context, holdfast, (event) => {
-        if (event.type === "worker-died") context.tell(context.err.yellow(describeKeeperEvent(event)));
-      });
+      if (server === undefined) await checkBeforeWorker(context);
+      keeper = await startWorker(context, holdfast, tell);
     }
   } catch (error) {
     await close();
@@ -57,13 +64,6 @@ export async function openStack(context: Context): Promise<Stack> {
     ...(keeper === undefined ? [] : (["worker"] as const)),
   ];
   return { holdfast, own, uiUrl: server?.uiUrl, close };
-}
-
-/** The home folder, for its owner alone, whoever needs it first. */
-export function makeHome(folder: string | undefined): Home {
-  const home = homeAt(folder);
-  mkdirSync(home.folder, { recursive: true, mode: 0o700 });
-  return home;
 }
 
 async function isPolled(holdfast: Holdfast): Promise<boolean> {
@@ -81,12 +81,17 @@ export async function startWorker(
     /** Else as the command line has it. */
     readonly database?: string | undefined;
   },
-  tell: (event: KeeperEvent) => void,
+  tell: (event: StackEvent) => void,
 ): Promise<WorkerKeeper> {
   const { options, streams } = context;
-  const home = makeHome(options.home);
+  const home = homeAt(options.home);
+  try {
+    makeFolder(home.folder);
+  } catch {
+    // With a database it is there for the log alone, which says so itself.
+  }
   const logFile = join(home.folder, "worker.log");
-  const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
+  const log = new LogFile(logFile, tell);
   const { address, namespace, taskQueue, database = options.database } = target;
   let tail = "";
   const keeper = new WorkerKeeper(
@@ -112,8 +117,24 @@ export async function startWorker(
   );
 }
 
-export function describeKeeperEvent(event: KeeperEvent): string {
-  if (event.type === "worker-ready") return `worker ready (pid ${event.ready.pid})`;
+/** What happens to the server and the worker that a command has started. */
+export type StackEvent = KeeperEvent | ServerEvent | LogTrouble;
+
+export function describeStackEvent(event: StackEvent): string {
+  switch (event.type) {
+    case "worker-ready":
+      return `worker ready (pid ${event.ready.pid})`;
+    case "worker-died":
+      return describeDeath(event);
+    case "log-lost":
+    case "log-written-again":
+      return describeLogTrouble(event);
+    default:
+      return describeServerEvent(event);
+  }
+}
+
+function describeDeath(event: Extract<KeeperEvent, { type: "worker-died" }>): string {
   const { end, restartInMs } = event;
   const how = end.signal === null ? `with code ${end.code}` : `by ${end.signal}`;
   const when = restartInMs === 0 ? "at once" : `in ${restartInMs / 1000} s`;

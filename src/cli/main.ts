@@ -1,13 +1,13 @@
 #!/usr/bin/env node
+import { EXIT } from "./exit-codes.ts";
 import { main } from "./program.ts";
-
-// A reader that has left, as in `holdfast show … | head`, is no error.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-});
+import { guardOutput } from "./standard-output.ts";
 
 const { stdin, stdout, stderr, env } = process;
+const output = guardOutput(stdout, stderr, () => process.exit(EXIT.ok));
 const exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env, signals: process });
 // Written output must reach a pipe before the process ends.
-stdout.write("", () => process.exit(exitCode));
+const leave = () =>
+  process.exit(exitCode === EXIT.ok && output.lost() !== undefined ? EXIT.failed : exitCode);
+// What could not be written is told behind the write that it came from.
+stdout.write("", () => setImmediate(leave));

@@ -1,3 +1,4 @@
+import { check } from "../schema/check.ts";
 import { McpServer } from "../schema/mcp.ts";
 import { agentFromFile, type Surroundings } from "./agent-file.ts";
 import { positive } from "./agent-flags.ts";
@@ -23,14 +24,14 @@ export function serversFrom(flags: McpFlags, surroundings: Surroundings): readon
     throw new UsageError(`--url "${flags.url}" is not an address such as https://HOST/mcp`);
   }
   const timeoutMs = positive("--timeout", flags.timeout ?? "30") * 1000;
-  const parsed = McpServer.safeParse({
+  const server = {
     name: flags.server ?? "server",
     transport: flags.url === undefined ? program(flags) : address(flags.url, flags),
     timeoutMs,
-  });
-  if (parsed.success) return [parsed.data];
-  const told = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw new UsageError(`This is not a server that can be used: ${told.join("; ")}`);
+  };
+  const checked = check(McpServer, server, "server");
+  if (checked.ok) return [checked.value];
+  throw new UsageError(`This is not a server that can be used: ${checked.problems.join("; ")}`);
 }
 
 function ofAgent(file: string, wanted: string | undefined, surroundings: Surroundings): readonly McpServer[] {

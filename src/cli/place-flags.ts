@@ -20,8 +20,8 @@ export function placeOptions(
       "--at <position>",
       "behind so many messages: the # of the first one that is left out, as show prints it",
     )
-    .option("--turn <n>", `${of.turn}, counted from 0 in its loop`)
-    .option("--loop <id>", `${of.loop} (default, for --turn: the newest)`)
+    .option("--turn <n>", `${of.turn}, counted from 0`)
+    .option("--loop <id>", `${of.loop} (default, for --turn: the conversation at the head)`)
     .option("--branch <id>", "of this branch (default: the session's head)");
 }
 

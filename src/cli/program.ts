@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../client/index.ts";
+import { askingToAccept } from "./accept-question.ts";
 import { AgentFileError } from "./agent-file.ts";
 import { answerCommand } from "./commands/answer.ts";
 import { approveCommand, denyCommand } from "./commands/approve.ts";
@@ -15,7 +16,7 @@ import { deleteCommand } from "./commands/delete.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exploreCommand } from "./commands/explore.ts";
-import { exportCommand, importCommand } from "./commands/export.ts";
+import { acceptCommand, exportCommand, importCommand } from "./commands/export.ts";
 import { forkCommand, rewindCommand } from "./commands/fork.ts";
 import { initCommand } from "./commands/init.ts";
 import { jobCommand } from "./commands/job.ts";
@@ -80,6 +81,7 @@ const COMMANDS = [
   searchCommand,
   exportCommand,
   importCommand,
+  acceptCommand,
   keepCommand,
   deleteCommand,
   retentionCommand,
@@ -98,7 +100,8 @@ const COMMANDS = [
 export async function main(argv: readonly string[], streams: Streams): Promise<number> {
   let exitCode: number = EXIT.ok;
   const program = buildProgram(streams, async (work) => {
-    exitCode = await work(new Context(streams, program.opts<GlobalOptions>()));
+    const context = new Context(streams, program.opts<GlobalOptions>());
+    exitCode = await askingToAccept(context, () => work(context));
   });
   try {
     await program.parseAsync(argv, { from: "user" });

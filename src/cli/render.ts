@@ -98,6 +98,9 @@ export class Renderer {
       case "ModelFellBack":
         this.#line(this.#options.paint.yellow(fallbackLine(body)));
         break;
+      case "MessageRefused":
+        this.#line(this.#options.paint.yellow(refusedLine(body)));
+        break;
       case "DefinitionChanged":
         this.#line(this.#options.paint.yellow(movedLine(body)));
         break;
@@ -185,6 +188,13 @@ function fallbackLine({
   const why = from.map(({ provider, model, fault }) => `${provider}/${model}: ${fault}`).join(", ");
   const did = purpose === undefined ? "answered" : "summarised";
   return printable(`(${did} by ${to.provider}/${to.model}; ${why})`);
+}
+
+function refusedLine(body: Extract<LoopEvent["body"], { type: "MessageRefused" }>): string {
+  const { messageId, queue, waiting, refused } = body;
+  const total = refused > 1 ? `; ${refused} refused so far` : "";
+  const what = `${queue === "steering" ? "steering message" : "follow-up"} ${shortened(messageId, 80)}`;
+  return printable(`(the queue is full with ${waiting.messages} messages: ${what} was refused${total})`);
 }
 
 function movedLine(body: Extract<LoopEvent["body"], { type: "DefinitionChanged" }>): string {

@@ -47,12 +47,17 @@ function saidBy(origin: BlockOrigin): string {
     case "memo":
       return `memo of the answer at ${place(origin)}, in place of what was pruned at #${origin.at}`;
     case "turn":
-      return `#${origin.position} · ${turnOf(origin)}${origin.cut === undefined ? "" : ` · cut to about ${origin.cut} lines`}`;
+      return `#${origin.position} · ${turnOf(origin)}${origin.cut === undefined ? "" : ` · cut to about ${origin.cut} lines`}${clippedTo(origin)}`;
     default: {
       const { position } = origin;
-      return position === undefined ? `${origin.type}, not recorded` : `#${position} · ${origin.type}`;
+      if (position === undefined) return `${origin.type}, not recorded`;
+      return `#${position} · ${origin.type}${clippedTo(origin)}`;
     }
   }
+}
+
+function clippedTo({ chars }: { readonly chars?: number }): string {
+  return chars === undefined ? "" : ` · cut to about ${chars} characters`;
 }
 
 function place({ position, branch }: { readonly position: number; readonly branch?: string }): string {

@@ -18,7 +18,7 @@ export type VendorAnswer =
 
 const QUOTA = /quota|billing|credit|insufficient_funds|payment/i;
 const NOT_THE_VENDOR = /an HTML page|a redirect to|a content type|instead of|answered 200/i;
-const TOO_LONG = /no connection within|no answer within|silent for/;
+const TOO_LONG = /no connection within|no answer within|silent for|without saying anything/;
 const NO_MODEL =
   /(?:models?|deployment)\b.*(?:not (?:found|exist|supported|available)|does not exist|unknown|invalid)|(?:unknown|invalid|no such) model|not_found_error|could not resolve the foundation model|DeploymentNotFound|model_not_found/i;
 

@@ -1,4 +1,5 @@
 import type { AgentMessage, Outcome } from "../client/index.ts";
+import { UNKNOWN_COST } from "../core/limits.ts";
 import { printable } from "./palette.ts";
 
 /** The text of a message, without thinking, calls and images. */
@@ -51,8 +52,15 @@ export function describeOutcome(outcome: Outcome): string {
   }
 }
 
-export function describeCost(costUsd: number): string {
-  return costUsd === 0 ? "no cost known" : `$${costUsd.toFixed(costUsd < 0.01 ? 5 : 2)}`;
+/** An unknown cost is a dash, never a number. */
+export function describeCost(costUsd: number | null): string {
+  if (costUsd === null) return UNKNOWN_COST;
+  return `$${costUsd.toFixed(costUsd > 0 && costUsd < 0.01 ? 5 : 2)}`;
+}
+
+/** For a column of dollars. */
+export function costCell(costUsd: number | null): string {
+  return costUsd === null ? UNKNOWN_COST : costUsd.toFixed(4);
 }
 
 export function count(number: number, noun: string): string {

@@ -84,10 +84,10 @@ export function spawnWorker(
       ...(target.database === undefined ? {} : { [DATABASE_URL]: target.database }),
     },
   });
-  child.stdin?.on("error", () => undefined);
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => undefined);
   if (options.onLog !== undefined) child.stderr?.on("data", options.onLog);
   const ended = new Promise<WorkerEnd>((resolve) => {
-    child.once("error", () => resolve({ code: 1, signal: null }));
+    child.on("error", () => resolve({ code: 1, signal: null }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
   const said = new Promise<WorkerReady>((resolve) => {

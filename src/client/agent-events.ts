@@ -4,6 +4,7 @@ import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { agentIdOf } from "./agent-id.ts";
 import type { News } from "./recorded.ts";
 
 type RecordedEvent = Extract<News, { readonly type: "event" }>;
@@ -54,8 +55,10 @@ export class AgentEvents {
     const transcript = await this.#open();
     const definition = await transcript?.definition(record.definitionHash);
     const session = await transcript?.session(this.#session);
+    const agentName = definition?.name ?? session?.agentName;
     const place: EventPlace = {
-      agentId: definition?.name ?? session?.agentName ?? "unknown",
+      agentId: session === undefined ? "unknown" : agentIdOf(session),
+      ...(agentName === undefined ? {} : { agentName }),
       sessionId: this.#session,
       loopId: record.loopId,
       parentLoopId: record.parentLoopId,

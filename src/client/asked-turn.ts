@@ -1,7 +1,9 @@
 import { outputName } from "../core/final-tool.ts";
 import { eventsBefore, pastView } from "../core/past-view.ts";
 import { type SourcedMessage, sourced } from "../core/provenance.ts";
+import { READ_FULL_DEFINITION } from "../core/read-full-definition.ts";
 import { isRepairing } from "../core/repairing.ts";
+import { offersReader } from "../core/tool-facts.ts";
 import { textsElsewhere, type ViewRanges } from "../core/view-ranges.ts";
 import { REVERT_TOOL } from "../core/view-request.ts";
 import type { AgentMessage } from "../schema/message.ts";
@@ -18,6 +20,8 @@ export type AskedTurn = PastAnswer & {
   readonly definitionHash: string;
   /** The answer before it was not the output that was asked for. */
   readonly isRepair: boolean;
+  /** It was offered the tool that reads what its view leaves out of messages. */
+  readonly readsFull: boolean;
 };
 
 /**
@@ -47,7 +51,15 @@ export async function askedOf(
   const isRepair = await isAskedAgain(transcript, session, { ...past, ...inForce }, answer);
   const messages = sourced(seen.view, entries, { labels, elsewhere });
   const { terms, definitionHash } = inForce;
-  return { ...answer, terms, definitionHash, messages, isRepair };
+  const readsFull = offersReader(seen.view.ranges);
+  return { ...answer, terms, definitionHash, messages, isRepair, readsFull };
+}
+
+/** The tools that the model was offered: those that it was pinned to, and the one that its view calls for. */
+export function toolsTold({ terms, readsFull }: Pick<AskedTurn, "terms" | "readsFull">) {
+  const pinned = terms?.tools ?? [];
+  const isPinned = pinned.some(({ name }) => name === READ_FULL_DEFINITION.name);
+  return readsFull && !isPinned ? [...pinned, READ_FULL_DEFINITION] : pinned;
 }
 
 /** What the newest move before the answer has pinned; else what the loop was opened with. */

@@ -4,6 +4,7 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
+import { check } from "../schema/check.ts";
 import { HoldfastError } from "./error.ts";
 
 const MANIFEST = "manifest.json";
@@ -67,11 +68,16 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   const text = await readFile(path, "utf8").catch((error: Error) => {
     throw notOne(folder, error.message);
   });
+  const checked = check(BackupManifest, jsonIn(text, folder), "manifest");
+  if (checked.ok) return checked.value;
+  throw notOne(folder, `${MANIFEST}: ${checked.problems.join("; ")}`);
+}
+
+function jsonIn(text: string, folder: string): unknown {
   try {
-    return BackupManifest.parse(JSON.parse(text));
+    return JSON.parse(text);
   } catch (error) {
-    const said = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
-    throw notOne(folder, `${MANIFEST}: ${said}`);
+    throw notOne(folder, `${MANIFEST}: it is not JSON: ${(error as Error).message}`);
   }
 }
 

@@ -41,7 +41,13 @@ export async function backup({ home, folder, version }: BackupOptions): Promise<
     throw new HoldfastError("input-invalid", `There is nothing to back up: ${home.transcript} is not there`);
   }
   const part = join(dirname(target), `.${basename(target)}.part-${process.pid}`);
-  await mkdir(part, { recursive: true, mode: 0o700 });
+  await mkdir(part, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    throw new HoldfastError(
+      "input-invalid",
+      `The backup cannot be written to ${target}: ${error.message}. Name a folder that can be made.`,
+      { cause: error },
+    );
+  });
   try {
     const manifest = await copied(home, part, version);
     await writeManifest(part, manifest);

@@ -1,5 +1,6 @@
 import type { AgentDefinitionInput, Continuation, Limits } from "../schema/definition.ts";
 import type { Spot } from "../transcript/fork.ts";
+import { mustBeAccepted } from "./accepted.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
@@ -41,6 +42,7 @@ export async function branchSession(
     if (agent === undefined && changes === undefined) {
       return { ...(await launchByHash(link, options, record.definitionHash)), at };
     }
+    if (agent === undefined) await mustBeAccepted(transcript, session, record.definitionHash);
     const base = agent ?? (await transcript.definition(record.definitionHash));
     if (base === undefined) {
       throw new HoldfastError(

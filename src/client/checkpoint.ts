@@ -2,9 +2,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { snapshotOf } from "../core/config-snapshot.ts";
 import { ConfigSnapshot } from "../schema/agent-event.ts";
+import { check } from "../schema/check.ts";
 import type { AgentDefinitionInput } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Edited } from "../transcript/archive.ts";
+import { agentIdOf } from "./agent-id.ts";
 import { messagesOf, preloadSession, restoreMessages } from "./edit.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
@@ -31,7 +33,7 @@ export async function checkpoint(link: Link, session: string): Promise<AgentSnap
     const definition = await transcript.definition(record.definitionHash);
     return {
       sessionId: session,
-      agentId: record.agentName,
+      agentId: agentIdOf(record),
       ...(lastLoopId === undefined ? {} : { lastLoopId }),
       messages,
       ...(definition === undefined ? {} : { config: snapshotOf(definition, record.definitionHash) }),
@@ -57,14 +59,19 @@ export async function restoreCheckpoint(
   return await restoreMessages(link, session, snapshot.messages);
 }
 
-/** A session that goes on from it, on any machine: a branch behind the loop that it was made after. */
+/** A session of the same agent that goes on from it, on any machine: a branch behind the loop that it was made after. */
 export async function resumeSnapshot(
   link: Link,
   snapshot: AgentSnapshot,
   options: { readonly agent: AgentDefinitionInput; readonly session?: string },
 ): Promise<string> {
   const session = sessionId(options.session);
-  await preloadSession(link, session, options.agent, snapshot.messages, snapshot.lastLoopId);
+  const { messages, lastLoopId, agentId } = snapshot;
+  await preloadSession(link, session, options.agent, messages, {
+    ...(lastLoopId === undefined ? {} : { parentLoopId: lastLoopId }),
+    // A checkpoint of before there were ids says the agent's name there.
+    ...(z.uuid().safeParse(agentId).success ? { agentId } : {}),
+  });
   return session;
 }
 
@@ -78,19 +85,39 @@ const Snapshot = z.object({
 
 export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promise<void> {
   const messages = JSON.parse(messagesToJson(snapshot.messages)) as unknown;
-  await writeFile(file, `${JSON.stringify({ ...snapshot, messages }, null, 2)}\n`, { mode: 0o600 });
+  const text = `${JSON.stringify({ ...snapshot, messages }, null, 2)}\n`;
+  await writeFile(file, text, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    throw new HoldfastError(
+      "input-invalid",
+      `The checkpoint cannot be written to ${file}: ${error.message}. Name a file in a folder that is there.`,
+      { cause: error },
+    );
+  });
 }
 
 export async function loadSnapshot(file: string): Promise<AgentSnapshot> {
-  const read = Snapshot.safeParse(JSON.parse(await readFile(file, "utf8")));
-  if (!read.success) {
-    throw new HoldfastError("input-invalid", `${file} is not a snapshot:\n${z.prettifyError(read.error)}`);
-  }
-  const { messages, lastLoopId, config, ...rest } = read.data;
+  const checked = check(Snapshot, await jsonIn(file), "checkpoint");
+  if (!checked.ok) throw notACheckpoint(file, checked.problems.join("; "));
+  const { messages, lastLoopId, config, ...rest } = checked.value;
   return {
     ...rest,
     messages: messagesFrom(messages),
     ...(lastLoopId === undefined ? {} : { lastLoopId }),
     ...(config === undefined ? {} : { config }),
   };
+}
+
+async function jsonIn(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw notACheckpoint(file, (error as Error).message, error);
+  }
+}
+
+function notACheckpoint(file: string, why: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("input-invalid", `${file} cannot be read as a checkpoint: ${why}`, {
+    problems: [why],
+    cause,
+  });
 }

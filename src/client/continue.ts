@@ -1,7 +1,8 @@
-import type { Continuation, Limits } from "../schema/definition.ts";
+import { type Continuation, type Limits, LoopLimits } from "../schema/definition.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { raiseLimitsUpdate } from "../workflows/messages.ts";
+import { checked } from "./checked.ts";
 import { HoldfastError } from "./error.ts";
 import { noLoopAtRest } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
@@ -65,6 +66,7 @@ export async function rerunLoop(
 
 /** Limits for the loop that runs; refused while none does. Gives those that hold now. */
 export async function raiseLimits(link: Link, session: string, limits: Partial<Limits>): Promise<Limits> {
+  checked(LoopLimits, limits, "limits");
   return await updateRun(link, session, raiseLimitsUpdate, limits, noLoopAtRest);
 }
 

@@ -40,10 +40,12 @@ export async function deleteSession(
     const transcript = await link.storage.existing();
     const family = transcript === undefined ? [] : await familyOf(transcript, session);
     const sessions = [session, ...family];
-    for (const one of sessions) await endRun(link, one, stop);
+    let stopped = false;
+    for (const one of sessions) stopped = (await endRun(link, one, stop)) || stopped;
     const found = transcript === undefined ? 0 : await deleteAll(link, transcript, sessions);
     const histories = history ? await deleteHistories(link, sessions) : 0;
-    if (found === 0 && histories === 0) throw unknownSession(link, session);
+    // A run that was still waiting for its first prompt has left no record.
+    if (found === 0 && histories === 0 && !stopped) throw unknownSession(link, session);
     return { session, sessions, histories };
   } catch (error) {
     throw translated(error, link, session);
@@ -59,12 +61,13 @@ async function familyOf(transcript: Transcript, session: string): Promise<readon
   return [...new Set([...below, ...begun])];
 }
 
-async function endRun(link: Link, session: string, stop: boolean): Promise<void> {
+/** @returns Whether a run was open. */
+async function endRun(link: Link, session: string, stop: boolean): Promise<boolean> {
   const isAtWork = async () => {
     const run = await describeRun(link, session);
     return run !== undefined && isOpen(run);
   };
-  if (!(await isAtWork())) return;
+  if (!(await isAtWork())) return false;
   const command = `holdfast delete ${session} --stop`;
   if (!stop) {
     throw new HoldfastError(
@@ -83,6 +86,7 @@ async function endRun(link: Link, session: string, stop: boolean): Promise<void>
       { session },
     );
   }
+  return true;
 }
 
 /** The first one is hidden first: if it has gone on, nothing is deleted. Gives how many there were. */

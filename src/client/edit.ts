@@ -77,7 +77,10 @@ export async function preloadSession(
   session: string,
   agent: AgentDefinitionInput,
   messages: readonly AgentMessage[],
-  parentLoopId?: string,
+  {
+    parentLoopId,
+    agentId = randomUUID(),
+  }: Pick<NonNullable<Edit["create"]>, "parentLoopId" | "agentId"> = {},
 ): Promise<Edited> {
   const definition = validDefinition(agent);
   try {
@@ -92,7 +95,7 @@ export async function preloadSession(
       messages: messagesFrom(messages),
       create: {
         definitionHash,
-        agentId: randomUUID(),
+        agentId,
         agentName: definition.name,
         model: definition.model.id,
         parentLoopId,

@@ -11,11 +11,15 @@ export type HoldfastErrorCode =
   | "configuration-invalid"
   | "search-attributes-missing"
   | "definition-invalid"
+  /** It came with an import, and nobody has accepted it here. */
+  | "definition-unaccepted"
   | "workspace-invalid"
   | "input-invalid"
   | "input-too-large"
   /** A loop of the session is running. */
   | "session-busy"
+  /** So many messages wait for the session's agent that it takes no more; `waiting` and `bytes` say what waits. */
+  | "queue-full"
   | "session-unknown"
   /** Someone else is saving it. */
   | "session-locked"
@@ -25,6 +29,8 @@ export type HoldfastErrorCode =
   | "update-refused"
   /** The run was ended before it took what was sent, or there was none. */
   | "session-ended"
+  /** Whoever waited has given the wait up, with a signal of its own. What was waited for goes on. */
+  | "wait-cancelled"
   /** No worker took the request in time. */
   | "no-worker"
   /** The run was ended from outside: there is no result. */
@@ -57,6 +63,9 @@ export type HoldfastErrorFacts = {
   readonly wrongType?: readonly SearchAttributeName[];
   /** What to type. */
   readonly command?: string;
+  /** Messages that wait, and how many may. */
+  readonly waiting?: number;
+  readonly maxWaiting?: number;
   readonly bytes?: number;
   readonly maxBytes?: number;
 };

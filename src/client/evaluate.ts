@@ -55,7 +55,7 @@ export class Evaluation {
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<EvaluationOutcome> {
     const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
     if (!isEvaluated(result)) throw notBegun(result);
-    return { ...result, ...(await withOutput(this.#link, result, undefined)) };
+    return { ...result, ...(await withOutput(this.#link, result, undefined, options.signal)) };
   }
 
   /** Stops the branches that are at work; what they have left is chosen from. Gives whether it was still open. */
@@ -93,7 +93,7 @@ export async function startEvaluation(link: Link, options: EvaluateOptions): Pro
   for (const definition of [...agents, ...(judge === undefined ? [] : [judge])]) {
     await checkWorkspace(definition);
   }
-  checkLimits(limits);
+  checkLimits(limits, [...agents, ...(judge === undefined ? [] : [judge])]);
   await checkSearchAttributes(link);
   const message = prompt === undefined ? undefined : await pack(link, prompt, "prompt");
   const pin = await pinner(link, agents);

@@ -1,7 +1,8 @@
 import { type StrategyType, strategyProblem } from "../core/evaluation/strategies.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition.ts";
-import { type EvaluationLimits, EvaluationPlan, MAX_BRANCHES } from "../schema/evaluation.ts";
+import { EvaluationLimits, MAX_BRANCHES } from "../schema/evaluation.ts";
 import type { EvaluationResult } from "../workflows/evaluation-input.ts";
+import { checkCostLimit, checked } from "./checked.ts";
 import { HoldfastError } from "./error.ts";
 import type { Link } from "./link.ts";
 import { pinDefinition } from "./pinned-definition.ts";
@@ -29,11 +30,10 @@ export function problemOf({
   return strategyProblem(strategy.type, agents.length);
 }
 
-export function checkLimits(limits: EvaluationLimits | undefined): void {
-  const checked = EvaluationPlan.shape.limits.safeParse(limits);
-  if (checked.success) return;
-  const said = checked.error.issues.map(({ path, message }) => `limits.${path.join(".")}: ${message}`);
-  throw new HoldfastError("input-invalid", `The evaluation's limits are not valid: ${said.join("; ")}`);
+/** @param agents - All that draw on them. */
+export function checkLimits(limits: EvaluationLimits | undefined, agents: readonly AgentDefinition[]): void {
+  if (limits === undefined) return;
+  checkCostLimit(checked(EvaluationLimits, limits, "limits"), agents);
 }
 
 /** Definitions travel inline where all of them together are short; else each is stored, and travels as its hash. */

@@ -2,6 +2,7 @@ import type { AgentDefinition, AgentDefinitionInput } from "../schema/definition
 import type { EvaluationLimits } from "../schema/evaluation.ts";
 import type { EvaluationRequest, ExplorationResult } from "../workflows/evaluation-input.ts";
 import { EVALUATION_WORKFLOW } from "../workflows/messages.ts";
+import { mustBeAccepted } from "./accepted.ts";
 import { HoldfastError } from "./error.ts";
 import { checkLimits, notBegun, pinner, problemOf } from "./evaluation-checks.ts";
 import { translated } from "./failures.ts";
@@ -97,14 +98,15 @@ export async function exploreSession(
   const strategy = { type: "keep" as const };
   const problem = problemOf({ agents: branches.map(() => ({}) as never), strategy, session });
   if (problem !== undefined) throw new HoldfastError("input-invalid", problem, { session });
-  checkLimits(limits);
   try {
     const { transcript, record } = await knownSession(link, session);
     const asked = askedOf(transcript, record);
     const prompted = branches.every(({ prompt }) => prompt !== undefined);
     const at = await spotInstead(asked, place, prompted);
+    await mustBeAccepted(transcript, session, record.definitionHash);
     const base = await transcript.definition(record.definitionHash);
     const agents = branches.map((branch) => definitionOf(branch, base, session));
+    checkLimits(limits, agents);
     for (const definition of agents) await checkWorkspace(definition);
     await checkSearchAttributes(link);
     const pin = await pinner(link, agents);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { type DefinitionSummary, definitionSummary } from "../core/definition-summary.ts";
 import { ExportError } from "../transcript/export/export-error.ts";
 import {
   type CheckedFile,
@@ -45,6 +46,10 @@ export type ImportOptions = {
   readonly as?: string;
   /** A new id. */
   readonly renew?: boolean;
+  /** What users have allowed with `always` in the session is allowed here too; dropped by default. */
+  readonly withGrants?: boolean;
+  /** Accepts the definitions in the file: runs may be started with them without asking. */
+  readonly accept?: boolean;
 };
 
 export type Imported = {
@@ -54,6 +59,10 @@ export type Imported = {
   /** They were here already, the same: nothing was done. */
   readonly already: boolean;
   readonly lines: number;
+  /** The agents in the file: what they reach for, and whether they may run here. */
+  readonly agents: readonly (DefinitionSummary & { readonly accepted: boolean })[];
+  /** Grants in the file, and whether they were taken over. */
+  readonly grants: { readonly count: number; readonly kept: boolean };
 };
 
 /**
@@ -64,7 +73,7 @@ export type Imported = {
 export async function importSessions(
   link: Link,
   file: string | OpenFile,
-  { as, renew = false }: ImportOptions = {},
+  { as, renew = false, withGrants = false, accept = false }: ImportOptions = {},
 ): Promise<Imported> {
   const opened: OpenFile = typeof file === "string" ? () => createReadStream(file) : file;
   const where = typeof file === "string" ? file : "the file";
@@ -78,10 +87,26 @@ export async function importSessions(
     const session = sessions[0] ?? "";
     const { lines } = checked;
     const transcript = await link.storage.transcript();
-    if (await isThere(transcript, checked, sessions)) return { session, sessions, already: true, lines };
-    for (const id of sessions) await mustBeAtRest(link, id);
-    await importFile(transcript.archive, opened, checked, names);
-    return { session, sessions, already: false, lines };
+    const already = await isThere(transcript, checked, sessions);
+    if (!already) {
+      for (const id of sessions) await mustBeAtRest(link, id);
+      await importFile(transcript.archive, opened, checked, names, { withGrants });
+    }
+    const hashes = [...checked.definitions.keys()];
+    if (accept) for (const hash of hashes) await transcript.acceptDefinition(hash);
+    return {
+      session,
+      sessions,
+      already,
+      lines,
+      agents: await Promise.all(
+        [...checked.definitions].map(async ([hash, definition]) => ({
+          ...definitionSummary(definition),
+          accepted: await transcript.isAccepted(hash),
+        })),
+      ),
+      grants: { count: checked.grants.length, kept: withGrants && !already },
+    };
   } catch (error) {
     throw importFailed(error, where, link, wanted ?? "");
   }

@@ -6,6 +6,7 @@ import {
 } from "@temporalio/client";
 import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
 import { KeyError } from "../codec/key-error.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES, type Waiting } from "../core/waiting-messages.ts";
 import { StoreError } from "../transcript/store-error.ts";
 import { HoldfastError, saidBy } from "./error.ts";
 import { GRPC, grpcCode } from "./grpc-status.ts";
@@ -17,6 +18,7 @@ export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up()
 /** Types of the failures that a run refuses an update with. */
 const BUSY = "holdfast/busy";
 const INVALID_MESSAGE = "holdfast/invalid-message";
+const QUEUE_FULL = "holdfast/queue-full";
 const NO_APPROVAL = "holdfast/no-approval";
 const WHICH_APPROVAL = "holdfast/which-approval";
 const INVALID_APPROVAL = "holdfast/invalid-approval";
@@ -76,6 +78,41 @@ export function busy(session: string, cause?: unknown): HoldfastError {
   });
 }
 
+export function queueFull(session: string, { messages, bytes }: Waiting, cause?: unknown): HoldfastError {
+  const command = `holdfast status ${session}`;
+  return new HoldfastError(
+    "queue-full",
+    `Session ${session} did not take the message: ${messages} messages with ${bytes} bytes wait already, and at most ` +
+      `${MAX_WAITING_MESSAGES} messages with ${MAX_WAITING_BYTES} bytes may wait. Send it again when the agent has read ` +
+      `some of them (\`${command}\` shows how many wait), or empty the queues with session.clearQueues("all").`,
+    {
+      session,
+      waiting: messages,
+      maxWaiting: MAX_WAITING_MESSAGES,
+      bytes,
+      maxBytes: MAX_WAITING_BYTES,
+      command,
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
+}
+
+/** A session without a run keeps its messages in the transcript. */
+export function inboxFull(session: string, messages: number): HoldfastError {
+  const command = `holdfast continue ${session}`;
+  return new HoldfastError(
+    "queue-full",
+    `Session ${session} did not take the message: no run is open, and its inbox holds ${messages} messages already, of ` +
+      `at most ${MAX_WAITING_MESSAGES}. The next run reads them: start one with \`${command}\`, then send it again.`,
+    { session, waiting: messages, maxWaiting: MAX_WAITING_MESSAGES, command },
+  );
+}
+
+function waitingIn(cause: unknown): Waiting {
+  const details = cause instanceof ApplicationFailure ? (cause.details?.[0] as Partial<Waiting>) : undefined;
+  return { messages: details?.messages ?? 0, bytes: details?.bytes ?? 0 };
+}
+
 export function unknownSession(
   { address, namespace }: Link,
   session: string,
@@ -85,6 +122,14 @@ export function unknownSession(
     "session-unknown",
     `There is no session ${session} in namespace "${namespace}" at ${address}. \`holdfast list\` shows those there are.`,
     { session, address, namespace, ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+export function unknownJob({ address, namespace }: Link, job: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    "session-unknown",
+    `There is no job ${job} in namespace "${namespace}" at ${address}. A job's id is what \`holdfast run --agent FILE\` prints for a file with a [mode].`,
+    { session: job, address, namespace, cause },
   );
 }
 
@@ -101,6 +146,7 @@ function refusedUpdate(error: WorkflowUpdateFailedError, session: string): Holdf
   const { cause } = error;
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   if (type === BUSY) return busy(session, error);
+  if (type === QUEUE_FULL) return queueFull(session, waitingIn(cause), error);
   const said = saidBy(error);
   const facts = { session, cause: error };
   switch (type) {

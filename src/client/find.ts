@@ -1,5 +1,6 @@
 import { searchText, snippet } from "../core/search-text.ts";
 import type { StatusWord } from "../core/status.ts";
+import type { Cost } from "../core/usage.ts";
 import type { ListedSession, SessionCursor, SessionFilter } from "../transcript/archive.ts";
 import { sessionSeen } from "./cut-off.ts";
 import { translated } from "./failures.ts";
@@ -14,7 +15,7 @@ export type FindOptions = {
   /** Active since then; before then. */
   readonly since?: Date;
   readonly until?: Date;
-  /** More than so many dollars. */
+  /** More than so many dollars, of what is known to have been spent. */
   readonly costOver?: number;
   /** Sessions of sub-agents too; of those that no agent has called alone, unless said. */
   readonly children?: boolean;
@@ -36,7 +37,8 @@ export type FoundSession = {
   readonly lastActiveAt: Date;
   readonly loops: number;
   readonly turns: number;
-  readonly costUsd: number;
+  /** `null` when the price of any of its loops is unknown. */
+  readonly costUsd: Cost;
   readonly scope: "ephemeral" | "persistent";
   /** The session of the agent that has called it. */
   readonly calledBy?: string;

@@ -57,7 +57,7 @@ export async function* followSession(
     const hub = link.storage.hub();
     const shown = await shownBefore(hub, session, start);
     const isLate = start !== "loop" && start !== "session";
-    for await (const item of begun(link, session, recorded, start)) yield { item, isKnown: true };
+    for await (const item of begun(link, session, recorded, start, signal)) yield { item, isKnown: true };
     const attempts = new Attempts();
     const isShown = ({ delta }: OffsetDelta) => recorded.isOpen(delta) && !attempts.isVoid(delta);
     if (isLate) for (const one of shown.deltas) if (isShown(one)) yield { item: live(one), isKnown: true };
@@ -110,9 +110,10 @@ async function* begun(
   session: string,
   recorded: Recorded,
   start: From | Place,
+  signal: AbortSignal,
 ): AsyncGenerator<News, void, void> {
   if (typeof start !== "string") yield* recorded.resume(start);
-  else yield* recorded.begin(start, start === "loop" ? await openSince(link, session) : undefined);
+  else yield* recorded.begin(start, start === "loop" ? await openSince(link, session, signal) : undefined);
 }
 
 async function* told(news: AsyncIterable<News>): AsyncGenerator<Followed, void, void> {

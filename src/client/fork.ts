@@ -1,6 +1,7 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 import { OWN_PREFIXES, type Spot } from "../transcript/fork.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { mustBeAccepted } from "./accepted.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { knownSession } from "./known-session.ts";
@@ -63,6 +64,7 @@ export async function forkSession(
     if (kept === undefined || restoring === undefined) return given;
     const folder = await restoreWorkspace(transcript, session, kept, restoring, into ?? made.branch);
     if (into !== undefined && definition !== undefined) {
+      await mustBeAccepted(transcript, session, record.definitionHash);
       await moveTo(transcript, into, { ...definition, workspace: folder });
     }
     return { ...given, restored: { workspace: folder, commit: kept.commit, position: kept.at.position } };

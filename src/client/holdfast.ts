@@ -4,6 +4,7 @@ import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { RecordedSession } from "../schema/recorded-session.ts";
 import type { OpenFile } from "../transcript/export/import-file.ts";
+import { type Accepted, acceptDefinition } from "./accepted.ts";
 import type { AnswerOptions } from "./answer.ts";
 import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 import { type AgentSnapshot, resumeSnapshot } from "./checkpoint.ts";
@@ -23,6 +24,7 @@ import { type Health, type HealthOptions, health } from "./health.ts";
 import { Job } from "./job.ts";
 import type { Link } from "./link.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
+import { checkOptions, EvaluationOptions, JobOptions, RunOptions } from "./options.ts";
 import type { SessionResult } from "./output.ts";
 import type { Prompted, PromptOptions } from "./prompt.ts";
 import type { LoopHistory, MessagesOptions } from "./read.ts";
@@ -70,15 +72,18 @@ export class Holdfast {
   start<Schema extends ZodType>(
     options: StartOptions & { readonly output: Schema },
   ): Promise<Session<z.output<Schema>>>;
-  async start({ output, ...options }: StartOptions & { readonly output?: ZodType }): Promise<Session> {
+  async start(given: StartOptions & { readonly output?: ZodType }): Promise<Session> {
+    checkOptions(RunOptions, given, "start()");
+    const { output, ...options } = given;
     const agent = output === undefined ? options.agent : { ...options.agent, output: zodOutput(output) };
     const { session, runId } = await startRun(this.#link, { ...options, agent });
     return new Session(this.#link, session, runId, output);
   }
 
   /** Runs several agents side by side from where a session stands, and goes on with one of them. */
-  evaluate(options: EvaluateOptions): Promise<Evaluation> {
-    return startEvaluation(this.#link, options);
+  async evaluate(options: EvaluateOptions): Promise<Evaluation> {
+    checkOptions(EvaluationOptions, options, "evaluate()");
+    return await startEvaluation(this.#link, options);
   }
 
   /** A handle; asks nobody whether the session is there. @param options.output - What its results are read as. */
@@ -175,6 +180,7 @@ export class Holdfast {
 
   /** Starts agents that work together: a pipeline, a fan-out, an autonomous agent, a supervisor, or one that waits for prompts. */
   async startJob(options: StartJobOptions): Promise<Job> {
+    checkOptions(JobOptions, options, "startJob()");
     const { job, runId } = await startJob(this.#link, options);
     return new Job(this.#link, job, runId);
   }
@@ -208,6 +214,11 @@ export class Holdfast {
   /** Brings in what `session.export()` has given: all of it, or nothing. @param file - A path, or what opens it anew. */
   import(file: string | OpenFile, options?: ImportOptions): Promise<Imported> {
     return importSessions(this.#link, file, options);
+  }
+
+  /** Accepts the agent that an imported session came with: runs may be started with it from now on. */
+  acceptDefinition(session: string): Promise<Accepted> {
+    return acceptDefinition(this.#link, sessionId(session));
   }
 
   /** Brings in a session as the sources save it. */

@@ -2,20 +2,7 @@ export type { EncryptionOptions } from "../codec/encryption.ts";
 export type { AgentFileResult, LoadedAgent } from "../config/agent-file/load.ts";
 export { type ReadAgentsOptions, readAgents } from "../config/agent-file/read.ts";
 export type { ResolvedValue } from "../config/agent-file/resolved.ts";
-export {
-  anthropic,
-  azure,
-  bedrock,
-  google,
-  local,
-  ModelNameError,
-  type ModelOptions,
-  openai,
-  openaiResponses,
-  openrouter,
-  parseModel,
-  vertex,
-} from "../config/model-names.ts";
+export type { ModelOptions } from "../config/model-names.ts";
 export { type Problem, type ProblemKind, problemLine } from "../config/problem.ts";
 export { withoutContextManagement } from "../config/unbounded.ts";
 export { isContextOverflow, modelMessage, turnIdOf, userMessage, withTurnId } from "../core/agent-message.ts";
@@ -38,6 +25,7 @@ export {
 } from "../core/loop-tree.ts";
 export type { BlockOrigin, SourcedMessage } from "../core/provenance.ts";
 export type { StatusWord } from "../core/status.ts";
+export { type Cost, compareCosts } from "../core/usage.ts";
 export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { AgentMessage } from "../schema/message.ts";
@@ -59,6 +47,7 @@ export type { RunSettings } from "../workflows/input.ts";
 export type { Approved } from "../workflows/messages.ts";
 export type { RunResult } from "../workflows/result.ts";
 export type { RetentionResult } from "../workflows/retention.ts";
+export type { Accepted } from "./accepted.ts";
 export type { AnswerOptions } from "./answer.ts";
 export type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
 export type { Branched, BranchOptions } from "./branch-run.ts";
@@ -97,6 +86,18 @@ export type { Health, HealthOptions } from "./health.ts";
 export { Holdfast } from "./holdfast.ts";
 export { Job, type JobStanding } from "./job.ts";
 export type { ListOptions, SessionSummary } from "./list.ts";
+export {
+  anthropic,
+  azure,
+  bedrock,
+  google,
+  local,
+  openai,
+  openaiResponses,
+  openrouter,
+  parseModel,
+  vertex,
+} from "./models.ts";
 export type { SessionResult } from "./output.ts";
 export type { PendingActivity } from "./pending-activity.ts";
 export type { Prompted, PromptOptions } from "./prompt.ts";

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { JobResult } from "../core/job/job-result.ts";
 import type { JobStatus } from "../core/job/job-status.ts";
 import { wakeSignal } from "../workflows/messages.ts";
-import { translated } from "./failures.ts";
+import { HoldfastError } from "./error.ts";
+import { translated, unknownJob } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { awaitResult } from "./result.ts";
-import { stopSession } from "./send.ts";
+import { mustHaveRoom, stopSession } from "./send.ts";
 import { type SessionStatus, sessionStatus } from "./status.ts";
 import { pack } from "./words.ts";
 
@@ -30,17 +31,19 @@ export class Job {
    * session: its result is that of `client.session(id)`.
    */
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<JobResult> {
-    const result: unknown = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
-    return result as JobResult;
+    return await this.#ask(async () => {
+      const result: unknown = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
+      return result as JobResult;
+    });
   }
 
-  status(): Promise<JobStanding> {
-    return sessionStatus(this.#link, this.id);
+  async status(): Promise<JobStanding> {
+    return await this.#ask(() => sessionStatus(this.#link, this.id));
   }
 
   /** Ends the job and all that works for it. Gives whether it was open. */
   stop(reason?: string): Promise<boolean> {
-    return stopSession(this.#link, this.id, reason);
+    return this.#ask(() => stopSession(this.#link, this.id, reason));
   }
 
   /** Wakes an autonomous agent that sleeps. @param words - Its next prompt; else it is told that it was woken. */
@@ -49,12 +52,23 @@ export class Job {
       words === undefined
         ? undefined
         : await pack(this.#link, words, "wake-up", randomUUID(), WAKE_INLINE_BYTES);
-    try {
+    await this.#ask(async () => {
+      if (message !== undefined) await mustHaveRoom(this.#link, this.id, message);
       await this.#link.client.workflow
         .getHandle(this.id)
         .signal(wakeSignal, ...(message === undefined ? [] : [message]));
+    });
+  }
+
+  /** With an error that speaks of a job where there is none. */
+  async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await question();
     } catch (error) {
-      throw translated(error, this.#link, this.id);
+      const found = translated(error, this.#link, this.id);
+      throw found instanceof HoldfastError && found.code === "session-unknown"
+        ? unknownJob(this.#link, this.id, error)
+        : found;
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { WorkflowExecutionInfo } from "@temporalio/client";
 import type { StatusWord } from "../core/status.ts";
+import type { Cost } from "../core/usage.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import { AGENT_WORKFLOW, EVALUATION_WORKFLOW, isPartWorkflow } from "../workflows/messages.ts";
 import { translated } from "./failures.ts";
@@ -21,8 +22,11 @@ export type SessionSummary = {
   readonly agent: string | undefined;
   readonly model: string | undefined;
   readonly turns: number | undefined;
-  /** With what its sub-agents have spent that are over: these are listed too, each with its own. */
-  readonly costUsd: number | undefined;
+  /**
+   * With what its sub-agents have spent that are over: these are listed too, each with its own. `null` when it is
+   * unknown: a model has no known price, or only the transcript remembers the session.
+   */
+  readonly costUsd: Cost;
   /** The session at the top of the tree that it is a part of; absent for one that stands alone or at the top. */
   readonly root?: string;
   readonly startedAt: Date;
@@ -97,7 +101,7 @@ function ofServer(info: WorkflowExecutionInfo): SessionSummary {
     agent: attributes.get(KEYS.agent),
     model: attributes.get(KEYS.model),
     turns: attributes.get(KEYS.turns),
-    costUsd: attributes.get(KEYS.costUsd),
+    costUsd: attributes.get(KEYS.costUsd) ?? null,
     ...(root === undefined || root === null || root === info.workflowId ? {} : { root }),
     startedAt: info.startTime,
     closedAt: info.closeTime,
@@ -112,7 +116,7 @@ function ofTranscript(record: SessionRecord): SessionSummary {
     agent: record.agentName,
     model: record.model,
     turns: undefined,
-    costUsd: undefined,
+    costUsd: null,
     startedAt: new Date(record.createdAtMs),
     closedAt: new Date(record.lastActiveAtMs),
     source: "transcript",

@@ -4,6 +4,7 @@ import type { RunResult } from "../workflows/result.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { outlasting } from "./outlast.ts";
 import { problemsOf } from "./zod-output.ts";
 
 /** A run's result; `output` is there when its last answer is the structured output that its definition asks for. */
@@ -14,10 +15,11 @@ export async function withOutput<Output>(
   link: Link,
   result: RunResult,
   schema: ZodType<Output> | undefined,
+  signal?: AbortSignal,
 ): Promise<SessionResult<Output>> {
   if (result.json === undefined) return result;
   const value =
-    result.json === "whole" ? JSON.parse(result.text ?? "null") : await stored(link, result, schema);
+    result.json === "whole" ? JSON.parse(result.text ?? "null") : await stored(link, result, schema, signal);
   if (schema === undefined) return { ...result, output: value as Output };
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ...result, output: parsed.data };
@@ -33,9 +35,10 @@ async function stored(
   link: Link,
   { session, branch, position = 0 }: RunResult,
   schema: ZodType | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<unknown> {
   try {
-    const transcript = await link.storage.existing();
+    const transcript = await outlasting(link.storage, signal);
     const [entry] = (await transcript?.entries(session, branch, position, position + 1)) ?? [];
     if (entry?.message.role === "assistant") {
       const found = outputValue(entry.message, schema && ((value) => schema.safeParse(value).success));

@@ -6,6 +6,7 @@ import { endedMeanwhile, translated } from "./failures.ts";
 import { currentSession } from "./follow-session.ts";
 import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
 import { onBranch } from "./on-branch.ts";
+import { checkOptions, PromptingOptions } from "./options.ts";
 import { launchByHash, type RunMode, type Started, startRun } from "./start.ts";
 import { pack } from "./words.ts";
 
@@ -35,6 +36,7 @@ export async function promptSession(
   text: string,
   options: PromptOptions & GoingOn = {},
 ): Promise<Prompted> {
+  checkOptions(PromptingOptions, options, "prompt()");
   const { rotateAfterMs, ...rest } = options;
   if (rotateAfterMs !== undefined) {
     const now = await currentSession(link, session, rotateAfterMs);

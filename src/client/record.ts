@@ -2,7 +2,7 @@ import { agentEvent, type EventPlace, positionsOf } from "../core/agent-event.ts
 import { compactionBlocks } from "../core/compaction-blocks.ts";
 import { snapshotOf } from "../core/config-snapshot.ts";
 import { loopChainTo } from "../core/loop-tree.ts";
-import { addUsage, NO_USAGE } from "../core/usage.ts";
+import { addUsage, type Cost, NO_USAGE } from "../core/usage.ts";
 import type { AgentEvent } from "../schema/agent-event.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 import type { LoopEvent } from "../schema/record.ts";
@@ -11,10 +11,12 @@ import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { agentIdOf } from "./agent-id.ts";
 import { sessionSeen } from "./cut-off.ts";
 import { translated, unknownSession } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
+import { recordedCost } from "./recorded-cost.ts";
 import { RecordedGroups } from "./recorded-groups.ts";
 import { SessionRecorder } from "./session-recorder.ts";
 import { describeRun, isOpen } from "./tree.ts";
@@ -28,7 +30,8 @@ export type WholeRecord = RecordedSession & {
     readonly loops: number;
     readonly turns: number;
     readonly usage: Usage;
-    readonly costUsd: number;
+    /** `null` when the price of any loop is unknown. */
+    readonly costUsd: Cost;
   };
 };
 
@@ -73,7 +76,7 @@ export async function recordOf(
   const { spawn } = record;
   return {
     sessionId: record.id,
-    agentId: record.agentId ?? record.agentName,
+    agentId: agentIdOf(record),
     formation: formationOf(record),
     scope: record.scope ?? "ephemeral",
     createdAt: timestamp(record.createdAtMs),
@@ -95,7 +98,7 @@ export async function recordOf(
       loops: loops.length,
       turns: loops.reduce((sum, { turns = 0 }) => sum + turns, 0),
       usage: loops.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
-      costUsd: loops.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
+      costUsd: recordedCost(loops),
     },
   };
 }
@@ -125,7 +128,7 @@ function timestamp(atMs: number): string {
 /** What the events say of a loop; what its row says where they are silent, because a write was cut off. */
 function completed(
   loop: LoopRecord,
-  { agentName, agentId = agentName }: SessionRecord,
+  record: SessionRecord,
   told: ReadonlyMap<string, RecordedLoop>,
   blocks: ReadonlyMap<string, RecordedLoop["compactionBlock"]>,
 ): RecordedLoop {
@@ -134,7 +137,7 @@ function completed(
   const silent: RecordedLoop = {
     loopId: loop.loopId,
     sessionId: loop.session,
-    agentId,
+    agentId: agentIdOf(record),
     ...(loop.parentLoopId === undefined ? {} : { parentLoopId: loop.parentLoopId }),
     continuationKind: loop.kind,
     startedAt: timestamp(loop.startedAtMs),
@@ -204,7 +207,8 @@ async function messagesAt(
 async function placeOf(transcript: Transcript, record: SessionRecord, loop: LoopRecord): Promise<EventPlace> {
   const definition = await transcript.definition(loop.definitionHash);
   return {
-    agentId: record.agentId ?? record.agentName,
+    agentId: agentIdOf(record),
+    agentName: definition?.name ?? record.agentName,
     sessionId: record.id,
     loopId: loop.loopId,
     parentLoopId: loop.parentLoopId,

@@ -5,14 +5,18 @@ import type { AgentDefinition, Limits } from "../schema/definition.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { type AskedTurn, askedOf } from "./asked-turn.ts";
+import { type AskedTurn, askedOf, toolsTold } from "./asked-turn.ts";
 import { HoldfastError } from "./error.ts";
 import { translated, unknownSession } from "./failures.ts";
+import { turnOnLine } from "./line-turns.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
 
 export type RequestOptions = {
-  /** Which answer of the loop was asked for, from 0; the newest unless said. */
+  /**
+   * Which answer was asked for, from 0; the newest by default. Without `loop`, a loop that began in place of a turn counts
+   * on from it.
+   */
   readonly turn?: number;
   /** The loop's id; the newest unless said. */
   readonly loop?: string;
@@ -68,7 +72,7 @@ async function remade(
   loops: readonly LoopRecord[],
   options: RequestOptions,
 ): Promise<TurnRequest> {
-  const wanted = options.loop ?? newestLoop(loops)?.loopId;
+  const { loopId: wanted, turn: number } = await namedBy(transcript, session, loops, options);
   const at = loops.findIndex(({ loopId }) => loopId === wanted);
   const loop = loops[at];
   if (loop === undefined) {
@@ -77,7 +81,7 @@ async function remade(
       `no loop ${options.loop}; it has ${loops.map(({ loopId }) => loopId).join(", ")}`,
     );
   }
-  const asked = await askedOf(transcript, session, loops.slice(0, at + 1), options.turn);
+  const asked = await askedOf(transcript, session, loops.slice(0, at + 1), number);
   const definition = await transcript.definition(asked.definitionHash);
   if (definition === undefined) throw notThere(session, `no definition ${asked.definitionHash}`);
   const { terms, turn, branch, position } = asked;
@@ -108,6 +112,20 @@ async function remade(
   };
 }
 
+async function namedBy(
+  transcript: Transcript,
+  session: string,
+  loops: readonly LoopRecord[],
+  { loop, turn }: RequestOptions,
+): Promise<{ readonly loopId: string | undefined; readonly turn: number | undefined }> {
+  const newest = newestLoop(loops);
+  if (loop !== undefined || turn === undefined || newest === undefined) {
+    return { loopId: loop ?? newest?.loopId, turn };
+  }
+  const named = await turnOnLine({ transcript, session }, newest, turn);
+  return { loopId: named.record.loopId, turn: named.turn };
+}
+
 /** The agent's own, unless a fallback stands as the author of the answer. */
 async function modelThatAnswered(
   { model, fallbacks = [] }: AgentDefinition,
@@ -123,14 +141,11 @@ async function modelThatAnswered(
 }
 
 /** What an output changes of it, where the record says how it is asked for. */
-function toldOf(
-  definition: AgentDefinition,
-  model: AgentDefinition["model"],
-  { terms, isRepair }: AskedTurn,
-) {
+function toldOf(definition: AgentDefinition, model: AgentDefinition["model"], told: AskedTurn) {
   const { output } = definition;
   const systemPrompt = systemPromptOf(definition);
-  const asked = { systemPrompt, tools: terms?.tools ?? [] };
+  const { terms, isRepair } = told;
+  const asked = { systemPrompt, tools: toolsTold(told) };
   const fallback = definition.fallbacks?.indexOf(model) ?? -1;
   const road = terms?.fallbackOutputs?.[fallback] ?? terms?.output;
   if (output === undefined || output.type === "text" || road === undefined) {

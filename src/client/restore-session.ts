@@ -171,7 +171,7 @@ function loopLine(
     ...(loop.endedAt === undefined ? {} : { endedAtMs: Date.parse(loop.endedAt) }),
     ...(loop.outcome === undefined ? {} : { outcome: loop.outcome }),
     usage: loop.usage,
-    costUsd: loop.costUsd ?? 0,
+    costUsd: loop.costUsd ?? null,
     turns: loop.turns.length,
     events: bodiesOf({ loop, branch, from, to: from + loop.messages.length }).length,
   };

@@ -5,13 +5,14 @@ import type { RunResult } from "../workflows/result.ts";
 import { HoldfastError, saidBy } from "./error.ts";
 import { isGone, translated } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { isOutage, isStoreAway, outlast } from "./outlast.ts";
 import { pastResult } from "./past-result.ts";
 
 /** The failure type of a run that failed; its first detail is the `RunResult`. */
 export const RUN_FAILED = "holdfast/run-failed";
 
 /**
- * Waits for the run's end, through continue-as-new. A run that failed by the agent's own account gives its result
+ * Waits for the run's end, through continue-as-new. A server that is away meanwhile is waited for, until the signal. A run that failed by the agent's own account gives its result
  * as data; one that was ended from outside has none, and throws.
  *
  * @param runId - Else the session's newest run.
@@ -23,18 +24,31 @@ export async function awaitResult(
 ): Promise<RunResult> {
   const ask = () => link.client.workflow.getHandle(session, options.runId).result() as Promise<RunResult>;
   try {
-    if (options.signal === undefined) return await ask();
+    if (options.signal === undefined) return await outlast(ask, isOutage, undefined);
     // A wait is one long poll after the other, and each of them listens.
     const signal = AbortSignal.any([options.signal]);
     setMaxListeners(0, signal);
-    return await link.connection.withAbortSignal(signal, ask);
+    const asking = () => link.connection.withAbortSignal(signal, ask);
+    return await outlast(asking, isOutage, signal);
   } catch (error) {
     if (error instanceof WorkflowFailedError) return ofFailure(error, session);
+    if (options.signal?.aborted === true) throw waitCancelled(session, error);
     // The server forgets a run when its retention is over; the transcript does not.
-    const past = isGone(error) ? await pastResult(link, session) : undefined;
+    const past = isGone(error)
+      ? await outlast(() => pastResult(link, session), isStoreAway, options.signal)
+      : undefined;
     if (past === undefined) throw translated(error, link, session);
     return past;
   }
+}
+
+/** Not the server's refusal: it was told that nobody waits any more. */
+function waitCancelled(session: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    "wait-cancelled",
+    `The wait for the result of session ${session} was cancelled by its caller. The run goes on: ask again, or stop it.`,
+    { session, cause },
+  );
 }
 
 function ofFailure(error: WorkflowFailedError, session: string): RunResult {

@@ -1,7 +1,9 @@
 import { defaultPayloadConverter } from "@temporalio/common";
+import { JobLimits } from "../schema/mode.ts";
 import type { PipelineRequest } from "../workflows/job-input.ts";
+import { checkCostLimit, checked } from "./checked.ts";
 import { HoldfastError } from "./error.ts";
-import { translated } from "./failures.ts";
+import { isGone, translated, unknownJob } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { launchJob, type ResumeOptions, type StartedJob } from "./start-job.ts";
 
@@ -11,7 +13,17 @@ export async function resumePipeline(
   job: string,
   { from, limits }: ResumeOptions = {},
 ): Promise<StartedJob> {
+  const given = limits === undefined ? undefined : checked(JobLimits.partial(), limits, "limits");
   const request = await requestOf(link, job);
+  if (typeof given?.maxCostUsd === "number") {
+    const transcript = await link.storage.transcript();
+    const hashes = request.stages.map(({ definitionHash }) => definitionHash);
+    const agents = await Promise.all(hashes.map((hash) => transcript.definition(hash)));
+    checkCostLimit(
+      given,
+      agents.flatMap((agent) => agent ?? []),
+    );
+  }
   const again: PipelineRequest = {
     ...request,
     ...(limits === undefined ? {} : { limits: { ...request.limits, ...limits } }),
@@ -41,7 +53,7 @@ async function requestOf(link: Link, job: string): Promise<PipelineRequest> {
       throw new HoldfastError("session-unknown", `Job ${job} was started with nothing`);
     return defaultPayloadConverter.fromPayload<PipelineRequest>(decoded);
   } catch (error) {
-    throw translated(error, link, job);
+    throw isGone(error) ? unknownJob(link, job, error) : translated(error, link, job);
   }
 }
 

@@ -1,5 +1,5 @@
 import { ScheduleNotFoundError, ScheduleOverlapPolicy } from "@temporalio/client";
-import { z } from "zod";
+import { check } from "../schema/check.ts";
 import { RetentionPolicy } from "../schema/retention.ts";
 import type { RetentionRequest, RetentionResult } from "../workflows/retention.ts";
 import { HoldfastError } from "./error.ts";
@@ -124,7 +124,10 @@ export class Retention {
 }
 
 function valid(policy: unknown): RetentionPolicy {
-  const read = RetentionPolicy.safeParse(policy);
-  if (read.success) return read.data;
-  throw new HoldfastError("input-invalid", `This is not a retention policy:\n${z.prettifyError(read.error)}`);
+  const checked = check(RetentionPolicy, policy, "policy");
+  if (checked.ok) return checked.value;
+  const { problems } = checked;
+  throw new HoldfastError("input-invalid", `This is not a retention policy: ${problems.join("; ")}`, {
+    problems,
+  });
 }

@@ -1,19 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "./error.ts";
 import { isGone, translated } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { isOutage, outlast } from "./outlast.ts";
 import { awaitResult } from "./result.ts";
 
-/** How long the server may be away, in a row, before who waits for a run's end is told so. */
-const SERVER_AWAY_MS = 120_000;
-const ASK_AGAIN_MS = 500;
-/** A question that was open so long was being answered before it failed. */
-const WAS_THERE_MS = 10_000;
-
 /** When the open run began; a loop that ended before is not part of it. */
-export async function openSince(link: Link, session: string): Promise<Date | undefined> {
+export async function openSince(link: Link, session: string, signal: AbortSignal): Promise<Date | undefined> {
+  const describe = () => link.client.workflow.getHandle(session).describe();
   try {
-    const { status, startTime } = await link.client.workflow.getHandle(session).describe();
+    const { status, startTime } = await outlast(describe, isOutage, signal);
     return status.name === "RUNNING" ? startTime : undefined;
   } catch (error) {
     if (isGone(error)) return undefined;
@@ -31,21 +26,12 @@ export async function runEnd(
   session: string,
   { runId, signal }: { readonly runId: string | undefined; readonly signal: AbortSignal },
 ): Promise<HoldfastError | undefined> {
-  let away: number | undefined;
-  while (!signal.aborted) {
-    const asked = performance.now();
-    try {
-      await awaitResult(link, session, { runId, signal });
-      return undefined;
-    } catch (error) {
-      if (!isLost(error)) return undefined;
-      const now = performance.now();
-      if (away === undefined || now - asked > WAS_THERE_MS) away = now;
-      if (now - away > SERVER_AWAY_MS) return error;
-    }
-    await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  try {
+    await awaitResult(link, session, { runId, signal });
+    return undefined;
+  } catch (error) {
+    return isLost(error) && !signal.aborted ? error : undefined;
   }
-  return undefined;
 }
 
 function isLost(error: unknown): error is HoldfastError {

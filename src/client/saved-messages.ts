@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { messageFromFile, messageToFile } from "../core/saved-messages.ts";
+import { check } from "../schema/check.ts";
 import { AgentMessage } from "../schema/message.ts";
 import { HoldfastError } from "./error.ts";
 
@@ -14,11 +14,11 @@ export function messagesFromJson(json: string): readonly AgentMessage[] {
 }
 
 export function messagesFrom(value: unknown): readonly AgentMessage[] {
-  if (!Array.isArray(value)) throw notMessages("it is not a JSON array");
+  if (!Array.isArray(value)) throw notMessages("it is not a list");
   return value.map((one, index) => {
-    const read = AgentMessage.safeParse(messageFromFile(one));
-    if (read.success) return read.data;
-    throw notMessages(`message ${index} (from 0) is not one:\n${z.prettifyError(read.error)}`);
+    const checked = check(AgentMessage, messageFromFile(one), "message");
+    if (checked.ok) return checked.value;
+    throw notMessages(`message ${index} (from 0) is not one: ${checked.problems.join("; ")}`);
   });
 }
 

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { messageFromFile, messageToFile, usageFromFile, usageToFile } from "../core/saved-messages.ts";
+import { check } from "../schema/check.ts";
 import { RecordedSession } from "../schema/recorded-session.ts";
 import { HoldfastError } from "./error.ts";
 
@@ -29,7 +29,9 @@ const OWN: Readonly<Record<string, (value: unknown, direction: "to" | "from") =>
 const CONFIG_TO: Readonly<Record<string, string>> = { thinking: "thinking_level" };
 
 export function sessionToJson(session: RecordedSession): string {
-  return `${JSON.stringify(converted(RecordedSession.parse(session), "to"), null, 2)}\n`;
+  const checked = check(RecordedSession, session, "session");
+  if (!checked.ok) throw invalid(checked.problems);
+  return `${JSON.stringify(converted(checked.value, "to"), null, 2)}\n`;
 }
 
 /** Reads a file of ours or of the sources'; what older ones leave out is filled in. */
@@ -38,16 +40,18 @@ export function sessionFromJson(json: string): RecordedSession {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw invalid(`it is not JSON: ${(error as Error).message}`);
+    throw invalid([`it is not JSON: ${(error as Error).message}`]);
   }
-  if (!isFields(value)) throw invalid("it is not a JSON object");
-  const read = RecordedSession.safeParse(filled(converted(value, "from") as Fields));
-  if (read.success) return read.data;
-  throw invalid(z.prettifyError(read.error));
+  if (!isFields(value)) throw invalid(["it is not a JSON object"]);
+  const checked = check(RecordedSession, filled(converted(value, "from") as Fields), "session");
+  if (checked.ok) return checked.value;
+  throw invalid(checked.problems);
 }
 
-function invalid(why: string): HoldfastError {
-  return new HoldfastError("input-invalid", `This is not a saved session: ${why}`, { problems: [why] });
+function invalid(problems: readonly string[]): HoldfastError {
+  return new HoldfastError("input-invalid", `This is not a saved session: ${problems.join("; ")}`, {
+    problems,
+  });
 }
 
 function converted(value: unknown, way: "to" | "from", parent = ""): unknown {
@@ -55,7 +59,8 @@ function converted(value: unknown, way: "to" | "from", parent = ""): unknown {
   if (!isFields(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, of]) => {
-      if (of === null || of === undefined) return [];
+      // An unknown cost is said: it is not the same as none.
+      if (of === undefined || (of === null && camel(key) !== "costUsd")) return [];
       const name = parent === "config" && camel(key) === "thinkingLevel" ? "thinking" : camel(key);
       const own = OWN[name];
       const said = own === undefined ? converted(of, way, name) : own(of, way);

@@ -1,4 +1,6 @@
+import { hasRoomFor, MAX_WAITING_MESSAGES } from "../core/waiting-messages.ts";
 import type { QueueMode } from "../schema/definition.ts";
+import { StoreError } from "../transcript/store-error.ts";
 import type { StartRequest } from "../workflows/input.ts";
 import {
   type Accepted,
@@ -12,11 +14,14 @@ import {
   steerUpdate,
   stopSignal,
 } from "../workflows/messages.ts";
-import { endedMeanwhile, translated } from "./failures.ts";
+import { endedMeanwhile, inboxFull, queueFull, translated } from "./failures.ts";
 import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
 import { checkSearchAttributes } from "./registered.ts";
 import { runOptions, settingsOf } from "./run-options.ts";
 import { sessionId } from "./session-id.ts";
+import { OPEN_WORDS } from "./status.ts";
+import { askStatus } from "./tree.ts";
+import { endIfUnreadable } from "./unreadable-run.ts";
 import { type Message, pack } from "./words.ts";
 
 export type SendOptions = {
@@ -28,6 +33,9 @@ export type SendOptions = {
 
 /** `queued`: how many messages wait now; only of an acknowledged one that a run has taken. */
 export type Sent = { readonly messageId: string; readonly queued?: number };
+
+/** How long a run may take to say whether it has room. Without a worker nobody says so. */
+const ROOM_TIMEOUT_MS = 1_000;
 
 const WAYS = {
   steer: { signal: steerSignal, update: steerUpdate, what: "steering message" },
@@ -49,6 +57,7 @@ export async function sendWords(
       const accepted = await acknowledged(link, way, session, message);
       if (accepted !== undefined) return { messageId: accepted.id, queued: accepted.queued };
     }
+    await mustHaveRoom(link, session, message);
     if (isPartWorkflow(session)) {
       // It has no session of its own that could keep the words.
       await link.client.workflow.getHandle(session).signal(WAYS[way].signal, message);
@@ -64,6 +73,32 @@ export async function sendWords(
     return { messageId: message.id };
   } catch (error) {
     throw translated(error, link, session);
+  }
+}
+
+/**
+ * Refuses a message that has no room, as far as anybody can tell before it is sent: a signal has no answer. A run that
+ * is filled meanwhile refuses the message itself, and says so in its record and its status.
+ */
+export async function mustHaveRoom(link: Link, session: string, message: Message): Promise<void> {
+  const status = await askStatus(link, session, ROOM_TIMEOUT_MS);
+  if (status !== undefined && OPEN_WORDS.some((word) => word === status.status)) {
+    const { steering, followUps, bytes = 0 } = status.queued;
+    const waiting = { messages: steering + followUps, bytes };
+    if (!hasRoomFor(waiting, message)) throw queueFull(session, waiting);
+    return;
+  }
+  const waiting = await inboxSize(link, session);
+  if (waiting >= MAX_WAITING_MESSAGES) throw inboxFull(session, waiting);
+}
+
+/** A store that is away does not keep a message from being sent. */
+async function inboxSize(link: Link, session: string): Promise<number> {
+  try {
+    return (await (await link.storage.existing())?.inboxSize(session)) ?? 0;
+  } catch (error) {
+    if (error instanceof StoreError) return 0;
+    throw error;
   }
 }
 
@@ -86,10 +121,15 @@ export async function acknowledged(
   }
 }
 
-/** @returns Whether a run was there to be stopped. */
+/**
+ * A run whose workflow task fails again and again cannot take the stop: it is terminated.
+ *
+ * @returns Whether a run was there to be stopped.
+ */
 export async function stopSession(link: Link, session: string, reason?: string): Promise<boolean> {
   try {
     await link.client.workflow.getHandle(session).signal(stopSignal, reason);
+    await endIfUnreadable(link, session, reason ?? "stop was requested");
     return true;
   } catch (error) {
     const failure = translated(error, link, session);

@@ -5,6 +5,7 @@ import { translated } from "./failures.ts";
 import { type From, followSession, type LiveItem } from "./follow.ts";
 import type { Link } from "./link.ts";
 import { LiveEvents } from "./live-events.ts";
+import { outlasting } from "./outlast.ts";
 import { type News, Recorded } from "./recorded.ts";
 
 /** Something that happened, and where who has seen it goes on: `session.events({ from: cursor })`. */
@@ -32,7 +33,7 @@ export async function* sessionEvents(
   { from = "loop", runId, signal }: EventsOptions = {},
 ): AsyncGenerator<SessionEvent, void, void> {
   const start = startOf(session, from);
-  const teller = new Teller(link, session, typeof start === "string" ? undefined : start);
+  const teller = new Teller(link, session, typeof start === "string" ? undefined : start, signal);
   try {
     const options = { start, runId, signal };
     for await (const { item, isKnown } of followSession(link, session, teller.recorded, options)) {
@@ -59,8 +60,8 @@ class Teller {
   #resumed: Place | undefined;
   #offset: number;
 
-  constructor(link: Link, session: string, place: Place | undefined) {
-    const open = () => link.storage.existing();
+  constructor(link: Link, session: string, place: Place | undefined, signal: AbortSignal | undefined) {
+    const open = () => outlasting(link.storage, signal);
     this.#session = session;
     this.recorded = new Recorded(open, session);
     this.#events = new AgentEvents(open, session);

@@ -175,7 +175,7 @@ export class Session<Output = unknown> {
 
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<SessionResult<Output>> {
     const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
-    return withOutput(this.#link, result, this.#output);
+    return withOutput(this.#link, result, this.#output, options.signal);
   }
 
   messages(options?: MessagesOptions): Promise<readonly Entry[]> {

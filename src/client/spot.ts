@@ -1,19 +1,22 @@
 import type { NoSpot, Spot } from "../transcript/fork.ts";
-import { leftBranches } from "../transcript/left-branches.ts";
 import type { LoopRecord } from "../transcript/loop.ts";
 import type { SessionRecord } from "../transcript/session.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { HoldfastError } from "./error.ts";
+import { type LoopTurn, loopAnswers, turnOnLine } from "./line-turns.ts";
 import { newestLoop } from "./newest-loop.ts";
-import { answersOf, type PastAnswer } from "./past-answers.ts";
+import type { PastAnswer } from "./past-answers.ts";
 
 /** A place of a session's conversation, as people name it; the head's end when nothing is said. */
 export type PlaceOptions = {
   /** Behind so many messages: the position that `show` prints of the first one that is left out. */
   readonly at?: number;
-  /** A turn of a loop, counted from 0 as `request` counts. */
+  /**
+   * A turn, counted from 0: in its loop where `loop` names one. Else on the line that the head stands on, where a loop
+   * that began in place of a turn counts on from it; `request` counts alike.
+   */
   readonly turn?: number;
-  /** The loop's id; of a turn, the one that the head stands behind unless said. */
+  /** The loop's id; of a turn, the one that the head stands behind by default. */
   readonly loop?: string;
   /** The session's head unless said. Its end, unless `at` says where. */
   readonly branch?: string;
@@ -35,8 +38,8 @@ export function askedOf(transcript: Transcript, { id, headBranch, lastLoopId }: 
 export async function spotBehind(asked: Asked, place: PlaceOptions): Promise<Spot> {
   const { turn, loop } = checked(asked.session, place);
   if (turn === undefined && loop === undefined) return await namedSpot(asked, place);
-  const record = await loopOf(asked, loop);
-  return turn === undefined ? await endOf(asked, record) : await behindTurn(asked, record, turn);
+  if (turn === undefined) return await endOf(asked, await loopOf(asked, loop));
+  return await behindTurn(asked, await namedTurn(asked, loop, turn));
 }
 
 /**
@@ -46,9 +49,13 @@ export async function spotBehind(asked: Asked, place: PlaceOptions): Promise<Spo
 export async function spotInstead(asked: Asked, place: PlaceOptions, prompted: boolean): Promise<Spot> {
   const { turn, loop } = checked(asked.session, place);
   if (turn === undefined && loop === undefined) return await namedSpot(asked, place);
-  const record = await loopOf(asked, loop);
-  if (turn === undefined) return { branch: record.branch, position: record.from };
-  const { branch, position } = await answerOf(asked, record, turn);
+  if (turn === undefined) {
+    const { branch, from } = await loopOf(asked, loop);
+    return { branch, position: from };
+  }
+  const named = await namedTurn(asked, loop, turn);
+  const { record } = named;
+  const { branch, position } = await answerOf(asked, named);
   if (!prompted) return { branch, position };
   const before = await asked.transcript.entries(asked.session, branch, record.from, position);
   const isFirst = before.every(({ message }) => message.role === "user");
@@ -115,6 +122,12 @@ async function loopOf({ transcript, session, last }: Asked, loop: string | undef
   throw invalid(session, `no loop ${loop ?? ""}; it has ${names === "" ? "none" : names}`);
 }
 
+/** Without a loop, a turn is one of the line that the head stands on. */
+async function namedTurn(asked: Asked, loop: string | undefined, turn: number): Promise<LoopTurn> {
+  const record = await loopOf(asked, loop);
+  return loop === undefined ? await turnOnLine(asked, record, turn) : { record, turn };
+}
+
 /** Of a loop that was cut off: what it has written before the next one began there. */
 async function endOf({ transcript, session }: Asked, { loopId, branch, from }: LoopRecord): Promise<Spot> {
   const events = await transcript.events(loopId, 0);
@@ -125,8 +138,8 @@ async function endOf({ transcript, session }: Asked, { loopId, branch, from }: L
   return { branch, position: Math.min(length, ...next.map((one) => one.from)) };
 }
 
-async function behindTurn(asked: Asked, record: LoopRecord, turn: number): Promise<Spot> {
-  const { branch, position } = await answerOf(asked, record, turn);
+async function behindTurn(asked: Asked, named: LoopTurn): Promise<Spot> {
+  const { branch, position } = await answerOf(asked, named);
   const page = 64;
   for (let from = position + 1; ; from += page) {
     const entries = await asked.transcript.entries(asked.session, branch, from, from + page);
@@ -136,20 +149,15 @@ async function behindTurn(asked: Asked, record: LoopRecord, turn: number): Promi
   }
 }
 
-async function answerOf(
-  { transcript, session }: Asked,
-  { loopId, branch, from }: LoopRecord,
-  turn: number,
-): Promise<PastAnswer> {
-  const events = (await transcript.events(loopId, 0)).map(({ body }) => body);
-  const branches = [...leftBranches(await transcript.branches(session), branch, events), branch];
-  const read = (one: string, start: number) =>
-    transcript.entries(session, one, start, Number.MAX_SAFE_INTEGER);
-  const answers = await answersOf({ branches, events, from }, loopId, read);
+async function answerOf(asked: Asked, { record, turn }: LoopTurn): Promise<PastAnswer> {
+  const answers = await loopAnswers(asked, record);
   const found = answers.findLast((one) => one.turn === turn);
   if (found !== undefined) return found;
   const turns = new Set(answers.map((one) => one.turn)).size;
-  throw invalid(session, `no answer ${turn} in ${loopId}: ${turns} of its turns have one, from 0`);
+  throw invalid(
+    asked.session,
+    `no answer ${turn} in ${record.loopId}: ${turns} of its turns have one, from 0`,
+  );
 }
 
 function invalid(session: string, what: string): HoldfastError {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { describeIssues } from "../config/agent-definition.ts";
+import { describeIssues, wanted } from "../schema/check.ts";
 import { WorkMode, type WorkModeInput } from "../schema/mode.ts";
 import type { PipelineRequest } from "../workflows/job-input.ts";
 import { HoldfastError } from "./error.ts";
@@ -94,10 +94,10 @@ async function startInteractive(
 }
 
 export function validMode(input: WorkModeInput): WorkMode {
-  const parsed = WorkMode.safeParse(input);
+  const parsed = WorkMode.safeParse(input, { error: wanted });
   if (parsed.success) return parsed.data;
   const meant = WorkMode.options.find(({ shape }) => shape.type.value === input?.type);
-  const problems = describeIssues(parsed.error, meant ?? WorkMode);
+  const problems = describeIssues(parsed.error, meant ?? WorkMode, "mode");
   throw new HoldfastError(
     "definition-invalid",
     `The mode is not valid:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,

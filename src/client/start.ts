@@ -1,6 +1,13 @@
-import type { AgentDefinition, AgentDefinitionInput, Continuation } from "../schema/definition.ts";
+import {
+  type AgentDefinition,
+  type AgentDefinitionInput,
+  type Continuation,
+  LoopLimits,
+} from "../schema/definition.ts";
 import type { StartRequest } from "../workflows/input.ts";
 import { AGENT_WORKFLOW } from "../workflows/messages.ts";
+import { mustBeAccepted } from "./accepted.ts";
+import { checkCostLimit, checked } from "./checked.ts";
 import { HoldfastError } from "./error.ts";
 import { translated } from "./failures.ts";
 import { currentSession } from "./follow-session.ts";
@@ -78,7 +85,7 @@ async function goingOn(
 
 /** Goes on with a definition that is stored already. */
 export async function launchByHash(link: Link, options: Launch, definitionHash: string): Promise<Started> {
-  const definition = await (await link.storage.transcript()).definition(definitionHash);
+  const definition = await storedDefinition(link, options.session ?? "", definitionHash);
   return launch(link, options, definition, async () => ({ definitionHash }));
 }
 
@@ -89,8 +96,18 @@ export async function continueByHash(
   continuation: Continuation,
   definitionHash: string,
 ): Promise<Started> {
-  const definition = await (await link.storage.transcript()).definition(definitionHash);
+  const definition = await storedDefinition(link, session, definitionHash);
   return launch(link, { session, continuation }, definition, async () => ({ definitionHash }));
+}
+
+async function storedDefinition(
+  link: Link,
+  session: string,
+  hash: string,
+): Promise<AgentDefinition | undefined> {
+  const transcript = await link.storage.transcript();
+  await mustBeAccepted(transcript, session, hash);
+  return transcript.definition(hash);
 }
 
 async function launch(
@@ -102,6 +119,10 @@ async function launch(
   const { prompt, mode = "run", idleTimeoutMs, continuation } = options;
   const session = sessionId(options.session);
   checkIdleTimeout(idleTimeoutMs);
+  if (continuation?.limits !== undefined) {
+    const limits = checked(LoopLimits, continuation.limits, "limits");
+    if (definition !== undefined) checkCostLimit(limits, [definition]);
+  }
   if (prompt === undefined && mode === "run" && continuation === undefined) {
     throw new HoldfastError(
       "input-invalid",

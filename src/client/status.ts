@@ -9,6 +9,7 @@ import { KEYS } from "./labels.ts";
 import type { Link } from "./link.ts";
 import { newestLoop } from "./newest-loop.ts";
 import { type PendingActivity, pendingActivities } from "./pending-activity.ts";
+import { recordedCost } from "./recorded-cost.ts";
 import { askStatus, describeRun, inTurns, isOpen, type OpenRun, runsBelow } from "./tree.ts";
 import { asking } from "./waiting-calls.ts";
 
@@ -88,11 +89,11 @@ function shownBy(description: WorkflowExecutionDescription, session: string): Sh
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     turns: attributes.get(KEYS.turns) ?? 0,
-    costUsd: attributes.get(KEYS.costUsd) ?? 0,
+    costUsd: attributes.get(KEYS.costUsd) ?? null,
   };
 }
 
-const OPEN_WORDS = ["running", "waiting", "needs-approval", "stopping"] as const;
+export const OPEN_WORDS = ["running", "waiting", "needs-approval", "stopping"] as const;
 const WORDS = [...OPEN_WORDS, "completed", "limit-reached", "failed", "stopped"] as const;
 
 /** The run's own word, unless it was ended from outside and could not change it any more. */
@@ -139,7 +140,7 @@ async function fromTranscript(link: Link, session: string): Promise<SessionStatu
     agent: record.agentName,
     model: record.model,
     turns: loops.reduce((sum, { turns = 0 }) => sum + turns, 0),
-    costUsd: loops.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
+    costUsd: recordedCost(loops),
     startedAt: new Date(record.createdAtMs),
     closedAt: new Date(record.lastActiveAtMs),
     pending: [],

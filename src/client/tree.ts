@@ -45,11 +45,13 @@ export function isOpen({ status }: WorkflowExecutionDescription): boolean {
 }
 
 /** What a run says of itself. Silence is an answer too: there may be no worker. */
-export async function askStatus(link: Link, session: string): Promise<Status | undefined> {
+export async function askStatus(
+  link: Link,
+  session: string,
+  timeoutMs = QUERY_TIMEOUT_MS,
+): Promise<Status | undefined> {
   return link.connection
-    .withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
-      link.client.workflow.getHandle(session).query(statusQuery),
-    )
+    .withDeadline(Date.now() + timeoutMs, () => link.client.workflow.getHandle(session).query(statusQuery))
     .catch(() => undefined);
 }
 

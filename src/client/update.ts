@@ -1,6 +1,7 @@
 import type { UpdateDefinition } from "@temporalio/common";
 import { definitionChanges, missingTools, toolNamesOf } from "../core/definition-changes.ts";
 import { AgentDefinition, type AgentDefinitionInput } from "../schema/definition.ts";
+import { costLimitProblem } from "../schema/prices.ts";
 import type { DefinitionChange } from "../schema/record.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type DefinitionTaken, type DefinitionWords, updateDefinitionUpdate } from "../workflows/messages.ts";
@@ -52,7 +53,11 @@ export async function updateSession(
         ? { changes: [], warnings: [], refusals: [] }
         : definitionChanges(before, definition);
     const tools = toolNamesOf(definition);
-    const reasons = [...refusals, ...missingTools(status.approvals ?? [], tools)];
+    const reasons = [
+      ...refusals,
+      ...missingTools(status.approvals ?? [], tools),
+      ...unpricedUnderLimit(status, definition),
+    ];
     if (reasons.length > 0) throw updateRefused(session, reasons);
     const to = await hashFor(transcript, definition, dryRun);
     const told = { session, ...(from === undefined ? {} : { from }), to, changes, warnings, dryRun };
@@ -68,6 +73,13 @@ export async function updateSession(
   } catch (error) {
     throw translated(error, link, session);
   }
+}
+
+/** A cost limit that holds now, of the loop or of what it is a part of, would be void with an unknown price. */
+function unpricedUnderLimit({ budget }: SessionStatus, definition: AgentDefinition): readonly string[] {
+  const limit = budget?.usd.limit ?? null;
+  const problem = limit === null ? undefined : costLimitProblem([definition]);
+  return problem === undefined ? [] : [problem];
 }
 
 /** A command line has put it in where the agent's file names none. */

@@ -3,6 +3,7 @@ import type { LoopEvent } from "../schema/record.ts";
 import type { Delta } from "../stream/stream.ts";
 import { type Followed, type From, followSession } from "./follow.ts";
 import type { Link } from "./link.ts";
+import { outlasting } from "./outlast.ts";
 import { Recorded } from "./recorded.ts";
 import type { GroupEvent } from "./recorded-groups.ts";
 
@@ -31,7 +32,7 @@ export async function* watchSession(
   session: string,
   { from = "loop", runId, signal }: WatchOptions = {},
 ): AsyncGenerator<WatchItem, void, void> {
-  const recorded = new Recorded(() => link.storage.existing(), session);
+  const recorded = new Recorded(() => outlasting(link.storage, signal), session);
   for await (const followed of followSession(link, session, recorded, { start: from, runId, signal })) {
     if (!followed.isKnown) yield asItem(followed);
   }

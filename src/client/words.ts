@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { MAX_MESSAGE_ID_CHARS } from "../core/waiting-messages.ts";
+import { kindOf } from "../schema/check.ts";
 import { StoreError } from "../transcript/store-error.ts";
 import type { Words } from "../workflows/messages.ts";
 import { HoldfastError } from "./error.ts";
@@ -24,7 +26,13 @@ export async function pack(
   id: string = randomUUID(),
   inlineBytes: number = INLINE_BYTES,
 ): Promise<Message> {
-  if (typeof text !== "string" || text.trim() === "") {
+  if (typeof text !== "string") {
+    const problem = `${what}: must be a text, not ${kindOf(text)}`;
+    throw new HoldfastError("input-invalid", `The ${problem}. Give its words as one text.`, {
+      problems: [problem],
+    });
+  }
+  if (text.trim() === "") {
     throw new HoldfastError("input-invalid", `The ${what} is empty. Give it some words.`);
   }
   if (id.includes("\0")) {
@@ -32,6 +40,12 @@ export async function pack(
     throw new HoldfastError(
       "input-invalid",
       `The ${what} cannot have the id ${shown}: it holds a NUL character.`,
+    );
+  }
+  if (id.length > MAX_MESSAGE_ID_CHARS) {
+    throw new HoldfastError(
+      "input-invalid",
+      `The ${what} cannot have an id of ${id.length} characters: at most ${MAX_MESSAGE_ID_CHARS} are taken.`,
     );
   }
   const bytes = Buffer.byteLength(text, "utf8");

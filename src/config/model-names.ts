@@ -1,5 +1,6 @@
 import { nearestName } from "../core/nearest-name.ts";
-import { ModelConfig } from "../schema/model.ts";
+import { check } from "../schema/check.ts";
+import { ModelConfig, type ModelConfigInput } from "../schema/model.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
 import { knownOf } from "./catalogue/entry.ts";
 import { catalogueOf } from "./catalogue/user-file.ts";
@@ -27,9 +28,34 @@ export type ModelOptions = Partial<
   >
 >;
 
-/** A model's name as people write it does not say what it must. */
-export class ModelNameError extends Error {
-  override readonly name = "ModelNameError";
+/** A model's name as people write it, or an option of it, does not say what it must. */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+}
+
+type Vendored = Omit<ModelConfigInput, "id">;
+
+/**
+ * A vendor's model. What the options do not say comes from the catalogue; of a model that the catalogue does not know,
+ * from the vendor's usual values, and its prices are unknown.
+ */
+function modelOf(
+  factory: string,
+  id: string,
+  usual: Vendored,
+  options: ModelOptions,
+  catalogue?: Catalogue,
+): ModelConfig {
+  const said = Object.fromEntries(
+    // A key that is left out on purpose is none; anything else that is undefined says nothing.
+    Object.entries(options ?? {}).filter(([key, value]) => value !== undefined || key === "apiKey"),
+  );
+  const entry = typeof id === "string" ? (catalogue ?? catalogueOf()).find(usual.provider, id) : undefined;
+  const known = entry === undefined ? {} : knownOf(entry);
+  const checked = check(ModelConfig, { id, ...usual, ...known, ...said }, "model");
+  if (checked.ok) return checked.value;
+  const what = `${factory}(${typeof id === "string" ? JSON.stringify(id) : "…"})`;
+  throw new ModelError(`The model ${what} cannot be used: ${checked.problems.join("; ")}.`);
 }
 
 /** The reference to a key, resolved at the moment of use. */
@@ -42,17 +68,21 @@ function elsewhere(variable: string, vendor: string): string {
   return process.env[variable] || vendor;
 }
 
-export function anthropic(id: string, options: ModelOptions = {}): ModelConfig {
-  return ModelConfig.parse({
+export function anthropic(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
+  return modelOf(
+    "anthropic",
     id,
-    api: "anthropic_messages",
-    provider: "anthropic",
-    baseUrl: elsewhere("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
-    apiKey: fromEnvironment("ANTHROPIC_API_KEY"),
-    reasoning: true,
-    contextWindow: 200_000,
-    ...options,
-  });
+    {
+      api: "anthropic_messages",
+      provider: "anthropic",
+      baseUrl: elsewhere("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
+      apiKey: fromEnvironment("ANTHROPIC_API_KEY"),
+      reasoning: true,
+      contextWindow: 200_000,
+    },
+    options,
+    catalogue,
+  );
 }
 
 /** Models of OpenAI that think before they answer, unless they are ChatGPT's. */
@@ -63,46 +93,55 @@ function reasons(id: string): boolean {
 export function openai(
   id: string,
   options: ModelOptions & { readonly api?: "openai_responses" } = {},
+  catalogue?: Catalogue,
 ): ModelConfig {
-  return ModelConfig.parse({
+  return modelOf(
+    "openai",
     id,
-    api: "openai_completions",
-    provider: "openai",
-    baseUrl: elsewhere("OPENAI_BASE_URL", "https://api.openai.com/v1"),
-    apiKey: fromEnvironment("OPENAI_API_KEY"),
-    reasoning: reasons(id),
-    contextWindow: 128_000,
-    ...options,
-  });
+    {
+      api: "openai_completions",
+      provider: "openai",
+      baseUrl: elsewhere("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+      apiKey: fromEnvironment("OPENAI_API_KEY"),
+      reasoning: reasons(id),
+      contextWindow: 128_000,
+    },
+    options,
+    catalogue,
+  );
 }
 
 /** OpenAI's newer protocol: the one in which its models reason and call tools at once. */
-export function openaiResponses(id: string, options: ModelOptions = {}): ModelConfig {
-  return openai(id, { ...options, api: "openai_responses" });
+export function openaiResponses(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
+  return openai(id, { ...options, api: "openai_responses" }, catalogue);
 }
 
 /**
  * A deployment in Azure. Where it is comes from `AZURE_OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` or
  * `AZURE_OPENAI_RESOURCE_NAME` unless given. With an `authorization` header (Entra ID) it goes without a key.
  */
-export function azure(deployment: string, options: ModelOptions = {}): ModelConfig {
+export function azure(deployment: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
   const baseUrl = options.baseUrl ?? azureFromEnvironment();
   if (baseUrl === undefined) {
-    throw new ModelNameError(
+    throw new ModelError(
       `Say where ${deployment} is deployed: as azure/${deployment}@https://RESOURCE.openai.azure.com, or with AZURE_OPENAI_ENDPOINT in the environment`,
     );
   }
   const signedIn = Object.keys(options.headers ?? {}).some((name) => name.toLowerCase() === "authorization");
-  return ModelConfig.parse({
-    id: deployment,
-    api: "azure_openai_responses",
-    provider: "azure",
-    ...(!signedIn && { apiKey: fromEnvironment("AZURE_OPENAI_API_KEY") }),
-    reasoning: reasons(deployment),
-    contextWindow: 128_000,
-    ...options,
-    baseUrl: withoutSlash(baseUrl),
-  });
+  return modelOf(
+    "azure",
+    deployment,
+    {
+      baseUrl,
+      api: "azure_openai_responses",
+      provider: "azure",
+      ...(!signedIn && { apiKey: fromEnvironment("AZURE_OPENAI_API_KEY") }),
+      reasoning: reasons(deployment),
+      contextWindow: 128_000,
+    },
+    { ...options, baseUrl: withoutSlash(baseUrl) },
+    catalogue,
+  );
 }
 
 function azureFromEnvironment(): string | undefined {
@@ -111,111 +150,134 @@ function azureFromEnvironment(): string | undefined {
   return AZURE_OPENAI_BASE_URL || AZURE_OPENAI_ENDPOINT || resource || undefined;
 }
 
-export function openrouter(id: string, options: ModelOptions = {}): ModelConfig {
-  return ModelConfig.parse({
+export function openrouter(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
+  return modelOf(
+    "openrouter",
     id,
-    api: "openai_completions",
-    provider: "openrouter",
-    baseUrl: "https://openrouter.ai/api/v1",
-    apiKey: fromEnvironment("OPENROUTER_API_KEY"),
-    contextWindow: 200_000,
-    ...options,
-  });
+    {
+      api: "openai_completions",
+      provider: "openrouter",
+      baseUrl: "https://openrouter.ai/api/v1",
+      apiKey: fromEnvironment("OPENROUTER_API_KEY"),
+      contextWindow: 200_000,
+    },
+    options,
+    catalogue,
+  );
 }
 
 /**
  * Amazon Bedrock, in the region that is named here. With the bearer key or the credentials that are named here, else with
  * those of the machine that the worker runs on.
  */
-export function bedrock(id: string, options: ModelOptions = {}): ModelConfig {
+export function bedrock(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
   const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
   const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   const key = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_CREDENTIALS"].find((name) => process.env[name]);
-  return ModelConfig.parse({
+  return modelOf(
+    "bedrock",
     id,
-    api: "bedrock_converse_stream",
-    provider: "bedrock",
-    baseUrl: elsewhere("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", `https://bedrock-runtime.${region}.${domain}`),
-    ...(key !== undefined && { apiKey: fromEnvironment(key) }),
-    reasoning: /claude-(?:3-7|(?:opus|sonnet|haiku|fable|mythos)-)|amazon\.nova-2-|openai\./.test(id),
-    contextWindow: 200_000,
-    ...options,
-  });
+    {
+      api: "bedrock_converse_stream",
+      provider: "bedrock",
+      baseUrl: elsewhere("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", `https://bedrock-runtime.${region}.${domain}`),
+      ...(key !== undefined && { apiKey: fromEnvironment(key) }),
+      reasoning: /claude-(?:3-7|(?:opus|sonnet|haiku|fable|mythos)-)|amazon\.nova-2-|openai\./.test(id),
+      contextWindow: 200_000,
+    },
+    options,
+    catalogue,
+  );
 }
 
-export function google(id: string, options: ModelOptions = {}): ModelConfig {
-  return ModelConfig.parse({
+export function google(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
+  return modelOf(
+    "google",
     id,
-    api: "google_generative_ai",
-    provider: "google",
-    baseUrl: elsewhere("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
-    apiKey: fromEnvironment(
-      process.env["GEMINI_API_KEY"] || !process.env["GOOGLE_API_KEY"] ? "GEMINI_API_KEY" : "GOOGLE_API_KEY",
-    ),
-    reasoning: true,
-    ...geminiLimits(id),
-    ...options,
-  });
+    {
+      api: "google_generative_ai",
+      provider: "google",
+      baseUrl: elsewhere("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
+      apiKey: fromEnvironment(
+        process.env["GEMINI_API_KEY"] || !process.env["GOOGLE_API_KEY"] ? "GEMINI_API_KEY" : "GOOGLE_API_KEY",
+      ),
+      reasoning: true,
+      ...geminiLimits(id),
+    },
+    options,
+    catalogue,
+  );
 }
 
 /**
  * Gemini on Google Cloud, in the project and at the location that the environment names. Without a key the worker's
  * own credentials are used; an API key needs no project.
  */
-export function vertex(id: string, options: ModelOptions = {}): ModelConfig {
+export function vertex(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
   const baseUrl = options.baseUrl ?? vertexPlace(process.env, options.apiKey !== undefined);
   if (baseUrl === undefined) {
-    throw new ModelNameError(
+    throw new ModelError(
       "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
     );
   }
-  return ModelConfig.parse({
+  return modelOf(
+    "vertex",
     id,
-    api: "google_vertex",
-    provider: "vertex",
-    reasoning: true,
-    ...geminiLimits(id),
-    ...options,
-    baseUrl: withoutSlash(baseUrl),
-  });
+    {
+      baseUrl,
+      api: "google_vertex",
+      provider: "vertex",
+      reasoning: true,
+      ...geminiLimits(id),
+    },
+    { ...options, baseUrl: withoutSlash(baseUrl) },
+    catalogue,
+  );
 }
 
 /** Any server that speaks chat completions: llama.cpp, Ollama, vLLM, LM Studio, … Without a key unless given one. */
-export function local(url: string, id: string, options: ModelOptions = {}): ModelConfig {
-  return ModelConfig.parse({
+export function local(
+  url: string,
+  id: string,
+  options: ModelOptions = {},
+  catalogue?: Catalogue,
+): ModelConfig {
+  return modelOf(
+    "local",
     id,
-    api: "openai_completions",
-    provider: "local",
-    baseUrl: url,
-    contextWindow: 128_000,
-    ...options,
-  });
+    {
+      api: "openai_completions",
+      provider: "local",
+      baseUrl: url,
+      contextWindow: 128_000,
+    },
+    options,
+    catalogue,
+  );
 }
 
 const FACTORIES = {
   anthropic,
   openai,
   "openai-responses": openaiResponses,
-  azure: (rest: string, options: ModelOptions) => {
+  azure: (rest: string, options: ModelOptions, catalogue: Catalogue) => {
     const { id, url } = withAddress(rest);
     const baseUrl = options.baseUrl ?? url;
-    return azure(id, { ...options, ...(baseUrl !== undefined && { baseUrl }) });
+    return azure(id, { ...options, ...(baseUrl !== undefined && { baseUrl }) }, catalogue);
   },
   openrouter,
   google,
   vertex,
   bedrock,
-  local: (rest: string, options: ModelOptions) => {
+  local: (rest: string, options: ModelOptions, catalogue: Catalogue) => {
     const { id, url: said } = withAddress(rest);
     const url = options.baseUrl ?? said;
     if (url === undefined || id === "") {
-      throw new ModelNameError(
-        `Say where the model is served, as local/${id || "ID"}@http://127.0.0.1:8080/v1`,
-      );
+      throw new ModelError(`Say where the model is served, as local/${id || "ID"}@http://127.0.0.1:8080/v1`);
     }
-    return local(withoutSlash(url), id, options);
+    return local(withoutSlash(url), id, options, catalogue);
   },
-} as const satisfies Record<string, (id: string, options: ModelOptions) => ModelConfig>;
+} as const satisfies Record<string, (id: string, options: ModelOptions, catalogue: Catalogue) => ModelConfig>;
 
 /** `ID@http://HOST` to its parts. */
 function withAddress(rest: string): { readonly id: string; readonly url: string | undefined } {
@@ -235,29 +297,24 @@ export function parseModel(
   options: ModelOptions = {},
   catalogue: Catalogue = catalogueOf(),
 ): ModelConfig {
-  const model = made(name, options);
-  const entry = catalogue.find(model.provider, model.id);
-  if (entry === undefined) return model;
-  const said = Object.keys(options).filter((key) => options[key as keyof ModelOptions] !== undefined);
-  const known = Object.entries(knownOf(entry)).filter(([key]) => !said.includes(key));
-  return { ...model, ...Object.fromEntries(known) };
+  return made(name, options, catalogue);
 }
 
-function made(name: string, options: ModelOptions): ModelConfig {
+function made(name: string, options: ModelOptions, catalogue: Catalogue): ModelConfig {
   const slash = name.indexOf("/");
   const provider = slash < 0 ? name : name.slice(0, slash);
   const known = Object.keys(FACTORIES);
   if (!Object.hasOwn(FACTORIES, provider)) {
     const meant = nearestName(provider, known);
     const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
-    throw new ModelNameError(
+    throw new ModelError(
       `Unknown provider "${provider}" in model "${name}".${hint} Known: ${known.join(", ")}.`,
     );
   }
   const id = slash < 0 ? "" : name.slice(slash + 1).trim();
   if (id === "")
-    throw new ModelNameError(`Model "${name}" names a provider but no model, as ${provider}/ID does`);
-  return FACTORIES[provider as keyof typeof FACTORIES](id, options);
+    throw new ModelError(`Model "${name}" names a provider but no model, as ${provider}/ID does`);
+  return FACTORIES[provider as keyof typeof FACTORIES](id, options, catalogue);
 }
 
 function withoutSlash(url: string): string {

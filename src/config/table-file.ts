@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
-import { describeIssues } from "./agent-definition.ts";
+import { check } from "../schema/check.ts";
 import { problemLine } from "./problem.ts";
 import type { Path } from "./source/node.ts";
 import { readSource } from "./source/source-file.ts";
@@ -30,8 +30,8 @@ export function readTableFile<Schema extends z.ZodType>(
   const problems = read.ok ? read.source.problems : read.problems;
   if (!read.ok || problems.length > 0) return fail(problems.map(problemLine));
   const tables = Object.entries(read.source.value).map(([name, table]) => [name, inCamelCase(table)]);
-  const parsed = schema.safeParse(Object.fromEntries(tables));
-  return parsed.success ? parsed.data : fail(describeIssues(parsed.error, schema));
+  const checked = check(schema, Object.fromEntries(tables), "file");
+  return checked.ok ? checked.value : fail(checked.problems);
 }
 
 function textOf(path: string, fail: (lines: readonly string[]) => never): string {

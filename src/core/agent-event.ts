@@ -10,6 +10,7 @@ import { COMPACTION_KIND } from "./seen-messages.ts";
 /** What an event's record says for all of its events. */
 export type EventPlace = {
   readonly agentId: string;
+  readonly agentName?: string | undefined;
   readonly sessionId: string;
   readonly loopId: string;
   readonly parentLoopId?: string | undefined;
@@ -47,6 +48,7 @@ export function agentEvent(
       return {
         type: "AgentStart",
         agentId: place.agentId,
+        ...(place.agentName === undefined ? {} : { agentName: place.agentName }),
         sessionId: place.sessionId,
         loopId,
         ...(parentLoopId === undefined ? {} : { parentLoopId }),
@@ -104,6 +106,7 @@ export function agentEvent(
     case "RevertApplied":
       return { ...body, loopId };
     case "CompactionStarted":
+    case "MessageRefused":
       return { ...body, loopId, timestamp };
     case "CompactionEnded": {
       const { position: _, ...sizes } = body;

@@ -26,6 +26,18 @@ export function messageEvents(state: State, position: number): State {
   return emit(emit(state, { type: "MessageStart", position }), { type: "MessageEnd", position });
 }
 
+/**
+ * The events of the words that a loop was opened with: in its first turn (LOOP-03, X-05), or before its end where no turn
+ * begins. `open-loop` has written the words themselves.
+ */
+export function promptEvents(state: State): State {
+  if (state.loop?.unread !== true) return state;
+  const { unread: _, ...loop } = state.loop;
+  let next: State = { ...state, loop };
+  for (let position = loop.from; position < state.length; position++) next = messageEvents(next, position);
+  return next;
+}
+
 /** CTX-03 without the message at hand: the words and what a message adds to them. A reference counts as 32 KiB. */
 export function estimateBody(body: OutboxBody): number {
   switch (body.type) {
@@ -46,7 +58,7 @@ export function estimateBody(body: OutboxBody): number {
 
 function estimatePerson({ text, filtered }: PersonMessage): number {
   const words = text === undefined ? INLINE_BYTES / 4 : estimateText(text);
-  return filtered?.warning === undefined ? words : words + estimateText(filtered.warning) + 1;
+  return filtered?.warning === undefined ? words : words + estimateText(filtered.warning);
 }
 
 /** The longest words of a person that travel in history (design 3.2). Longer ones are stored first. */

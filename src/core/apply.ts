@@ -30,6 +30,7 @@ import {
 import { type PersonMessage, RULES, STATE_VERSION, type State } from "./state.ts";
 import { waitedSince, withTimeWaited } from "./time-waited.ts";
 import { compacted, compactSetBack, filtered, modelReplied } from "./turn.ts";
+import { stopWaiting, timeUp } from "./vendor-wait.ts";
 
 // What happens in a phase, and the phases that it can lead to; a test compares this with the code.
 //
@@ -38,6 +39,8 @@ import { compacted, compactSetBack, filtered, modelReplied } from "./turn.ts";
 //   opening        open-set-back      opening recording waiting ended hooking moving
 //   calling-model  model-replied      calling-model calling-tools compacting filtering hooking recording rotating closing moving
 //   calling-model  model-set-back     calling-model compacting hooking closing moving
+//   calling-model  time-passed        calling-model hooking closing moving
+//   calling-model  stop-requested     calling-model hooking closing moving
 //   compacting     compacted          calling-model hooking closing moving
 //   compacting     compact-set-back   compacting calling-model hooking closing moving
 //   filtering      input-filtered     calling-model compacting filtering hooking recording rotating closing moving
@@ -233,6 +236,7 @@ function stopRequested(state: State, reason: string): State {
   if (state.stop !== undefined) return state;
   const stopped = { ...state, stop: { reason } };
   if (state.phase.type === "calling-tools") return approvalsCancelled(stopped);
+  if (state.phase.type === "calling-model") return stopWaiting(stopped, state.phase, reason);
   return state.phase.type === "waiting" ? { ...stopped, phase: LOOP_OVER } : stopped;
 }
 
@@ -243,10 +247,11 @@ function rotationDue(state: State): State {
   return beforeRotation(due, { type: "wait", sinceMs, untilMs });
 }
 
-/** An interactive run that nobody spoke to for long enough ends. */
+/** What was waited for has not come: a person, a vendor that may be asked again now, or a next prompt. */
 function timePassed(state: State): State {
   const { phase } = state;
   if (phase.type === "calling-tools") return approvalsTimedOut(state);
+  if (phase.type === "calling-model") return timeUp(state, phase);
   if (phase.type !== "waiting" || phase.untilMs === undefined || state.nowMs < phase.untilMs) return state;
   return { ...state, mode: "run", phase: LOOP_OVER };
 }

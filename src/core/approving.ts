@@ -1,9 +1,11 @@
 import type { Permission, PersonAsked } from "../schema/record.ts";
-import { type ApprovalAnswer, grantFor, withGrant } from "./approvals.ts";
+import type { ApprovalAnswer } from "./approvals.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import { CANCELLED_TEXT, carries, goOnWith, isFlushing, refuse, run, runFromNow, withCall } from "./calls.ts";
 import { questionOver, withQuestion } from "./finished-calls.ts";
+import { grantFor, withGrant } from "./grants.ts";
 import { issue, settle } from "./issue.ts";
+import { forgetRepeats, markStuck } from "./repeated-mistakes.ts";
 import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
 
@@ -37,18 +39,41 @@ export function approvalAnswered(
     const { type: _, ...said } = answer;
     return callAgain(state, phase, index, { question, ...said, ...(by === undefined ? {} : { by }) });
   }
+  if (call.status.failed !== undefined && answer.type !== "answer") {
+    const how = { answer: answer.type === "approve" ? ("approved" as const) : ("refused" as const), by };
+    return failedAnswered(state, phase, index, call.status.failed, how);
+  }
   if (answer.type === "refuse") {
     const why = answer.reason === undefined || answer.reason === "" ? "" : `: ${answer.reason}`;
     return refuseAsked(state, phase, index, { answer: "refused", by }, `${REFUSED_TEXT}${why}`);
   }
   if (answer.type !== "approve") return state;
   const { arguments: changed, always } = answer;
-  const grants = withGrant(state.grants ?? [], always === true ? grantFor(call) : undefined);
+  // What is known of a call is known of its own arguments: others are not what the user was shown.
+  const isAsShown = changed === undefined || call.facts === undefined || state.rules < 2;
+  const given = always === true && isAsShown ? grantFor(call, state.rules) : undefined;
+  const grants = withGrant(state.grants ?? [], given);
   const allowed: Call = {
     ...answered(call, { answer: changed === undefined ? "approved" : "changed", by }),
     ...(changed === undefined ? {} : { arguments: changed }),
   };
   return runAsked({ ...state, grants }, phase, index, allowed);
+}
+
+/**
+ * A person has said whether an agent goes on whose call has failed too often. The call itself is not run: it cannot be.
+ *
+ * @param how - Without an approval the loop ends after this turn.
+ */
+function failedAnswered(
+  state: State,
+  phase: Calling,
+  index: number,
+  { text, reason }: { readonly text: string; readonly reason: string },
+  how: Pick<Permission, "answer" | "by">,
+): State {
+  const next = how.answer === "approved" ? forgetRepeats(state) : markStuck(state, reason);
+  return refuseAsked(next, phase, index, how, text);
 }
 
 /** The call is made again with the answer, by a command of its own, which takes nothing along. */
@@ -124,6 +149,9 @@ function refuseNow(state: State, id: string, how: { readonly answer?: "timed-out
   const index = phase.calls.findIndex((call) => call.id === id && call.status.type === "asking");
   const status = phase.calls[index]?.status;
   if (status?.type !== "asking") return state;
+  if (status.failed !== undefined && how.answer !== undefined) {
+    return failedAnswered(state, phase, index, status.failed, how);
+  }
   return status.question === undefined
     ? refuseAsked(state, phase, index, how, text)
     : questionOver(state, phase, index, text, how);

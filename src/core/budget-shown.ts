@@ -3,6 +3,7 @@ import { toUsd } from "./budget/amounts.ts";
 import { dollars, type Spent, spentBy } from "./limits.ts";
 import { accountOf } from "./shares.ts";
 import type { State } from "./state.ts";
+import type { Cost } from "./usage.ts";
 
 /** Of one thing that a loop and all below it may use. `null` is without limit. */
 export type BudgetPart = {
@@ -18,7 +19,8 @@ export type BudgetPart = {
 export type Budget = {
   readonly turns: BudgetPart;
   readonly tokens: BudgetPart;
-  readonly usd: BudgetPart;
+  /** What was used is `null` when a price is unknown. */
+  readonly usd: Omit<BudgetPart, "used"> & { readonly used: Cost };
   /** Sub-agents that it may start, with all that those start. */
   readonly children: BudgetPart;
   /** By the time of the last event; time is not shared out. */
@@ -54,10 +56,11 @@ export function budgetIn(
     turns: part("turns"),
     tokens: part("tokens"),
     usd: {
-      limit: orNull(whole.nanoUsd, toUsd),
+      limit: toUsd(whole.nanoUsd),
       used: toUsd(gone.nanoUsd),
-      reserved: toUsd(aside.nanoUsd),
-      left: orNull(rest.nanoUsd, toUsd),
+      // What is set aside is a part of a limit, and so is known.
+      reserved: toUsd(aside.nanoUsd ?? 0),
+      left: toUsd(rest.nanoUsd),
     },
     children: part("children"),
     timeMs: { limit: maxDurationMs, used: spent.durationMs, left: rest.timeMs },
@@ -80,8 +83,8 @@ export function budgetLine({ turns, tokens, usd, children, timeMs }: Budget): st
 
 function inWords(
   name: string,
-  { limit, used: gone, reserved }: BudgetPart,
-  say: (n: number) => string,
+  { limit, used: gone, reserved }: Omit<BudgetPart, "used"> & { readonly used: Cost },
+  say: (n: Cost) => string,
 ): string {
   if (limit === null) return "";
   const aside = reserved === 0 ? "" : ` + ${say(reserved)} set aside`;
@@ -90,8 +93,4 @@ function inWords(
 
 function seconds(ms: number): string {
   return `${Math.floor(ms / 1000)} s`;
-}
-
-function orNull(value: number | null, convert: (value: number) => number): number | null {
-  return value === null ? null : convert(value);
 }

@@ -12,6 +12,14 @@ export type PathFact = {
   readonly relative?: string;
 };
 
+/** One host that a call reaches. */
+export type HostFact = {
+  /** In small letters, numbers and names as addresses have them; `?` when it is not known. */
+  readonly host: string;
+  /** Absent when it is not known. */
+  readonly port?: number;
+};
+
 /** One simple command: no pipe, no list. */
 export type CommandFact = {
   /** As the program would get them, its name first. Empty for a bare redirect or assignment. */
@@ -23,10 +31,32 @@ export type CommandFact = {
   readonly fixed?: number;
   /** Only runs another command, which has a fact of its own: `timeout 60 npm test`. */
   readonly wrapper?: true;
+  /**
+   * The program is one that only reads or writes the files it is given and runs nothing else, and all of its options
+   * are known: a user may allow it with other arguments.
+   */
+  readonly known?: true;
+  /** Of a known program: an argument is, or may be, a path outside the workspace. */
+  readonly outside?: true;
+  /**
+   * What it may mean to rules that ask or deny, where that is not what its words say: without options before its
+   * subcommand, under another name of it. `*` stands for any subcommand.
+   */
+  readonly meant?: readonly (readonly string[])[];
+  /** Hosts that it may reach, by its words. */
+  readonly hosts?: readonly HostFact[];
+  /** It reaches these hosts and no others, and does nothing else. */
+  readonly fetches?: true;
+  /** Reads from a pipe, a file or a text of the script: its words do not say all that it does. */
+  readonly fed?: true;
 };
 
 export type CallFacts = {
   readonly paths?: readonly PathFact[];
+  /** Hosts that the tool says it reaches. */
+  readonly hosts?: readonly HostFact[];
+  /** Files that arguments of commands may name. Rules that ask or deny look at them too. */
+  readonly operands?: readonly PathFact[];
   /** In the order in which they are written. Of an opaque command, those that could be found. */
   readonly commands?: readonly CommandFact[];
   /** Why the commands cannot be relied on: a phrase that follows "the command". Never allowed by a rule. */
@@ -68,8 +98,12 @@ export function boundFacts(facts: CallFacts): CallFacts {
   const commands = facts.commands && keep(facts.commands.map(shorten), costOfCommand);
   if (commands?.some((command) => command.words.length === 0 && command.fixed !== undefined)) cut = true;
   const paths = facts.paths && keep(facts.paths, costOfPath);
+  const operands = facts.operands && keep(facts.operands, costOfPath);
+  const hosts = facts.hosts && keep(facts.hosts, costOfHost);
   return {
     ...(paths && { paths }),
+    ...(operands && { operands }),
+    ...(hosts && { hosts }),
     ...(commands && { commands }),
     ...(facts.opaque !== undefined && { opaque: facts.opaque.slice(0, MAX_REASON_CHARS) }),
     ...(cut && { cut }),
@@ -83,8 +117,13 @@ function shorten(command: CommandFact): CommandFact {
   return { ...command, words: command.words.slice(0, end), fixed: Math.min(command.fixed ?? end, end) };
 }
 
-function costOfCommand({ words }: CommandFact): number {
-  return words.reduce((sum, word) => sum + word.length + 1, 1);
+function costOfCommand({ words, meant = [], hosts = [] }: CommandFact): number {
+  const named = hosts.reduce((sum, host) => sum + costOfHost(host), 0);
+  return [words, ...meant].flat().reduce((sum, word) => sum + word.length + 1, 1 + named);
+}
+
+function costOfHost({ host }: HostFact): number {
+  return host.length + 8;
 }
 
 function costOfPath({ path }: PathFact): number {

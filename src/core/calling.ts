@@ -25,6 +25,8 @@ export type CallStatus =
       readonly sinceMs: number;
       readonly untilMs: number | undefined;
       readonly reason: string;
+      /** It cannot be run, and has failed too often: a person says whether the loop goes on. What the model reads then. */
+      readonly failed?: { readonly text: string; readonly reason: string };
       /** The call has run, and its tool asks for more than a yes. */
       readonly question?: QuestionRef;
     }

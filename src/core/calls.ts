@@ -10,10 +10,11 @@ import { removedText, wasRemoved } from "./moving.ts";
 import { baseOf, emit, isEmpty } from "./outbox.ts";
 import { pinnedOf } from "./phase.ts";
 import { applyPrunes, revertsOf } from "./pruning.ts";
-import { countMistake } from "./repeated-mistakes.ts";
+import { type CallFailure, countFailure, countGood, markStuck } from "./repeated-mistakes.ts";
 import { reserveShares } from "./shares.ts";
 import type { State } from "./state.ts";
 import { refusedBeside } from "./structured.ts";
+import { toolFactsOf } from "./tool-facts.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
 // behind the answer in call order, whichever ends first (TOOL-08).
@@ -90,18 +91,13 @@ function startUnit(state: State, phase: Calling, refusals: ReadonlyMap<number, R
   let calls = phase.calls;
   for (let index = from; index < to; index++) {
     const call = calls[index] as Call;
-    const { state: counted, refusal } = countMistake(next, call.name, refusalOf(state, call));
-    next = counted;
+    const failure = failureOf(next, call, refusals.get(index));
     const begun =
-      refusal === undefined
-        ? begin(next, phase.position, call, index, {
-            refusal: refusals.get(index),
-            share: shares.of.get(index),
-          })
-        : undefined;
-    if (begun === undefined) next = emit(next, startEvent(call, phase.position));
-    next = begun?.state ?? answerCall(next, phase.position, call, index, refusal ?? "");
-    calls = withCall(calls, index, begun?.call ?? { ...call, status: doneWith(call, refusal ?? "") });
+      failure === undefined
+        ? begin(countGood(next, call.name), phase.position, call, index, shares.of.get(index))
+        : fail(next, phase.position, call, index, failure);
+    next = begun.state;
+    calls = withCall(calls, index, begun.call);
   }
   const carrier = calls.findIndex(({ status }) => carries(status));
   const base = baseOf(next.outbox, phase.position + 1 + from);
@@ -110,26 +106,59 @@ function startUnit(state: State, phase: Calling, refusals: ReadonlyMap<number, R
   return goOnWith(given.state, { ...rest, issue: given.issue, calls, unit: { from, to, carrier, base } });
 }
 
-/** A call whose tool is known and whose arguments fit: it runs, or waits for a person, or is refused (X-04). */
+/** A call that nothing speaks against: it runs, or waits for a person (X-04). */
 function begin(
   state: State,
   answer: number,
   call: Call,
   index: number,
-  { refusal, share }: { readonly refusal: Refusal | undefined; readonly share: Reservation | undefined },
+  share: Reservation | undefined,
 ): { state: State; call: Call } {
   const { reason, ...permission } = permitFor(state, call);
-  if (refusal !== undefined && permission.outcome !== "deny") {
-    return refuse(state, answer, call, index, `Refused by hook "${refusal.hook}": ${refusal.reason}`);
+  return permission.outcome === "ask"
+    ? { state, call: { ...call, permission, status: asking(state, reason) } }
+    : run(state, answer, { ...call, permission }, index, share);
+}
+
+/** Why a call is not run: it cannot be, as it is written; the policy denies it; or a hook refuses it (X-04). */
+function failureOf(state: State, call: Call, refusal: Refusal | undefined): Failed | undefined {
+  const written = refusalOf(state, call);
+  if (written !== undefined) return { text: written, why: written, written: true };
+  const { reason, ...permission } = permitFor(state, call);
+  const isDenied = permission.outcome === "deny";
+  if (!isDenied && refusal === undefined) return undefined;
+  const text =
+    isDenied || refusal === undefined
+      ? `Refused: ${reason}`
+      : `Refused by hook "${refusal.hook}": ${refusal.reason}`;
+  const why = `${text} ${call.summary}`;
+  return { text, why, written: false, ...(isDenied ? { permission } : {}) };
+}
+
+type Failed = CallFailure & { readonly permission?: Call["permission"] };
+
+/** The failure is counted. One that came too often ends the loop after this turn, or waits for a person. */
+function fail(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  { permission, ...failure }: Failed,
+): { state: State; call: Call } {
+  const counted = countFailure(state, call.name, failure);
+  const { text, limit } = counted;
+  if (limit?.action === "ask") {
+    const status = {
+      ...asking(state, `${limit.reason}. May the agent go on?`),
+      failed: { text, reason: limit.reason },
+    };
+    const asked = { outcome: "ask" as const, rule: "repeated-failure" as const };
+    return { state: counted.state, call: { ...call, permission: asked, status } };
   }
-  switch (permission.outcome) {
-    case "allow":
-      return run(state, answer, { ...call, permission }, index, share);
-    case "deny":
-      return refuse(state, answer, { ...call, permission }, index, `Refused: ${reason}`);
-    case "ask":
-      return { state, call: { ...call, permission, status: asking(state, reason) } };
-  }
+  const next = limit === undefined ? counted.state : markStuck(counted.state, limit.reason);
+  const refused = permission === undefined ? call : { ...call, permission };
+  const said = failure.written ? emit(next, startEvent(call, answer)) : next;
+  return refuse(said, answer, refused, index, text);
 }
 
 /** From now on, for as long as the definition says. */
@@ -153,7 +182,7 @@ export function run(
   share: Reservation | undefined,
 ): { state: State; call: Call } {
   if (share?.type === "refused") return refuse(state, answer, call, index, share.reason);
-  const local = share === undefined && state.localSteps && pinnedOf(state).tools[call.name]?.quick === true;
+  const local = share === undefined && state.localSteps && toolFactsOf(state, call.name)?.quick === true;
   const child = share === undefined ? {} : { child: { given: share.given } };
   const status = { ...runFromNow(state), local, ...child };
   return { state: emit(state, startEvent(call, answer)), call: { ...call, status } };
@@ -249,7 +278,7 @@ function unitSize(state: State, calls: number): number {
 /** Why a call is answered without being run. */
 function refusalOf(state: State, call: Call): string | undefined {
   if (call.final === true) return refusedBeside(call);
-  if (!Object.hasOwn(pinnedOf(state).tools, call.name)) {
+  if (toolFactsOf(state, call.name) === undefined) {
     return wasRemoved(state, call.name) ? removedText(call.name) : `Tool ${call.name} not found`;
   }
   return call.invalid === undefined ? undefined : `Invalid arguments: ${call.invalid}`;

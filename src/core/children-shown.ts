@@ -3,6 +3,7 @@ import { toUsd } from "./budget/amounts.ts";
 import { type OutcomeWord, outcomeWord } from "./outcome-word.ts";
 import { truncateForPreview } from "./preview.ts";
 import type { State } from "./state.ts";
+import { addCosts, type Cost } from "./usage.ts";
 
 // What people are shown of sub-agents. The state keeps the newest of those that are over, and a count of all.
 
@@ -54,8 +55,11 @@ export function childrenShown({ phase, childrenOver }: State): ChildrenShown | u
 }
 
 /** Dollars that sub-agents have spent which are over. */
-export function costBelow({ loop, totals }: Pick<State, "loop" | "totals">): number {
-  return (totals.costBelowUsd ?? 0) + toUsd(loop?.account?.settled.nanoUsd ?? 0);
+export function costBelow({ loop, totals }: Pick<State, "loop" | "totals">): Cost {
+  const { costBelowUsd = 0 } = totals;
+  return loop?.account === undefined
+    ? costBelowUsd
+    : addCosts(costBelowUsd, toUsd(loop.account.settled.nanoUsd));
 }
 
 function shortened(task: string): string {

@@ -1,9 +1,9 @@
 import type { Entry } from "../schema/record.ts";
-import { cutToolResult } from "./compaction/cut-text.ts";
+import { shownMessage } from "./compaction/clip.ts";
 import { estimateMessage } from "./estimate.ts";
 import { choosePruned, type InRunItem } from "./prune.ts";
 import { isSent } from "./seen-messages.ts";
-import { isWhole, joinPruned, type Span } from "./view.ts";
+import { isUncompacted, isWhole, joinPruned, type Span } from "./view.ts";
 import type { Positions, PruneRequest, ViewAtHand } from "./view-request.ts";
 
 // Which entries leave a view, by the entries themselves: people's words, what a compaction has left, and the answer
@@ -136,8 +136,8 @@ function divided(span: Span, ranges: readonly Positions[], entries: readonly Ent
 export function tokensOf(span: Span, entries: readonly Entry[]): number {
   return entries
     .filter(({ position }) => holds(span, position))
-    .reduce((sum, { message, tokens }) => {
-      if (span.words === true && message.role !== "user") return sum;
-      return sum + (span.cut === undefined ? tokens : estimateMessage(cutToolResult(message, span.cut)));
+    .reduce((sum, entry) => {
+      if (span.words === true && entry.message.role !== "user") return sum;
+      return sum + (isUncompacted(span) ? entry.tokens : estimateMessage(shownMessage(entry, span)));
     }, 0);
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from "../schema/record.ts";
+import { promptEvents } from "./append.ts";
 import { taskTotals } from "./children.ts";
 import { costBelow } from "./children-shown.ts";
 import type { ClosedDigest } from "./digest.ts";
@@ -9,10 +10,11 @@ import { startMove } from "./moving.ts";
 import { openLoop } from "./open.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
-import { allQueued } from "./queues.ts";
+import { allQueued, poll } from "./queues.ts";
 import { beforeRotation } from "./rotation.ts";
 import { givenOf } from "./shares.ts";
 import type { State } from "./state.ts";
+import { addCosts } from "./usage.ts";
 
 /**
  * The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. Another definition that was
@@ -21,8 +23,9 @@ import type { State } from "./state.ts";
 export function closeLoop(state: State, outcome: Outcome): State {
   if (state.update !== undefined && outcome.type !== "rejected")
     return startMove(state, state.update.hash, { type: "close", outcome });
-  const loop = loopOf(state);
-  const ended = emit(state, {
+  const told = promptEvents(state);
+  const loop = loopOf(told);
+  const ended = emit(told, {
     type: "AgentEnd",
     from: loop.from,
     to: state.length,
@@ -52,7 +55,7 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
     totals: {
       loops: state.totals.loops + 1,
       turns: state.totals.turns + loop.turn,
-      costUsd: state.totals.costUsd + loop.costUsd,
+      costUsd: addCosts(state.totals.costUsd, loop.costUsd),
       ...(below === 0 ? {} : { costBelowUsd: below }),
       ...(givenOf(state) === undefined ? {} : taskTotals(state, loop)),
     },
@@ -62,8 +65,8 @@ export function loopClosed(state: State, phase: PhaseOf<"closing">, digest: Clos
 
 /**
  * What comes when no loop is open. Messages that arrived too late for the loop are looked for first: an
- * interactive run answers them at once, a run that ends leaves them in the session's inbox (design 3.4). Behind
- * a rejected prompt they wait in their queues for the next one.
+ * interactive run answers them at once, a run that ends leaves them in the session's inbox (design 3.4). After
+ * a rejected prompt they wait, and follow-ups after a limit, in their queues for the next prompt.
  */
 export function afterLoop(state: State): State {
   if (state.update !== undefined) return startMove(state, state.update.hash, { type: "loop-over" });
@@ -75,8 +78,7 @@ export function afterLoop(state: State): State {
       ? askHooks(state, { point: "after-task" })
       : { ...state, phase: { type: "ended" } };
   }
-  const rejected = state.last?.outcome.type === "rejected";
-  return queued.length > 0 && !rejected ? answerQueued(state) : waitForPrompt(state);
+  return queued.length > 0 && !waitsWithQueue(state) ? answerQueued(state) : waitForPrompt(state);
 }
 
 /** A task is over when its run ends at rest, whatever the way (CB-07); one that was refused has not begun. */
@@ -103,12 +105,21 @@ function delivered(last: LastLoop | undefined, more: number): LastLoop {
   return { ...last, outcome: { type: "delivered", messages: before + more } };
 }
 
+/**
+ * After words that were rejected the messages wait for the next prompt; after a limit follow-ups do. They were meant for an
+ * agent that is done, and a loop that began at once would have all its limits anew. Steering was said to the agent at work,
+ * so it is answered.
+ */
+function waitsWithQueue({ last, queues }: State): boolean {
+  if (last?.outcome.type === "limit-reached") return queues.steering.length === 0;
+  return last?.outcome.type === "rejected";
+}
+
+/** As a poll takes them (STEER-02): steering first; what is left is read by the turns of the loop. */
 function answerQueued(state: State): State {
-  const prompts = [
-    ...state.queues.steering.map((message) => ({ ...message, origin: "steering" as const })),
-    ...state.queues.followUps.map((message) => ({ ...message, origin: "follow-up" as const })),
-  ];
-  return openLoop({ ...state, queues: { ...state.queues, steering: [], followUps: [] } }, prompts);
+  const steering = poll(state, "steering");
+  const { state: left, taken } = steering.taken.length > 0 ? steering : poll(state, "followUps");
+  return openLoop(left, taken);
 }
 
 function waitForPrompt(state: State): State {

@@ -1,13 +1,14 @@
 import type { AgentDefinition, Continuation, Limits } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
 import type { Outcome, PersonAsked, SpawnRef } from "../schema/record.ts";
-import type { Grant } from "./approvals.ts";
 import type { Allowance } from "./budget/amounts.ts";
 import type { LoopPart } from "./evaluation/part.ts";
+import type { Grant } from "./grants.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
 import type { TaskReport } from "./task.ts";
+import type { Cost } from "./usage.ts";
 import type { LeftView } from "./view.ts";
 import type { ViewRanges } from "./view-ranges.ts";
 import type { ViewAtHand } from "./view-request.ts";
@@ -57,6 +58,8 @@ export type CallModelCommand = Writing & {
   readonly repair?: true;
   /** What it comes to is told without words. */
   readonly words?: "none";
+  /** When the loop's time is over, if it has an end: what would wait longer is given back. */
+  readonly deadlineMs?: number;
   /** How often the vendor may still be asked. */
   readonly maxAttempts: number;
 };
@@ -74,6 +77,8 @@ export type CompactCommand = Writing & {
   readonly maxAttempts: number;
   /** What the next request would carry, by the machine's count. */
   readonly tokens: number;
+  /** The estimate of the view alone. Absent in commands of runs that began before it was kept. */
+  readonly estimated?: number;
   readonly why: CompactionReason;
 };
 
@@ -196,7 +201,7 @@ export type CloseLoopCommand = Writing & {
   /** The run ends with a report: the last words are looked for. */
   readonly isTask?: true;
   readonly turns: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
   /** What the next loop's model sees of all this; absent when it is all of it. */
   readonly view?: LeftView;
   /** What a person has allowed for the session; absent when nothing. */

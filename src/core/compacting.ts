@@ -1,11 +1,11 @@
 import { contextTokens as tokensOf } from "./compaction/trigger.ts";
 import type { CompactDigest, Failure } from "./digest.ts";
-import { issue, lostBy, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { issue, lostBy, lostWords, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
 import type { CompactionReason, State } from "./state.ts";
-import { addUsage } from "./usage.ts";
+import { addCosts, addUsage } from "./usage.ts";
 import { viewLength, viewTokens } from "./view.ts";
 
 // The view is made smaller by one activity, right before an answer is asked for. The record stays as it is.
@@ -63,7 +63,7 @@ function paid(state: State, { usage, costUsd = 0 }: CompactDigest): State {
   const loop = loopOf(state);
   return {
     ...state,
-    loop: { ...loop, usage: addUsage(loop.usage, usage), costUsd: loop.costUsd + costUsd },
+    loop: { ...loop, usage: addUsage(loop.usage, usage), costUsd: addCosts(loop.costUsd, costUsd) },
   };
 }
 
@@ -83,16 +83,18 @@ export function compactionSetBack(
     return { type: "given-up", failure: { fault: "compaction", message: "it was cancelled" } };
   }
   if (lostBy(phase.issue.lost, setback) >= MAX_LOST_IN_A_ROW) {
-    const message = `${MAX_LOST_IN_A_ROW} workers died over it; it is not tried again`;
+    const message = `${lostWords(setback, "over it")}; it is not tried again`;
     return { type: "given-up", failure: { fault: "worker-lost", message } };
   }
   return { type: "again", state: { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } } };
 }
 
-/** An error that says what was tried: the second refusal of a context that does not fit. */
-export function overflowMessage(state: State, said: string): string {
-  const turn = loopOf(state).turn;
-  return pinnedOf(state).context === undefined
-    ? `The context does not fit the model: ${said}. The definition switches compaction off (\`context: null\`).`
-    : `The context does not fit the model, also after a compaction in turn ${turn}: ${said}. About ${contextTokens(state)} tokens were left. Begin a new session, or use a model with a larger window.`;
+/** An error that says what was refused, and what was tried. */
+export function overflowMessage(state: State, said: string, wasCompacted: boolean): string {
+  const { turn } = loopOf(state);
+  if (pinnedOf(state).context === undefined) {
+    return `The context does not fit the model: ${said}. The definition switches compaction off (\`context: null\`).`;
+  }
+  if (!wasCompacted) return `The context does not fit the model: ${said}.`;
+  return `The context does not fit the model, also after a compaction in turn ${turn}: ${said}. About ${contextTokens(state)} tokens were left. Begin a new session, or use a model with a larger window.`;
 }

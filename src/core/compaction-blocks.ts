@@ -1,7 +1,7 @@
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { CompactionBlock } from "../schema/recorded-session.ts";
-import { cutToolResult } from "./compaction/cut-text.ts";
+import { isWordsOfPeople, shownMessage } from "./compaction/clip.ts";
 import { standIn } from "./compaction/stand-in.ts";
 import { loopsOf, type Turn, turnsOf } from "./compaction/turns.ts";
 import { COMPACTION_KIND } from "./seen-messages.ts";
@@ -45,7 +45,10 @@ function blockOf(
 ): CompactionBlock | undefined {
   const compacted = spanned(
     turns,
-    sections.map(({ from, to, text }) => ({ from, to, messages: [standIn(text, 0)] })),
+    sections.map(({ from, to, text }) => {
+      const words = ranges.find((range) => range.instead !== undefined && range.from === from);
+      return { from, to, messages: [standIn(text, 0), ...wordsBehind(turns, words)] };
+    }),
   );
   if (compacted === undefined) return undefined;
   const shown = ranges.filter(({ instead }) => instead === undefined);
@@ -86,10 +89,19 @@ function firstOf(turns: readonly Turn[]): number {
   return turns[0]?.entries[0]?.position ?? 0;
 }
 
-function messagesIn(turns: readonly Turn[], { from, to, cut }: Range): readonly AgentMessage[] {
-  const inside = turns
-    .flatMap(({ entries }) => entries)
-    .filter(({ position }) => position >= from && position < to)
-    .map(({ message }) => message);
-  return cut === undefined ? inside : inside.map((message) => cutToolResult(message, cut));
+function messagesIn(turns: readonly Turn[], range: Range): readonly AgentMessage[] {
+  return entriesIn(turns, range).map((entry) => shownMessage(entry, range));
+}
+
+/** Words of people that a text has behind it. */
+function wordsBehind(turns: readonly Turn[], range: Range | undefined): readonly AgentMessage[] {
+  if (range?.wordsFrom === undefined) return [];
+  const { wordsFrom } = range;
+  return entriesIn(turns, range)
+    .filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry))
+    .map((entry) => shownMessage(entry, range));
+}
+
+function entriesIn(turns: readonly Turn[], { from, to }: Range): readonly Entry[] {
+  return turns.flatMap(({ entries }) => entries).filter(({ position }) => position >= from && position < to);
 }

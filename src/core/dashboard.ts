@@ -4,6 +4,7 @@ import { dollars } from "./limits.ts";
 import { truncateForPreview } from "./preview.ts";
 import type { State } from "./state.ts";
 import { statusOf } from "./status.ts";
+import type { Cost } from "./usage.ts";
 
 /** Eleven rows and a few sub-agents stay under 4 KiB. */
 const ROW_BYTES = 350;
@@ -42,7 +43,7 @@ export function childLine({ agent, status, task, session }: ChildRow): string {
   return `${agent} (${status})${task === "" ? "" : `: ${task}`} · ${session}`;
 }
 
-function ofChildren(costUsd: number): string {
+function ofChildren(costUsd: Cost): string {
   return costUsd === 0 ? "" : `, ${dollars(costUsd)} of it by sub-agents`;
 }
 

@@ -48,6 +48,7 @@ export const TAKES_EFFECT = {
   context: TURN,
   approvals: TURN,
   nudges: TURN,
+  repeatedFailures: TURN,
   revert: TURN,
   redact: TURN,
   workspace: TURN,

@@ -3,6 +3,7 @@ import type {
   Delegation,
   Limits,
   QueueMode,
+  RepeatSettings,
   RevertSettings,
   SubAgentLimits,
 } from "../schema/definition.ts";
@@ -11,9 +12,10 @@ import type { StopReason, Usage } from "../schema/message.ts";
 import type { PermissionPolicy } from "../schema/permission.ts";
 import type { ContinuationKind, DefinitionChange, EntryOrigin, FellBack } from "../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../schema/tool.ts";
-import type { Grant } from "./approvals.ts";
 import type { CallFacts } from "./call-facts.ts";
+import type { Grant } from "./grants.ts";
 import type { Rest } from "./task.ts";
+import type { Cost } from "./usage.ts";
 import type { LeftView, Span } from "./view.ts";
 import type { ViewRequest } from "./view-request.ts";
 
@@ -90,6 +92,8 @@ export type PinnedDigest = {
   readonly context?: ContextBounds;
   /** Nudges in a row (IRON-02). Absent: none is given. */
   readonly nudges?: number;
+  /** Absent in runs that began before there was a bound for calls that fail again and again. */
+  readonly repeats?: RepeatSettings;
   /** Points at which the definition has hooks. Absent: none. */
   readonly hooks?: readonly HookPoint[];
   /** Absent: the tool to go back is not offered. */
@@ -127,7 +131,8 @@ export type ModelDigest = {
   readonly branch: string;
   readonly stopReason: StopReason;
   readonly usage: Usage;
-  readonly costUsd: number;
+  /** `null` when the model's prices are unknown. */
+  readonly costUsd: Cost;
   /** Estimated tokens of the stored message. */
   readonly tokens: number;
   readonly calls: readonly CallDigest[];
@@ -185,7 +190,7 @@ export type CompactDigest = WrittenDigest & {
   readonly refused?: string;
   /** Of a model that was asked for a text. */
   readonly usage?: Usage;
-  readonly costUsd?: number;
+  readonly costUsd?: Cost;
   /** Fallbacks that were asked for it. */
   readonly fellBack?: readonly FellBack[];
 };

@@ -1,7 +1,7 @@
 import { placeAt } from "./append.ts";
 import { closeLoop } from "./close.ts";
 import type { FilterDigest, InputVerdict } from "./digest.ts";
-import { issue, lostBy, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { issue, lostBy, lostWords, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { type PhaseOf, pinnedOf } from "./phase.ts";
 import { due } from "./queues.ts";
 import { inputRejected } from "./reject.ts";
@@ -88,7 +88,7 @@ export function filterSetBack(state: State, phase: PhaseOf<"filtering">, setback
   if (setback.type === "cancelled") return closeLoop(state, { type: "stopped", reason: "cancelled" });
   if (setback.type === "failed") return closeLoop(state, { type: "failed", ...setback.failure });
   if (lostBy(phase.issue.lost, setback) >= MAX_LOST_IN_A_ROW) {
-    const message = `${MAX_LOST_IN_A_ROW} workers died while the input filters were asked; they are not asked again.`;
+    const message = `${lostWords(setback, "while the input filters were asked")}; they are not asked again.`;
     return closeLoop(state, { type: "failed", fault: "worker-lost", message });
   }
   return { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } };

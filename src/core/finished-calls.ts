@@ -3,7 +3,7 @@ import { answerCall, doneWith, endEvents, isUntold } from "./call-results.ts";
 import type { Call, Calling, CallStatus } from "./calling.ts";
 import { asking, CANCELLED_TEXT, goOnWith, withCall } from "./calls.ts";
 import type { QuestionRef, ToolDigest } from "./digest.ts";
-import { lostBy, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
+import { lostBy, lostWords, MAX_LOST_IN_A_ROW, settle } from "./issue.ts";
 import type { Setback } from "./run-event.ts";
 import type { State } from "./state.ts";
 
@@ -64,7 +64,7 @@ export function toolSetBack(state: State, phase: Calling, index: number, setback
     case "lost": {
       const lost = lostBy(status.lost, setback);
       return lost >= MAX_LOST_IN_A_ROW
-        ? end(`Failed: ${MAX_LOST_IN_A_ROW} workers died while this call ran; it is not tried again.`)
+        ? end(`Failed: ${lostWords(setback, "while this call ran")}; it is not tried again.`)
         : again(state, phase, index, { ...status, generation, lost });
     }
     case "elsewhere":

@@ -5,7 +5,7 @@ import { startCompaction } from "./compacting.ts";
 import type { HookDigest, HookWord } from "./digest.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import { endedBy } from "./hooking.ts";
-import { lostBy, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { lostBy, lostWords, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import type { Setback } from "./run-event.ts";
 import type { State } from "./state.ts";
@@ -56,7 +56,7 @@ function whyNot(setback: Setback): string {
       return "it was cancelled";
     case "lost":
     case "elsewhere":
-      return `${MAX_LOST_IN_A_ROW} workers died over it; it is not asked again`;
+      return `${lostWords(setback, "over it")}; it is not asked again`;
   }
 }
 

@@ -26,6 +26,14 @@ export function lostBy(before: number, setback: Setback): number {
   return setback.type === "lost" && setback.inOrder === true ? before : before + 1;
 }
 
+/** Why a command is not given out again. Who did not report in time may only stand still: nobody says that it died. */
+export function lostWords(setback: Setback, what: string): string {
+  const isLate = setback.type === "lost" && setback.late === true;
+  return isLate
+    ? `${MAX_LOST_IN_A_ROW} times in a row the worker was lost ${what}: at last it did not report in time (it stands still, is overloaded, or its host is gone)`
+    : `${MAX_LOST_IN_A_ROW} workers died ${what}`;
+}
+
 /** The same command once more, after its worker was lost. */
 export function reissue(issue: Issue, setback: Setback): Issue {
   return { ...issue, generation: issue.generation + 1, lost: lostBy(issue.lost, setback) };

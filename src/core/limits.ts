@@ -1,5 +1,9 @@
 import type { Limits } from "../schema/definition.ts";
 import type { OpenLoop } from "./loop-state.ts";
+import type { Cost } from "./usage.ts";
+
+/** What people are shown where a cost is unknown. */
+export const UNKNOWN_COST = "—";
 
 /** What one loop has spent so far. */
 export type Spent = {
@@ -7,7 +11,7 @@ export type Spent = {
   /** Input and output of all turns (LOOP-19). */
   readonly tokens: number;
   readonly durationMs: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
 };
 
 /** What a loop has spent itself, without its sub-agents. */
@@ -31,7 +35,10 @@ export function limitReached(limits: Limits, spent: Spent): string | undefined {
   if (limits.maxDurationMs !== null && spent.durationMs >= limits.maxDurationMs) {
     return `Max duration reached (${seconds(spent.durationMs)}/${seconds(limits.maxDurationMs)})`;
   }
-  if (limits.maxCostUsd !== null && spent.costUsd >= limits.maxCostUsd) {
+  if (limits.maxCostUsd !== null && spent.costUsd === null) {
+    return `Max cost cannot be kept: what was spent is unknown (${dollars(null)}/${dollars(limits.maxCostUsd)})`;
+  }
+  if (limits.maxCostUsd !== null && (spent.costUsd ?? 0) >= limits.maxCostUsd) {
     return `Max cost reached (${dollars(spent.costUsd)}/${dollars(limits.maxCostUsd)})`;
   }
   return undefined;
@@ -41,7 +48,7 @@ function seconds(ms: number): string {
   return `${Math.floor(ms / 1000)}s`;
 }
 
-/** Four places: a single turn often costs less than a cent. */
-export function dollars(amount: number): string {
-  return `$${amount.toFixed(4)}`;
+/** Four places: a single turn often costs less than a cent. An unknown amount is a dash, never a number. */
+export function dollars(amount: Cost): string {
+  return amount === null ? UNKNOWN_COST : `$${amount.toFixed(4)}`;
 }

@@ -3,6 +3,7 @@ import type { ContinuationKind, Outcome } from "../schema/record.ts";
 import type { Account } from "./budget/account.ts";
 import type { ClosedDigest } from "./digest.ts";
 import type { Mistakes } from "./repeated-mistakes.ts";
+import type { Cost } from "./usage.ts";
 
 // What the state holds of the loop that is open, and of the newest that was closed.
 
@@ -20,7 +21,7 @@ export type OpenLoop = {
   /** 0-based; of the turn that runs or comes next. */
   readonly turn: number;
   readonly usage: Usage;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
   /** Events given out so far, which is the number of the next. */
   readonly events: number;
   /** The usage of the turn that runs. */
@@ -37,10 +38,14 @@ export type OpenLoop = {
         readonly isOutput?: true;
       }
     | undefined;
+  /** No turn has begun: the words that it was opened with have no events yet. */
+  readonly unread?: true;
   /** It was opened without prompts, to go on with what is there. */
   readonly goesOn?: true;
   /** Absent until a call could not be run. */
   readonly mistakes?: readonly Mistakes[];
+  /** A call failed in the same way too often: why the loop ends before its next turn. */
+  readonly stuck?: string;
   /** Absent while no answer was found unfit as the structured output. */
   readonly mismatch?: Mismatch;
   /** Nudges since the last answer that had calls or announced none; absent for 0. */

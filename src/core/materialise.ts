@@ -1,6 +1,6 @@
 import type { AgentMessage, Message, UserMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import { cutToolResult } from "./compaction/cut-text.ts";
+import { isWordsOfPeople, shownMessage } from "./compaction/clip.ts";
 import { standIn } from "./compaction/stand-in.ts";
 import { labelled } from "./labels.ts";
 import { memoText } from "./memo.ts";
@@ -56,15 +56,30 @@ function seenOf<Seen extends AgentMessage>(
     const find = ({ branch, position }: { branch?: string; position: number }) =>
       branch === undefined ? messageAt(entries, position) : elsewhere(branch, position);
     const memos = (range.memos ?? []).map((memo) => standIn(memoText(find(memo), memo), timeOf(own)));
-    if (range.instead !== undefined) return [...memos, insteadOf(range.instead, own, find(range.instead))];
+    if (range.instead !== undefined) {
+      const text = insteadOf(range.instead, own, find(range.instead));
+      return [...memos, text, ...wordsBehind(range, own, isSeen)];
+    }
     const seen = own.flatMap((entry) => {
       if (!isLeft(range, entry, faded) || !isSeen(entry.message)) return [];
-      const message = range.cut === undefined ? entry.message : cutToolResult(entry.message, range.cut);
+      const message = shownMessage(entry, range) as Seen;
       if (tagOf(entry) === undefined) at.set(message, entry.position);
       return [message];
     });
     return [...memos, ...seen];
   });
+}
+
+/** Words of people that stay where a text stands for all else. They have no label: nobody goes back to them. */
+function wordsBehind<Seen extends AgentMessage>(
+  range: Range,
+  entries: readonly Entry[],
+  isSeen: (message: AgentMessage) => message is Seen,
+): readonly Seen[] {
+  const { wordsFrom } = range;
+  if (wordsFrom === undefined) return [];
+  const kept = entries.filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry));
+  return kept.map((entry) => shownMessage(entry, range)).filter(isSeen);
 }
 
 export type Materialising = {

@@ -10,7 +10,9 @@ import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { givenOf } from "./shares.ts";
 import type { Issue, PersonMessage, State } from "./state.ts";
-import { isPlainView, leftOf } from "./view.ts";
+import { toolFactsOf } from "./tool-facts.ts";
+import { deadlineOf, waitsUntil } from "./vendor-wait.ts";
+import { isPlainView, leftOf, viewTokens } from "./view.ts";
 import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
 import { rangesOf } from "./view-ranges.ts";
 
@@ -34,8 +36,10 @@ export function next(state: State): Command {
         ...(state.length === 0 ? {} : { expects: { branch: state.branch, length: state.length } }),
       };
     case "calling-model": {
+      if (phase.waits !== undefined) return { type: "wait", untilMs: waitsUntil(state, phase.waits) };
       const { definitionHash, maxRetries } = pinnedOf(state);
       const loop = loopOf(state);
+      const deadlineMs = deadlineOf(state);
       return {
         type: "call-model",
         ...writing(state, phase.issue, state.length),
@@ -48,6 +52,7 @@ export function next(state: State): Command {
         ...callerOf(state),
         ...wordsIn(state),
         ...(loop.mismatch === undefined ? {} : { repair: true as const }),
+        ...(deadlineMs === undefined ? {} : { deadlineMs }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
@@ -64,6 +69,7 @@ export function next(state: State): Command {
         position: state.length,
         maxAttempts: pinnedOf(state).maxRetries + 1,
         tokens: contextTokens(state),
+        estimated: viewTokens(state.view),
         why: phase.why,
       };
     }
@@ -192,7 +198,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
   const outbox = cargo(state.outbox, phase.issue.carries);
   const commands: CallToolCommand[] = [];
   phase.calls.forEach((call, index) => {
-    if (call.status.type !== "running" || isHeldBack(phase.calls, index, tools)) return;
+    if (call.status.type !== "running" || isHeldBack(state, phase.calls, index)) return;
     const timeoutMs = tools[call.name]?.timeoutMs;
     commands.push({
       number: call.status.number ?? phase.issue.number,
@@ -214,7 +220,7 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(toolQueue === undefined ? {} : { queue: toolQueue }),
       ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
       ...(call.questions === undefined ? {} : { questions: call.questions }),
-      ...(tools[call.name]?.view === true ? { view: viewAtHand(state, phase) } : {}),
+      ...(toolFactsOf(state, call.name)?.view === true ? { view: viewAtHand(state, phase) } : {}),
       summary: call.summary,
       ...callerOf(state),
       ...wordsIn(state),

@@ -1,5 +1,6 @@
 import type { Continuation } from "../schema/definition.ts";
 import type { LoopDigest, PinnedDigest } from "./digest.ts";
+import { readGrants } from "./grants.ts";
 import { issue } from "./issue.ts";
 import { emit } from "./outbox.ts";
 import { shownBriefly } from "./redact.ts";
@@ -27,7 +28,9 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
   const opened: State = {
     ...rest,
     ...(update === undefined || update.hash === definitionHash ? {} : { update }),
-    ...(digest.grants === undefined || state.grants !== undefined ? {} : { grants: digest.grants }),
+    ...(digest.grants === undefined || state.grants !== undefined
+      ? {}
+      : { grants: readGrants(digest.grants) }),
     asked: { hash: definitionHash },
     last: undefined,
     pinned: pinnedFrom(digest),
@@ -47,6 +50,7 @@ export function loopOpened(state: State, digest: LoopDigest, goesOn: boolean): S
       events: 0,
       lastStop: undefined,
       lastText: undefined,
+      ...(digest.rejected === undefined && digest.entries.length > 0 ? { unread: true as const } : {}),
       ...(goesOn ? { goesOn } : {}),
     },
   };

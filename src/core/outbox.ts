@@ -1,6 +1,6 @@
 import type { AgentMessage, AssistantMessage } from "../schema/message.ts";
 import type { EntryOrigin, EventBody } from "../schema/record.ts";
-import { refusedMessage, withWarning } from "./refused.ts";
+import { refusedMessage, spokenContent } from "./refused.ts";
 import type { PersonMessage, State } from "./state.ts";
 import { NO_USAGE } from "./usage.ts";
 
@@ -107,7 +107,7 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
     case "person":
       return {
         role: "user",
-        content: [{ type: "text", text: spokenText(body.message, text) }],
+        content: [...spokenContent(text ?? body.message.text ?? "", body.message.filtered?.warning)],
         timestamp: body.message.atMs,
         turnId,
       };
@@ -166,8 +166,4 @@ export function noAnswer(
     errorMessage,
     timestamp,
   };
-}
-
-function spokenText({ text, filtered }: PersonMessage, stored: string | undefined): string {
-  return withWarning(stored ?? text ?? "", filtered?.warning);
 }

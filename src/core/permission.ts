@@ -1,13 +1,15 @@
 import type { PermissionOutcome, PermissionPolicy, PermissionRule } from "../schema/permission.ts";
 import type { ReplayClass } from "../schema/tool.ts";
-import type { CallFacts, CommandFact, PathFact } from "./call-facts.ts";
+import type { CallFacts, CommandFact, HostFact, PathFact } from "./call-facts.ts";
 import { matchNameGlob, matchPathGlob } from "./glob.ts";
+import { matchHost } from "./host-glob.ts";
 
 // Invariants
-//   P1. Each command of a pipe or list, and each path of a call without commands, is decided by the first rule that
-//       matches it; the call gets the strictest of these outcomes.
+//   P1. Each command of a pipe or list, and each path and host of a call without commands, is decided by the first rule
+//       that matches it; the call gets the strictest of these outcomes.
 //   P2. Facts that are opaque or cut match no `allow` rule. Where the policy has rules, such a call is never allowed.
 //   P3. Doubt is for the stricter side: `ask` and `deny` match what may be meant, `allow` what is certain.
+//       So options of a program never lead past a rule that forbids one of its subcommands.
 
 export type PermissionCall = { readonly tool: string; readonly replay: ReplayClass };
 
@@ -26,7 +28,11 @@ export type PermissionDecision = {
 };
 
 /** What is decided by itself: a command with the redirects of its call, one path, or a call of which neither is known. */
-type Piece = { readonly command?: CommandFact; readonly paths: readonly PathFact[] };
+type Piece = {
+  readonly command?: CommandFact;
+  readonly paths: readonly PathFact[];
+  readonly hosts?: readonly HostFact[];
+};
 
 const STRICTNESS: Record<PermissionOutcome, number> = { allow: 0, ask: 1, deny: 2 };
 const VERB: Record<PermissionOutcome, string> = { allow: "allows", ask: "asks for", deny: "denies" };
@@ -49,10 +55,19 @@ export function decide(
   return strictest ?? decideOtherwise(policy, call, doubt, context);
 }
 
-function piecesOf({ commands = [], paths = [] }: CallFacts): Piece[] {
-  if (commands.length > 0) return commands.map((command) => ({ command, paths }));
-  if (paths.length > 0) return paths.map((path) => ({ paths: [path] }));
-  return [{ paths: [] }];
+function piecesOf({ commands = [], paths = [], operands = [], hosts = [] }: CallFacts): Piece[] {
+  if (commands.length > 0) {
+    return commands.map((command) => ({
+      command,
+      paths: [...paths, ...operands],
+      hosts: [...hosts, ...(command.hosts ?? [])],
+    }));
+  }
+  const pieces = [
+    ...paths.map((path) => ({ paths: [path] })),
+    ...hosts.map((host) => ({ paths: [], hosts: [host] })),
+  ];
+  return pieces.length > 0 ? pieces : [{ paths: [] }];
 }
 
 /** Why no `allow` rule may match. */
@@ -117,13 +132,30 @@ function matches(
   if (rule.agent !== undefined && !list(rule.agent).some((glob) => matchNameGlob(glob, context.agent)))
     return false;
   const certain = rule.outcome === "allow";
-  return matchesCommand(rule, piece.command, certain) && matchesPath(rule, piece, certain);
+  return (
+    matchesCommand(rule, piece.command, certain) &&
+    matchesPath(rule, piece, certain) &&
+    matchesHost(rule, piece, certain)
+  );
+}
+
+function matchesHost(rule: PermissionRule, { command, paths, hosts = [] }: Piece, certain: boolean): boolean {
+  if (rule.host === undefined) return true;
+  const globs = list(rule.host);
+  const fits = (host: HostFact) => globs.some((glob) => matchHost(glob, host, certain));
+  if (!certain) return hosts.some(fits);
+  // A command that redirects to a file does more than to fetch.
+  const isFetch =
+    command === undefined || (command.fetches === true && command.fixed === undefined && paths.length === 0);
+  return isFetch && hosts.length > 0 && hosts.every(fits);
 }
 
 function matchesCommand(rule: PermissionRule, command: CommandFact | undefined, certain: boolean): boolean {
   if (rule.command === undefined) return true;
   if (command === undefined) return false;
-  return list(rule.command).some((prefix) => beginsWith(command, prefixWords(prefix), certain));
+  return prefixesOf(rule.command).some((expected) => {
+    return beginsWith(command, expected, certain) || (!certain && mayMean(command, expected));
+  });
 }
 
 function matchesPath(rule: PermissionRule, { command, paths }: Piece, certain: boolean): boolean {
@@ -165,6 +197,31 @@ export function beginsWith(
   return true;
 }
 
+/** Stands for any subcommand in what a command may mean. */
+const ANY_SUBCOMMAND = "*";
+
+/** Whether a command may mean these words: options may stand anywhere, and before its subcommand. */
+export function mayMean({ words, meant = [] }: CommandFact, expected: readonly string[]): boolean {
+  const isOption = (word: string) => word.startsWith("-");
+  if (!expected.filter(isOption).every((option) => words.includes(option))) return false;
+  const [program, subcommand, ...operands] = expected.filter((word) => !isOption(word));
+  return meant.some(([found, second, ...others]) => {
+    if (found !== program) return false;
+    if (subcommand === undefined || second === ANY_SUBCOMMAND) return true;
+    if (second !== subcommand) return false;
+    // Behind the subcommand a word may be the value of an option.
+    return words.some(isOption)
+      ? isSubsequence(operands, others)
+      : operands.every((word, at) => others[at] === word);
+  });
+}
+
+function isSubsequence(some: readonly string[], of: readonly string[]): boolean {
+  let at = 0;
+  for (const word of of) if (word === some[at]) at += 1;
+  return at === some.length;
+}
+
 /** Letters in brackets are not read: such a pattern may become anything. */
 function mayBecome(pattern: string, word: string): boolean {
   return pattern.includes("[") || matchNameGlob(pattern, word);
@@ -174,8 +231,9 @@ function lastPart(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function prefixWords(prefix: string): string[] {
-  return prefix.split(/\s+/).filter((word) => word !== "");
+/** The words that each prefix of a rule expects. */
+export function prefixesOf(prefixes: string | readonly string[]): readonly (readonly string[])[] {
+  return list(prefixes).map((prefix) => prefix.split(/\s+/).filter((word) => word !== ""));
 }
 
 function list(value: string | readonly string[]): readonly string[] {

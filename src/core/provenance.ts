@@ -42,6 +42,8 @@ type Placed = {
   readonly turn?: number;
   /** The text of a result was cut to about so many lines by a compaction. */
   readonly cut?: number;
+  /** A longer text was cut to about so many characters by a compaction. */
+  readonly chars?: number;
 };
 
 export type SourcedMessage = { readonly message: Message; readonly origin: BlockOrigin };
@@ -74,11 +76,14 @@ function madeFor({ memos = [], instead, from, to }: Range): readonly BlockOrigin
 
 function originOf({ position, origin, message, messageId }: Entry, ranges: readonly Range[]): BlockOrigin {
   const turnId = message.role === "extension" ? undefined : message.turnId;
-  const cut = ranges.find(({ from, to }) => position >= from && position < to)?.cut;
+  const shown = ranges.find(({ from, to }) => position >= from && position < to);
+  const { cut, chars, wordChars } = shown ?? {};
+  const limit = message.role === "toolResult" ? chars : wordChars;
   const placed: Placed = {
     position,
     ...(turnId === undefined ? {} : { loopId: turnId.loopId, turn: turnId.turnIndex }),
     ...(cut === undefined || message.role !== "toolResult" ? {} : { cut }),
+    ...(limit === undefined || message.role === "assistant" ? {} : { chars: limit }),
   };
   if (message.role === "assistant" || message.role === "toolResult") {
     return { ...placed, type: "turn", role: message.role };

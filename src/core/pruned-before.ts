@@ -27,18 +27,49 @@ export function prunedBefore(
   const { branch, from } = place;
   const line = new Map(lineOf(branches, branch).map(({ id, until }) => [id, until]));
   let state = NOTHING_PRUNED;
-  for (const { branches: parts, events } of loops) {
-    const on = parts.at(-1) ?? "";
-    const end = line.get(on);
+  for (const loop of loops) {
+    const part = partBefore(place, loop, line);
     // What was pruned on another branch was pruned for that one.
-    if (end === undefined) continue;
-    state = upTo(replayPruned(events, parts.slice(0, -1), state), end, on);
+    if (part === undefined) continue;
+    const on = loop.branches[part] as string;
+    const end = Math.min(line.get(on) as number, from);
+    const events = eventsBefore(loop, part, end);
+    state = upTo(replayPruned(events, loop.branches.slice(0, part), state), end, on);
   }
   state = upTo(state, from, undefined);
   const { pruned, tags } = state;
   if (pruned.length === 0 && tags.length === 0) return undefined;
   const aged = tags.map((tag) => ({ ...tag, madeAt: 0 }));
   return { spans: spansOf(state, from, entries), ...(aged.length === 0 ? {} : { tags: aged }) };
+}
+
+/**
+ * Index of the loop's branch that holds the newest of its entries before the place: the loop may have left that branch
+ * later by going back. Nothing where none of its branches leads to the place.
+ */
+function partBefore(
+  { from }: { readonly from: number },
+  { branches }: LoopEvents,
+  line: ReadonlyMap<string, number>,
+): number | undefined {
+  const part = branches.findLastIndex((id, index) => {
+    const before = index === 0 ? undefined : line.get(branches[index - 1] as string);
+    return line.has(id) && (before === undefined || before < from);
+  });
+  return part === -1 ? undefined : part;
+}
+
+/**
+ * The loop's events until it wrote at or after `end` on its branch with this index. A prune is recorded after the
+ * events of all results of its answer, so one that was asked for later is not among them.
+ */
+function eventsBefore({ events }: LoopEvents, part: number, end: number): readonly EventBody[] {
+  let at = 0;
+  const last = events.findIndex((body) => {
+    if (body.type === "RevertApplied" && body.applied) at += 1;
+    return at > part || (at === part && body.type === "MessageStart" && body.position >= end);
+  });
+  return last === -1 ? events : events.slice(0, last);
 }
 
 function spansOf({ pruned, memos }: PrunedState, from: number, entries: readonly Entry[]): readonly Span[] {

@@ -1,17 +1,47 @@
+import { emit } from "./outbox.ts";
 import type { PersonMessage, Prompt, Queues, State } from "./state.ts";
+import { countWaiting, hasRoomFor, withRefused } from "./waiting-messages.ts";
 
 /** Ids that a run remembers, so that a message sent twice is taken once. About 8 KiB of state. */
 const REMEMBERED_IDS = 200;
 
 export const EMPTY_QUEUES: Queues = { steering: [], followUps: [] };
 
-/** Takes a message of a person into a queue, unless its id is known. */
+/** Refusals that wait to be recorded at a time; the next one that is recorded has the total. */
+const MAX_REFUSALS_WAITING = 20;
+
+/** Adds a message to a queue, unless its id is known. A message for which there is no room is refused. */
 export function enqueue(state: State, queue: "steering" | "followUps", message: PersonMessage): State {
   if (state.recentIds.includes(message.id)) return state;
+  if (!canTake(state, message)) return refuse(state, queue, message);
   return {
     ...remember(state, message.id),
     queues: { ...state.queues, [queue]: [...state.queues[queue], message] },
   };
+}
+
+/** Whether the queues have room for this message. One that was taken before needs none. */
+export function canTake(
+  { queues, recentIds }: State,
+  message: Pick<PersonMessage, "id" | "text" | "ref">,
+): boolean {
+  return recentIds.includes(message.id) || hasRoomFor(countWaiting(queues), message);
+}
+
+/** The id is not remembered: sent again when there is room, the message is taken. */
+function refuse(state: State, queue: "steering" | "followUps", message: PersonMessage): State {
+  const refused = withRefused(state.refused, message);
+  const counted = { ...state, refused };
+  const waiting = state.outbox.events.filter(({ body }) => body.type === "MessageRefused").length;
+  // After AgentEnd nothing more is recorded of a loop.
+  if (waiting >= MAX_REFUSALS_WAITING || state.phase.type === "closing") return counted;
+  return emit(counted, {
+    type: "MessageRefused",
+    messageId: message.id,
+    queue: queue === "steering" ? "steering" : "follow-up",
+    waiting: countWaiting(state.queues),
+    refused: refused.messages,
+  });
 }
 
 export function remember(state: State, id: string): State {

@@ -1,4 +1,4 @@
-import type { ExtensionMessage } from "../schema/message.ts";
+import type { ExtensionMessage, TextContent } from "../schema/message.ts";
 
 // What input filters leave behind in the record.
 
@@ -9,7 +9,8 @@ export function refusedMessage(text: string, reason: string, timestamp: number):
   return { role: "extension", kind: REFUSED_KIND, data: { text, reason }, timestamp };
 }
 
-/** FILT-04: behind the words, as a block of its own. */
-export function withWarning(text: string, warning: string | undefined): string {
-  return warning === undefined ? text : `${text}\n\n${warning}`;
+/** The content of a message of a person: a filter's warning stands after the words, as a block of its own (FILT-04). */
+export function spokenContent(text: string, warning: string | undefined): readonly TextContent[] {
+  const words = { type: "text" as const, text };
+  return warning === undefined ? [words] : [words, { type: "text", text: warning }];
 }

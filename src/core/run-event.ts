@@ -15,19 +15,26 @@ import type {
 import type { OfferChange } from "./offers.ts";
 import type { PersonMessage } from "./state.ts";
 import type { TaskReport } from "./task.ts";
+import type { VendorWait } from "./vendor-wait.ts";
 
 /** How a step did not get to its end. */
 export type Setback =
   /**
    * The worker that did it is gone. `attempts`: times that the step was begun, over all generations; 0 if unknown.
-   * `inOrder`: it did not die, it was asked to end and gave the step back.
+   * `inOrder`: it did not die, it was asked to end and gave the step back. `late`: it did not report in time, and may live.
    */
-  | { readonly type: "lost"; readonly attempts: number; readonly inOrder?: true }
+  | {
+      readonly type: "lost";
+      readonly attempts: number;
+      readonly inOrder?: true;
+      readonly late?: true;
+    }
   /** A local step that did not end in time, or found itself in the wrong place. */
   | { readonly type: "elsewhere" }
   /** It ended because it was told to. */
   | { readonly type: "cancelled" }
-  | { readonly type: "failed"; readonly failure: Failure };
+  /** `wait`: it is worth to be done again, after a while that is too long for a retry of Temporal's. */
+  | { readonly type: "failed"; readonly failure: Failure; readonly wait?: VendorWait };
 
 /** What happened, as the driver tells it. `atMs` is the workflow's clock. */
 export type RunEvent = { readonly atMs: number } & (

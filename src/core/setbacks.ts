@@ -1,13 +1,14 @@
 import { flushed } from "./approving.ts";
 import { closeLoop, loopClosed } from "./close.ts";
 import type { Failure } from "./digest.ts";
-import { lostBy, MAX_LOST_IN_A_ROW, reissue } from "./issue.ts";
+import { lostBy, lostWords, MAX_LOST_IN_A_ROW, reissue } from "./issue.ts";
 import { inPhase, LOOP_OVER, type PhaseOf } from "./phase.ts";
 import { giveBack } from "./queues.ts";
 import type { Setback } from "./run-event.ts";
 import type { State } from "./state.ts";
 import { overflowed } from "./turn.ts";
 import { abort, endWithoutAnswer } from "./turn-end.ts";
+import { waitForVendor } from "./vendor-wait.ts";
 
 // Commands that were not carried out: each is given out again, or its loop or run says that it failed.
 
@@ -63,6 +64,7 @@ export function modelSetBack(state: State, phase: PhaseOf<"calling-model">, setb
       return abort(state, "cancelled");
     case "failed": {
       const { fault, message } = setback.failure;
+      if (setback.wait !== undefined) return waitForVendor(state, phase, setback.wait, setback.failure);
       if (fault === "overflow") return overflowed(state, phase, message);
       return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
     }
@@ -79,7 +81,7 @@ function askAgain(
   setback: Extract<Setback, { type: "lost" | "elsewhere" }>,
 ): State {
   if (lostBy(phase.issue.lost, setback) >= MAX_LOST_IN_A_ROW) {
-    const message = `${MAX_LOST_IN_A_ROW} workers died while the model was asked; it is not asked again.`;
+    const message = `${lostWords(setback, "while the model was asked")}; it is not asked again.`;
     return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
   }
   const asked = setback.type === "lost" ? setback.attempts : 0;

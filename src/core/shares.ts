@@ -1,4 +1,4 @@
-import { type Account, openAccount, settle, used, withOwn } from "./budget/account.ts";
+import { type Account, openAccount, rest, settle, used, withOwn } from "./budget/account.ts";
 import { type Allowance, type Amounts, addAmounts, allowanceOf, NOTHING } from "./budget/amounts.ts";
 import { budgetReached } from "./budget/refusal.ts";
 import { type Reservation, reserve } from "./budget/reserve.ts";
@@ -30,14 +30,13 @@ function givenNow(state: State): Allowance | undefined {
   const given = givenOf(state);
   if (given === undefined) return undefined;
   const { used: gone = NOTHING, waitedMs = 0 } = state.totals;
-  const rest = less(given, gone);
-  if (rest.deadlineMs === null) return rest;
-  return { ...rest, deadlineMs: rest.deadlineMs + waitedMs + (loopOf(state).waitedMs ?? 0) };
+  const remaining = less(given, gone);
+  if (remaining.deadlineMs === null) return remaining;
+  return { ...remaining, deadlineMs: remaining.deadlineMs + waitedMs + (loopOf(state).waitedMs ?? 0) };
 }
 
 /** Earlier loops of a sub-agent's run have spent of the same share. */
 function less(given: Allowance, gone: Amounts): Allowance {
-  const rest = (whole: number | null, part: number) => (whole === null ? null : Math.max(0, whole - part));
   return {
     ...given,
     turns: rest(given.turns, gone.turns),

@@ -17,6 +17,8 @@ export type StartInput = {
   readonly asked: Asked;
   /** Nothing to ask when empty: messages that come with the start go to the inbox. */
   readonly prompts: readonly PersonMessage[];
+  /** Why there are none although there was to be one: the run ends with this, when messages that wait are in the inbox. */
+  readonly problem?: string;
   /** Instead of prompts: the session's conversation goes on as it is. */
   readonly continuation?: Continuation;
   /** The run is a sub-agent's: what it was asked comes with the prompts. */
@@ -59,7 +61,10 @@ export function start(input: StartInput): State {
     rotate: false,
     totals: { loops: 0, turns: 0, costUsd: 0 },
     goal: "",
-    last: undefined,
+    last:
+      input.problem === undefined
+        ? undefined
+        : { outcome: { type: "failed", fault: "invalid", message: input.problem } },
     ...(input.task === undefined ? {} : { task: input.task }),
     ...(input.share === undefined ? {} : { share: input.share }),
     ...(input.part === undefined ? {} : { part: input.part }),

@@ -1,18 +1,20 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../schema/definition.ts";
 import type { EntryOrigin, Outcome } from "../schema/record.ts";
-import type { Grant } from "./approvals.ts";
 import type { Allowance, Amounts } from "./budget/amounts.ts";
 import type { Calling } from "./calling.ts";
 import type { ChildrenOver } from "./children-shown.ts";
 import type { Reported } from "./compaction/trigger.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
 import type { LoopPart } from "./evaluation/part.ts";
+import type { Grant } from "./grants.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { Rest, TaskRef, TaskRequest } from "./task.ts";
+import type { Cost } from "./usage.ts";
 import type { View } from "./view.ts";
 import type { RevertRequest } from "./view-request.ts";
+import type { RefusedMessages } from "./waiting-messages.ts";
 
 // The state is the whole truth about a run between two commands: one JSON value, small however long the session.
 //
@@ -30,7 +32,7 @@ import type { RevertRequest } from "./view-request.ts";
 export const STATE_VERSION = 1;
 
 /** The newest rule set. A change of what `next` or `apply` does adds one and keeps the old road (design 3.15). */
-export const RULES = 1;
+export const RULES = 2;
 
 /** A message of a person: its words, or the hash they are stored under when they are too long to travel. */
 export type PersonMessage = {
@@ -92,12 +94,16 @@ export type Phase =
       readonly prompts: readonly Prompt[];
       readonly continuation?: Continuation;
     }
-  /** `compacted`: the context was made smaller for this answer already, because the vendor refused it. */
+  /**
+   * `compacted`: the context was made smaller for this answer already, because the vendor refused it. `waits`: nobody asks
+   * now; the vendor is left alone until then, and why.
+   */
   | {
       readonly type: "calling-model";
       readonly issue: Issue;
       readonly attemptsBefore: number;
       readonly compacted?: boolean;
+      readonly waits?: { readonly untilMs: number; readonly fault: string; readonly message: string };
     }
   | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
   /** The input filters are asked about these messages, which stay in their queue until the turn begins. */
@@ -187,6 +193,8 @@ export type State = {
   readonly queues: Queues;
   /** Ids of the newest messages that were accepted, oldest first. */
   readonly recentIds: readonly string[];
+  /** Messages for which the queues had no room; absent for none. */
+  readonly refused?: RefusedMessages;
   readonly outbox: Outbox;
   /** The branch that is written to, and its length: the next position. */
   readonly branch: string;
@@ -210,9 +218,9 @@ export type State = {
   readonly totals: {
     readonly loops: number;
     readonly turns: number;
-    readonly costUsd: number;
+    readonly costUsd: Cost;
     /** Spent by sub-agents of loops that are closed. Absent for 0. */
-    readonly costBelowUsd?: number;
+    readonly costBelowUsd?: Cost;
     /** Of a run that ends with a report: for the one that has started it. Absent for 0. */
     readonly messages?: number;
     readonly used?: Amounts;

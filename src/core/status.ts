@@ -8,6 +8,9 @@ import { contextTokens } from "./compacting.ts";
 import { type OutcomeWord, outcomeWord } from "./outcome-word.ts";
 import { shownBriefly } from "./redact.ts";
 import type { State } from "./state.ts";
+import { type Cost, sumCosts } from "./usage.ts";
+import { vendorWaitWords } from "./vendor-wait.ts";
+import { countWaiting, type RefusedMessages } from "./waiting-messages.ts";
 
 /** What is shown of a text. */
 const SHOWN_BYTES = 256;
@@ -43,15 +46,17 @@ export type Status = {
   readonly loopId: string | undefined;
   /** Turns of the session's run that are over. */
   readonly turns: number;
-  /** With what sub-agents have spent that are over. */
-  readonly costUsd: number;
+  /** With what sub-agents have spent that are over. `null` when the price of any of it is unknown. */
+  readonly costUsd: Cost;
   /** Of the loop that is open, with all below it. */
   readonly budget: Budget | undefined;
   /** Sub-agents, where there are or were any. */
   readonly children: ChildrenShown | undefined;
   /** Estimated tokens that the next request carries. */
   readonly contextTokens: number;
-  readonly queued: { readonly steering: number; readonly followUps: number };
+  readonly queued: { readonly steering: number; readonly followUps: number; readonly bytes?: number };
+  /** Messages for which the queues had no room. Absent for none. */
+  readonly refusedMessages?: RefusedMessages;
   readonly approvals: readonly PendingApproval[];
   readonly running: readonly RunningCall[];
   readonly lastText: string | undefined;
@@ -71,11 +76,20 @@ export function statusOf(state: State): Status {
     goal: state.goal,
     loopId: state.loop?.loopId ?? state.last?.loopId,
     turns: state.totals.turns + (state.loop?.turn ?? 0),
-    costUsd: state.totals.costUsd + (state.loop?.costUsd ?? 0) + costBelow(state),
+    costUsd: sumCosts([
+      state.totals.costUsd,
+      ...(state.loop === undefined ? [] : [state.loop.costUsd]),
+      costBelow(state),
+    ]),
     budget: budgetOf(state),
     children: childrenShown(state),
     contextTokens: contextTokens(state),
-    queued: { steering: state.queues.steering.length, followUps: state.queues.followUps.length },
+    queued: {
+      steering: state.queues.steering.length,
+      followUps: state.queues.followUps.length,
+      bytes: countWaiting(state.queues).bytes,
+    },
+    ...(state.refused === undefined ? {} : { refusedMessages: state.refused }),
     approvals: pendingApprovals(state),
     running: runningCalls(state),
     lastText: state.loop?.lastText?.preview ?? lastWords(state),
@@ -112,7 +126,9 @@ export function doing(state: State): string {
     case "opening":
       return "opening the loop";
     case "calling-model":
-      return `asking the model (turn ${state.loop?.turn ?? 0})`;
+      return phase.waits === undefined
+        ? `asking the model (turn ${state.loop?.turn ?? 0})`
+        : vendorWaitWords(phase.waits, state);
     case "filtering":
       return "asking the input filters";
     case "compacting":

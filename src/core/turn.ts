@@ -1,6 +1,6 @@
 import type { StopReason } from "../schema/message.ts";
 import type { TurnTrigger } from "../schema/record.ts";
-import { append, messageEvents } from "./append.ts";
+import { append, messageEvents, promptEvents } from "./append.ts";
 import { answerFinal } from "./call-results.ts";
 import { startCalls } from "./calls.ts";
 import { closeLoop } from "./close.ts";
@@ -13,7 +13,7 @@ import {
 } from "./compacting.ts";
 import { reportedBy } from "./compaction/trigger.ts";
 import { beginCompactionLoop, endCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
-import type { CompactDigest, FilterDigest, ModelDigest, OutputVerdict } from "./digest.ts";
+import type { CompactDigest, Failure, FilterDigest, ModelDigest, OutputVerdict } from "./digest.ts";
 import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
 import { askHooks, hasHook } from "./hooking.ts";
 import { issue, settle } from "./issue.ts";
@@ -23,6 +23,7 @@ import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
 import { emit } from "./outbox.ts";
 import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
 import { poll } from "./queues.ts";
+import { forgetRepeats } from "./repeated-mistakes.ts";
 import { fadeTags } from "./reverting.ts";
 import { beforeRotation } from "./rotation.ts";
 import type { Setback } from "./run-event.ts";
@@ -30,7 +31,7 @@ import { exhausted } from "./shares.ts";
 import type { CompactionReason, State, TurnSource } from "./state.ts";
 import { forgetMismatch, outputJudged, repair, verdictText } from "./structured.ts";
 import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
-import { addUsage, NO_USAGE } from "./usage.ts";
+import { addCosts, addUsage, NO_USAGE } from "./usage.ts";
 import { extendView, viewTokens } from "./view.ts";
 
 /**
@@ -45,7 +46,10 @@ export function beginTurn(state: State, source: TurnSource): State {
   const loop = loopOf(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endUnasked(state);
-  const reason = exhausted(state);
+  // A person who says something to an agent that is stuck wants it to go on with that.
+  if (loop.stuck !== undefined && state.queues.steering.length > 0)
+    return beginTurn(forgetRepeats(state), source);
+  const reason = exhausted(state) ?? loop.stuck;
   if (reason !== undefined) return endAtLimit(state, reason);
   if (state.rotate) return beforeRotation(state, { type: "turn", source });
   const unfiltered = unfilteredFor(state, source);
@@ -69,8 +73,7 @@ function openTurn(state: State, source: TurnSource): State {
     { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
     { type: "TurnStart", turn: loop.turn, trigger: triggerOf(state, loop) },
   );
-  const prompted = source === "opening" ? promptEvents(opened) : opened;
-  return askOrCompact(takeNotices(takeUpFor(source, prompted)));
+  return askOrCompact(takeNotices(takeUpFor(source, promptEvents(opened))));
 }
 
 /** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
@@ -110,7 +113,7 @@ export function compactionRefused(
     const { compact: _, ...rest } = state;
     return behindCompaction(rest);
   }
-  const message = `${overflowMessage(state, why.said)} A compaction was refused by hook "${hook}": ${reason}`;
+  const message = `${overflowMessage(state, why.said, false)} A compaction was refused by hook "${hook}": ${reason}`;
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
@@ -118,6 +121,11 @@ export function compacted(state: State, phase: PhaseOf<"compacting">, digest: Co
   const smaller = viewCompacted(state, phase, digest);
   if (state.stop !== undefined) return notCompacted(smaller, state.stop.reason);
   const overflow = phase.why.type === "overflow";
+  // By rules 1, the same request was sent again.
+  if (overflow && digest.spans === undefined && state.rules >= 2) {
+    const message = "nothing more can be left out of it";
+    return endUncompacted(smaller, phase.why, { fault: "overflow", message });
+  }
   if (digest.spans === undefined || !hasHook(smaller, "after-compaction"))
     return behindCompaction(smaller, overflow);
   const { messagesBefore, messagesAfter, tokensBefore, tokensAfter } = digest;
@@ -135,17 +143,24 @@ export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setba
   if (isCompactionLoop(state)) return endCompactionLoop(state, next.failure);
   if (next.type === "refused" && phase.why.type !== "overflow") return askModel(state);
   const { fault, message } = next.failure;
-  const before = phase.why.type === "overflow" ? `${overflowMessage(state, phase.why.said)} ` : "";
+  return endUncompacted(state, phase.why, { fault, message });
+}
+
+function endUncompacted(state: State, why: CompactionReason, { fault, message }: Failure): State {
+  const before = why.type === "overflow" ? `${overflowMessage(state, why.said, false)} ` : "";
   const text = `${before}The context could not be made smaller: ${message}`;
   return endWithoutAnswer(state, "error", text, { type: "failed", fault, message: text });
 }
 
-/** The vendor says that the context does not fit: it is made smaller and sent once more (OVF-05, X-09). */
+/**
+ * The vendor says that the context does not fit: it is made smaller and sent once more (OVF-05, X-09). What was refused is
+ * never sent again as it is.
+ */
 export function overflowed(state: State, phase: PhaseOf<"calling-model">, said: string): State {
   if (pinnedOf(state).context !== undefined && phase.compacted !== true) {
     return compact(state, { type: "overflow", said });
   }
-  const message = overflowMessage(state, said);
+  const message = overflowMessage(state, said, phase.compacted === true);
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
@@ -160,15 +175,6 @@ function triggerOf({ task }: State, loop: OpenLoop): TurnTrigger {
   if (task !== undefined && loop.kind.type === "initial") return "subAgent";
   if (loop.kind.type === "initial") return "user";
   return loop.kind.type === "branch" ? "branch" : "continuation";
-}
-
-/** The prompts were written by `open-loop`; their events come inside the first turn (LOOP-03, X-05). */
-function promptEvents(state: State): State {
-  let next = state;
-  for (let position = loopOf(state).from; position < state.length; position++) {
-    next = messageEvents(next, position);
-  }
-  return next;
 }
 
 /** Steering was polled at the loop's entry already, before its prompts (LOOP-08, X-07). */
@@ -215,7 +221,12 @@ export function askModel(state: State, compacted = false): State {
 
 /** A limit ends the loop with words that the conversation keeps, not with an error (LOOP-12). */
 function endAtLimit(state: State, reason: string): State {
-  const told = append(state, "machine", { type: "notice", text: `[Agent stopped: ${reason}]` }, true);
+  const told = append(
+    promptEvents(state),
+    "machine",
+    { type: "notice", text: `[Agent stopped: ${reason}]` },
+    true,
+  );
   return closeLoop(told, { type: "limit-reached", reason });
 }
 
@@ -236,7 +247,7 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
         ...(digest.announces === true ? loop : countedAnew(loop)),
         usage: addUsage(loop.usage, digest.usage),
         turnUsage: digest.usage,
-        costUsd: loop.costUsd + digest.costUsd,
+        costUsd: addCosts(loop.costUsd, digest.costUsd),
         lastStop: digest.stopReason,
         lastText: { preview: digest.preview, position, ...(digest.withheld ? { withheld: true } : {}) },
       },

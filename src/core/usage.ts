@@ -22,16 +22,42 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** Dollars, or `null` where a price is unknown: unknown is not free. */
+export type Cost = number | null;
+
+/** Associative, with 0 as identity. A sum with an unknown part is unknown: what is known of it would look like all of it. */
+export function addCosts(a: Cost, b: Cost): Cost {
+  return a === null || b === null ? null : a + b;
+}
+
+export function sumCosts(costs: readonly Cost[]): Cost {
+  return costs.reduce<Cost>(addCosts, 0);
+}
+
+/**
+ * Orders costs from the lowest to the highest. An unknown cost comes last, so that it is never the cheapest; two unknown
+ * costs are equal.
+ */
+export function compareCosts(a: Cost, b: Cost): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+  return a - b;
+}
+
 /**
  * Dollars, of one answer. Reasoning tokens are part of the output and not charged twice (TYP-09).
  *
  * @param longestQuestion - In tokens, where the answer took several.
  */
+export function costOf(usage: Usage, rates: CostRates, longestQuestion?: number): number;
+/** `null` where the model's prices are unknown. */
+export function costOf(usage: Usage, rates: CostRates | null, longestQuestion?: number): Cost;
 export function costOf(
   usage: Usage,
-  { dearer, ...usual }: CostRates,
+  prices: CostRates | null,
   longestQuestion = usage.input + usage.cacheRead + usage.cacheWrite,
-): number {
+): Cost {
+  if (prices === null) return null;
+  const { dearer, ...usual } = prices;
   const rates = dearer !== undefined && longestQuestion > dearer.above ? dearer : usual;
   return (
     (usage.input * rates.input +

@@ -1,17 +1,13 @@
 import type { Call } from "./calling.ts";
-import type { ToolFacts } from "./digest.ts";
 import { loopOf, type PhaseOf } from "./phase.ts";
 import { viewBehind } from "./pruning.ts";
 import type { State } from "./state.ts";
+import { toolFactsOf } from "./tool-facts.ts";
 import type { ViewAtHand } from "./view-request.ts";
 
 /** A call that is given the view waits until those before it have said what they want of it. */
-export function isHeldBack(
-  calls: readonly Call[],
-  index: number,
-  tools: Readonly<Record<string, ToolFacts>>,
-): boolean {
-  const isGiven = ({ name }: Call) => tools[name]?.view === true;
+export function isHeldBack(state: State, calls: readonly Call[], index: number): boolean {
+  const isGiven = ({ name }: Call) => toolFactsOf(state, name)?.view === true;
   const call = calls[index];
   if (call === undefined || !isGiven(call)) return false;
   return calls.slice(0, index).some((before) => before.status.type === "running" && isGiven(before));

@@ -27,6 +27,7 @@ export function rangesOf(view: View): ViewRanges {
 /** Two texts that stand for something are never one; a memo stands where it stands. */
 function isSame(one: Shown, other: Shown): boolean {
   if (one.instead !== undefined || other.instead !== undefined || other.memos !== undefined) return false;
+  if (one.chars !== other.chars || one.wordChars !== other.wordChars) return false;
   return one.cut === other.cut && one.words === other.words;
 }
 

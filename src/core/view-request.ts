@@ -9,6 +9,9 @@ export const PRUN_TOOL = "prun";
 export const PRUN_WITH_MEMO_TOOL = "prun_with_memo";
 export const REVERT_TOOL = "revert_to_state";
 
+/** Reads what a compaction has left out of a message; offered while a message of the view is cut that way. */
+export const READ_FULL_TOOL = "read_full_message";
+
 /** What such a call is given to choose from: the view, as the calls before it in the same batch have left it. */
 export type ViewAtHand = {
   readonly view: View;

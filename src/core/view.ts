@@ -30,6 +30,12 @@ export type Span = Shown & {
 export type Shown = {
   /** Long texts of tool results are cut to about this many lines. */
   readonly cut?: number;
+  /** Texts of tool results are cut to about this many characters. */
+  readonly chars?: number;
+  /** Words of people are cut to about this many characters. */
+  readonly wordChars?: number;
+  /** Words of people from this position on follow the text that stands for the entries. */
+  readonly wordsFrom?: number;
   /** A text stands for them: this section of the compaction that is the entry at `position`, of another branch perhaps. */
   readonly instead?: { readonly position: number; readonly section: number; readonly branch?: string };
   /** They are pruned: only words of the user's side are left of them. */
@@ -132,8 +138,14 @@ export function isWhole(shown: Shown): boolean {
   return isUncompacted(shown) && shown.words === undefined;
 }
 
-function isUncompacted({ cut, instead }: Shown): boolean {
-  return cut === undefined && instead === undefined;
+/** No compaction has changed it. */
+export function isUncompacted({ cut, chars, wordChars, instead }: Shown): boolean {
+  return cut === undefined && chars === undefined && wordChars === undefined && instead === undefined;
+}
+
+/** Texts of these entries are cut in the middle, in a way that a tool reads the rest. */
+export function isCutShort({ chars, wordChars }: Shown): boolean {
+  return chars !== undefined || wordChars !== undefined;
 }
 
 /** Entries that the view shows, or lets a text stand for. */

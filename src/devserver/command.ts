@@ -44,9 +44,8 @@ export function runCommand(
       clearInterval(watch);
       resolve(result);
     };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
-    child.once("error", (error: NodeJS.ErrnoException) =>
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", hear).on("error", () => undefined);
+    child.on("error", (error: NodeJS.ErrnoException) =>
       settle({ ok: false, said: error.code === "ENOENT" ? "not installed" : error.message }),
     );
     child.once("close", (code, signal) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { isAlive } from "./folder-lock.ts";
 
 // Invariants
@@ -47,8 +48,8 @@ const KEEPER_NAME = "holdfast-server";
 export interface ServerProcess {
   /** The keeper's process id; it outlives the server by a moment. */
   readonly pid: number;
-  /** Settles when the server and its keeper are gone. */
-  readonly ended: Promise<void>;
+  /** Settles when the server and its keeper are gone: how the server ended, in words. */
+  readonly ended: Promise<string>;
   running(): boolean;
   stop(): Promise<void>;
 }
@@ -71,9 +72,10 @@ export async function spawnServer(
   } finally {
     closeSync(log);
   }
-  const ended = new Promise<void>((resolve) => {
-    child.once("close", () => resolve());
-    child.once("error", () => resolve());
+  const ended = new Promise<string>((resolve) => {
+    child.once("close", (code, signal) => resolve(howItEnded(code, signal)));
+    // Also when it cannot be signalled later.
+    child.on("error", (error) => resolve(error.message));
   });
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
@@ -93,6 +95,14 @@ export async function spawnServer(
       await ended;
     },
   };
+}
+
+/** A shell says of a program that a signal has ended: 128 and the signal's number. */
+function howItEnded(code: number | null, signal: NodeJS.Signals | null): string {
+  const number = code !== null && code > 128 ? code - 128 : undefined;
+  const named = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  const by = signal ?? named;
+  return by === undefined ? `with code ${code}` : `by ${by}`;
 }
 
 /** Whether a process id, maybe from an earlier life of the machine, is a keeper's. */

@@ -30,6 +30,10 @@ const PORT_ATTEMPTS = 4;
 
 const PORT_TAKEN = /address already in use|can't set \w+ port/i;
 
+/** A server that we have only joined is looked for this often, and is gone when so many looks in a row have not found it. */
+const LOOK_EVERY_MS = 2_000;
+const SILENT_LOOKS = 3;
+
 /** A server whose owner just died needs up to its grace period to let go of the SQLite file. */
 const LETTING_GO_MS = 10_000;
 
@@ -56,6 +60,8 @@ export type DevServerOptions = DevServerStorage & {
   readonly uiPort?: number;
   readonly startTimeoutMs?: number;
   readonly find?: FindServerOptions;
+  /** No other port will do: who knows the server knows it there. */
+  readonly samePorts?: boolean;
 };
 
 export interface DevServer {
@@ -66,6 +72,8 @@ export interface DevServer {
   readonly logFile?: string;
   /** A server that we only joined: `stop` leaves it alone, and its search attributes are as its owner left them. */
   readonly alreadyRunning: boolean;
+  /** Resolves when it has ended by itself, with how in words; with nothing once the signal is aborted. */
+  untilEnded(signal: AbortSignal): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -110,10 +118,29 @@ async function joinRunning(dataDir: string, namespace: string, port: number): Pr
       namespace,
       ...(address === record?.address ? { uiUrl: record.uiUrl, logFile: logFileIn(dataDir) } : {}),
       alreadyRunning: true,
+      untilEnded: (signal) =>
+        untilGone(address, address === record?.address ? record.pid : undefined, signal),
       stop: async () => {},
     };
   }
   return undefined;
+}
+
+/** Of a server that somebody else has started. One of ours has a keeper; of others there is only the port. */
+async function untilGone(
+  address: string,
+  keeper: number | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [host = "", port = ""] = address.split(":");
+  for (let silent = 0; silent < SILENT_LOOKS; ) {
+    await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    if (signal.aborted) return undefined;
+    const isThere =
+      (await isListening(host, Number(port))) || (keeper !== undefined && (await isKeeper(keeper)));
+    silent = isThere ? 0 : silent + 1;
+  }
+  return "out of our sight";
 }
 
 /** A server that is ending still holds the SQLite file and the ports; one that hangs must not get a second beside it. */
@@ -150,20 +177,45 @@ async function launch(
     const port = await freePort(options.port ?? usual.port, taken);
     const uiPort = await freePort(options.uiPort ?? usual.uiPort, [...taken, port]);
     const args = serverArguments(dataDir, namespace, port, uiPort);
+    if (options.samePorts === true && (port !== options.port || uiPort !== (options.uiPort ?? uiPort))) {
+      const problem = `port ${options.port} or ${options.uiPort} is taken by another program`;
+      throw new ServerStartError(problem, { binary, args, logFile, logTail: "" });
+    }
     const server = await spawnServer(binary, args, logFile, throwAway);
     const address = `${HOST}:${port}`;
     const problem = await untilReady(server, { address, namespace, uiPort, logFile }, options.startTimeoutMs);
     if (problem === undefined) {
       const uiUrl = `http://${HOST}:${uiPort}`;
       if (throwAway === undefined) await writeRecord(dataDir, { pid: server.pid, address, uiUrl });
-      return { address, namespace, uiUrl, logFile, alreadyRunning: false, stop: () => server.stop() };
+      return {
+        address,
+        namespace,
+        uiUrl,
+        logFile,
+        alreadyRunning: false,
+        untilEnded: (signal) => orAborted(server.ended, signal),
+        stop: () => server.stop(),
+      };
     }
     const tail = await logTail(logFile);
     await server.stop();
     taken.push(port, uiPort);
-    if (attempt < PORT_ATTEMPTS && throwAway === undefined && PORT_TAKEN.test(tail)) continue;
+    const mayMove = throwAway === undefined && options.samePorts !== true;
+    if (attempt < PORT_ATTEMPTS && mayMove && PORT_TAKEN.test(tail)) continue;
     throw new ServerStartError(problem, { binary, args, logFile, logTail: tail });
   }
+}
+
+function orAborted(ended: Promise<string>, signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const leave = () => resolve(undefined);
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    void ended.then((how) => {
+      signal.removeEventListener("abort", leave);
+      resolve(how);
+    });
+  });
 }
 
 function serverArguments(

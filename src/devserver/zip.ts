@@ -29,11 +29,13 @@ export async function extractEntry(archive: string, name: string, target: string
     const local = await read(handle, entry.localOffset, 30);
     if (local.readUInt32LE(0) !== LOCAL_ENTRY) throw new Error("damaged zip archive: no local header");
     const start = entry.localOffset + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
+    const { method } = entry;
+    if (method !== METHOD_STORED && method !== METHOD_DEFLATED)
+      throw new Error(`zip method ${method} is not known`);
     const packed = createReadStream(archive, { start, end: start + entry.packedBytes - 1 });
     const out = createWriteStream(target, { flags: "wx" });
-    if (entry.method === METHOD_STORED) await pipeline(packed, out);
-    else if (entry.method === METHOD_DEFLATED) await pipeline(packed, createInflateRaw(), out);
-    else throw new Error(`zip method ${entry.method} is not known`);
+    if (method === METHOD_STORED) await pipeline(packed, out);
+    else await pipeline(packed, createInflateRaw(), out);
   } finally {
     await handle.close();
   }

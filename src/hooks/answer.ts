@@ -24,14 +24,19 @@ export type HookAnswer<P extends HookPoint = HookPoint> =
 /** Of words for the model, in bytes. */
 const MAX_TEXT_BYTES = 2048;
 
+/** The reason of a hook that gives none. It stands after the hook's name: `Refused by hook "x": no reason given`. */
+const NO_REASON = "no reason given";
+
 /** What a function of the application has answered, or the failure that its answer is. */
 export function verdictOf(name: string, point: HookPoint, answer: unknown): HookVerdict {
   if (answer === undefined || answer === true) return { type: "yes" };
-  if (answer === false) return { type: "no", reason: `Hook "${name}" said no` };
+  if (answer === false) return { type: "no", reason: NO_REASON };
   if (typeof answer === "object" && answer !== null && "type" in answer) {
     const { type, reason, text } = answer as { type: unknown; reason?: unknown; text?: unknown };
     if (type === "yes") return { type };
-    if (type === "no" && typeof reason === "string") return { type, reason };
+    if (type === "no" && typeof reason === "string") {
+      return { type, reason: reason.trim() === "" ? NO_REASON : reason };
+    }
     if (point === "before-turn" && (type === "inject" || type === "end") && typeof text === "string") {
       return type === "end" ? { type, text } : bounded(name, { type, text });
     }

@@ -33,6 +33,3 @@ export type CompactionRequest = {
 export type CompactionStrategy = (
   request: CompactionRequest,
 ) => readonly WantedSection[] | Promise<readonly WantedSection[]>;
-
-/** The strategies that need no registration. */
-export const BUILT_IN_STRATEGIES = ["block", "summary"] as const;

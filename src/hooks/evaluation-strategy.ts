@@ -1,4 +1,6 @@
 import type { BranchStatus } from "../core/evaluation/branch-outcome.ts";
+import type { Cost } from "../core/usage.ts";
+import type { EvaluationStrategy } from "../schema/evaluation.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 
 /** A branch as a strategy is shown it. */
@@ -10,7 +12,8 @@ export type EvaluatedResponse = {
   readonly status: BranchStatus;
   readonly usage: Usage;
   readonly turns: number;
-  readonly costUsd: number;
+  /** `null` when the price of any of its models is unknown: not the same as free. Order costs with `compareCosts`. */
+  readonly costUsd: Cost;
   /** The text of its last answer; empty where it has none. */
   readonly text: string;
   /** All that its loop has added, prompts first. Copies. */
@@ -30,7 +33,7 @@ export type EvaluationAsked = {
 /** The index of a branch that answered; with what choosing it has used, where that counts (PAR-04). */
 export type EvaluationChoice =
   | number
-  | { readonly selected: number; readonly usage?: Usage; readonly costUsd?: number };
+  | { readonly selected: number; readonly usage?: Usage; readonly costUsd?: Cost };
 
 /** How an application chooses one branch of an evaluation. One that throws leaves the choice to the fallback. */
 export type EvaluationStrategyFunction = (
@@ -38,10 +41,13 @@ export type EvaluationStrategyFunction = (
 ) => EvaluationChoice | Promise<EvaluationChoice>;
 
 /** The strategies that need no registration. */
-export const BUILT_IN_EVALUATIONS = [
-  "transparent",
-  "pick-first",
-  "token-efficient",
-  "elaborate",
-  "judge",
-] as const;
+const BUILT_IN = {
+  transparent: true,
+  "pick-first": true,
+  "token-efficient": true,
+  elaborate: true,
+  judge: true,
+  keep: true,
+} as const satisfies Record<Exclude<EvaluationStrategy["type"], "custom">, true>;
+
+export const BUILT_IN_EVALUATIONS: readonly string[] = Object.keys(BUILT_IN);

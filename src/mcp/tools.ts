@@ -54,7 +54,7 @@ export function mcpTool(
 /** What all tools of servers have in common. */
 export function shell(
   { name, description, parameters, replay, confirm = false }: PinnedTool,
-  { timeoutMs, maxTimeoutMs = 600_000 }: McpServer,
+  { timeoutMs, maxTimeoutMs = 600_000, transport }: McpServer,
 ): Omit<Tool, "parse" | "execute"> {
   return {
     name,
@@ -65,7 +65,7 @@ export function shell(
     quick: false,
     timeoutMs: Math.max(timeoutMs, maxTimeoutMs) + SPARE_MS,
     summarise: (value) => (JSON.stringify(value) ?? "").slice(0, MAX_SUMMARY_CHARS),
-    touches: () => ({}),
+    touches: () => (transport.type === "http" ? { hosts: [transport.url] } : {}),
     confirm,
   };
 }

@@ -23,7 +23,7 @@ export function openApiTool(pinned: PinnedTool, { secrets, sender }: CallContext
     quick: false,
     timeoutMs: pinned.timeoutMs,
     confirm: pinned.confirm ?? false,
-    touches: () => ({}),
+    touches: () => ({ hosts: [call.base] }),
     summarise: (value) => summary(call, value),
     parse: (value) => parsed(call, value),
     execute: async (value, { signal, idempotencyKey }) => {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ATTEMPT_COLUMNS, type CommitAttempt, endStatement, giveUpStatements, newToken } from "./commits.ts";
 import { type Connection, Connections, type Limits } from "./connections.ts";
-import { diagnose, isAnswer, PostgresError, postgresError, saidBy } from "./fault.ts";
+import { diagnose, PostgresError, postgresError, saidBy } from "./fault.ts";
 import { lockNumber, Turns } from "./locks.ts";
 import { migrate, type Part, versionFound } from "./migrate.ts";
 import { quoted } from "./quoted.ts";
 import type { DatabaseTarget } from "./target.ts";
-import { StatementFailed, Transaction, type TransactionId, UnknownFate, type Work } from "./transaction.ts";
+import { StatementFailed, Transaction, UnknownFate, type Work } from "./transaction.ts";
 
 export type DatabaseOptions = {
   readonly target: DatabaseTarget;
@@ -29,7 +30,7 @@ const MAX_CONFLICTS = 10;
  *
  * A write is one transaction at READ COMMITTED that begins with the locks it names, so that it sees what a single
  * writer would see. It is carried out once, whatever happens to the connection: what surely was not committed is done
- * again, and where the connection is lost over the commit, the server is asked what became of it.
+ * again, and where the connection is lost over the commit, the write is given up unless it was committed (`commits.ts`).
  */
 export class Database {
   readonly name: string;
@@ -164,9 +165,9 @@ export class Database {
     let whole = false;
     try {
       const value = await transaction.carryOut(work());
-      const { version, ...id } = await transaction.begun<TransactionId & { version: number }>();
+      const { version, begunAtMs, begunAt, pid } = await transaction.begun<Begun>();
       if (version > this.#part.steps.length) throw versionFound(this.name, this.#part, version);
-      await transaction.commit(id, value);
+      await transaction.commit(this.#part.name, { token: newToken(), begunAtMs, begunAt, pid }, value);
       whole = true;
       return value;
     } catch (error) {
@@ -184,7 +185,7 @@ export class Database {
       `SELECT pg_advisory_xact_lock${isAll ? "" : "_shared"}('${whole}')`,
       ...numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`),
     ];
-    const facts = `SELECT pg_current_xact_id()::text AS xid, pg_backend_pid() AS pid,
+    const facts = `SELECT ${ATTEMPT_COLUMNS}, ${DURABLE} AS durable,
       (SELECT max(version) FROM migrations WHERE part = '${this.#part.name}') AS version`;
     return ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, ...locks, facts].join("; ");
   }
@@ -218,39 +219,54 @@ export class Database {
   }
 
   /**
-   * What became of a transaction whose connection was lost over its commit. One that still hangs there, unaware of
-   * that, is ended.
+   * Whether a write whose connection was lost over its commit was committed. If it was not, it is given up for good.
    */
-  async #wasCommitted({ transaction, cause }: UnknownFate, deadline: number): Promise<boolean> {
-    const { xid, pid } = transaction;
+  async #wasCommitted({ attempt, cause }: UnknownFate, deadline: number): Promise<boolean> {
     for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
-      const connection = await this.#connections.connect().catch(() => undefined);
+      let refusal: unknown;
       try {
-        if (connection !== undefined) {
-          const { rows } = await connection.query("SELECT pg_xact_status($1::text::xid8) AS status", [xid]);
-          const status = (rows[0] as { status: string | null }).status;
-          if (status === "committed" || status === "aborted") {
-            connection.release();
-            return status === "committed";
-          }
-          const text = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
-            WHERE pid = $1 AND backend_xid = $2::text::xid8::xid`;
-          await connection.query(text, [pid, xid]);
-        }
-        connection?.release();
+        return await this.#giveUp(attempt);
       } catch (error) {
-        connection?.release(true);
-        // A server that was brought back from before this transaction does not know its number.
-        if (isAnswer(error) && (error as { code?: string }).code === "22023") return false;
+        if (error instanceof PostgresError) throw error;
+        refusal = error;
       }
       if (performance.now() + pauseMs > deadline) {
-        const what = `the connection was lost over a commit, and nobody could say for ${this.#patienceMs} ms whether it went through`;
+        const asked = `nobody could say for ${this.#patienceMs} ms whether it went through`;
+        const what = `the connection was lost over a commit, and ${asked}: ${saidBy(refusal)}`;
         throw postgresError("unreachable", this.name, what, cause);
       }
       await sleep(pauseMs);
     }
   }
+
+  async #giveUp(attempt: CommitAttempt): Promise<boolean> {
+    const connection = await this.#connections.connect();
+    let whole = false;
+    try {
+      await connection.query(endStatement(attempt));
+      const [insert, select] = giveUpStatements(this.#part.name, attempt);
+      await connection.query(
+        ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, `SELECT ${DURABLE}`, insert].join("; "),
+      );
+      const { rows } = await connection.query(select!);
+      await connection.query("SET LOCAL statement_timeout = 0; COMMIT");
+      whole = true;
+      const [found] = rows as { committed: number }[];
+      if (found !== undefined) return found.committed === 1;
+    } finally {
+      connection.release(!whole);
+    }
+    const what = "the connection was lost over a commit, too long ago to tell whether it went through";
+    throw postgresError("unreachable", this.name, what);
+  }
 }
+
+/** A row of the last statement of a write's beginning. */
+type Begun = Omit<CommitAttempt, "token"> & { readonly version: number };
+
+/** A write that is acknowledged is on disk, also where the role's own setting would not wait for it. */
+const DURABLE = `CASE WHEN current_setting('synchronous_commit') = 'off'
+  THEN set_config('synchronous_commit', 'on', true) END`;
 
 function* resumed<T>(first: IteratorYieldResult<Parameters<Transaction["rows"]>[0]>, work: Work<T>): Work<T> {
   let step: IteratorResult<Parameters<Transaction["rows"]>[0], T> = first;

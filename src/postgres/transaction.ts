@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type pg from "pg";
+import { type CommitAttempt, commitStatements } from "./commits.ts";
 import type { Connection } from "./connections.ts";
 import { isAnswer } from "./fault.ts";
+import type { Part } from "./migrate.ts";
 import { encoded, numbered, type Value } from "./values.ts";
 
 /** One statement; a `?` for each value, in order. */
@@ -25,9 +27,6 @@ const MAX_UNDER_WAY = 64;
 /** Statements that a connection keeps prepared; they are few, unless they are put together from parts. */
 const MAX_PREPARED = 300;
 
-/** By which the server knows a transaction, whatever becomes of its connection. */
-export type TransactionId = { readonly xid: string; readonly pid: number };
-
 /** The server has refused a statement, or could not be asked. `cause` is what the driver said. */
 export class StatementFailed extends Error {
   constructor(cause: unknown) {
@@ -37,13 +36,13 @@ export class StatementFailed extends Error {
 
 /** The connection was lost between the wish to commit and the answer. */
 export class UnknownFate extends Error {
-  readonly transaction: TransactionId;
+  readonly attempt: CommitAttempt;
   /** What the transaction has given, if it was committed. */
   readonly value: unknown;
 
-  constructor(transaction: TransactionId, value: unknown, cause: unknown) {
+  constructor(attempt: CommitAttempt, value: unknown, cause: unknown) {
     super("The connection was lost while a transaction was being committed", { cause });
-    this.transaction = transaction;
+    this.attempt = attempt;
     this.value = value;
   }
 }
@@ -109,19 +108,15 @@ export class Transaction {
   }
 
   /** @throws UnknownFate when nobody can say on this connection whether it was committed. */
-  async commit(transaction: TransactionId, value: unknown): Promise<void> {
-    let done: pg.QueryResult;
+  async commit(part: Part["name"], attempt: CommitAttempt, value: unknown): Promise<void> {
     try {
-      done = await this.#connection.query("COMMIT");
+      await this.#connection.query(commitStatements(part, attempt));
     } catch (error) {
       await Promise.allSettled(this.#underWay);
-      // What was lost before the wish to commit was sent is seen here too; then the server says that it was aborted.
-      throw isAnswer(error) ? new StatementFailed(error) : new UnknownFate(transaction, value, error);
-    }
-    // A transaction in which a statement has failed answers so.
-    if (done.command === "ROLLBACK") {
-      await Promise.allSettled(this.#underWay);
-      throw this.#failure ?? new StatementFailed(new Error("The transaction was rolled back"));
+      // A statement that was not waited for has failed: the transaction takes no token, and is rolled back.
+      if (isAnswer(error)) throw this.#failure ?? new StatementFailed(error);
+      // What was lost before the wish to commit was sent is seen here too; then there is no token.
+      throw new UnknownFate(attempt, value, error);
     }
   }
 

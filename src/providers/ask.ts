@@ -8,6 +8,8 @@ import type { Vendor } from "./classify.ts";
 import type { Http, HttpStream } from "./http.ts";
 import { toWireJson } from "./json.ts";
 import { maskFor } from "./mask.ts";
+import { type HttpLimits, idleError } from "./network-fault.ts";
+import { Progress } from "./progress.ts";
 import type { ModelRequest, StreamOptions } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
 import { readRateLimits } from "./rate-limits/read-headers.ts";
@@ -26,7 +28,8 @@ export type AdapterOptions = {
 export type Question = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** Of a JSON object. */
+  readonly body: object;
   /** How the answer travels; Server-Sent Events unless said. */
   readonly form?: AnswerForm;
   /** Headers that depend on all that goes out, such as a signature of it. */
@@ -61,7 +64,7 @@ export async function ask(
     const { url, assemble, form = SERVER_SENT_EVENTS } = asked;
     vendor = vendorOf(request, vendor.retryServerErrors, asked);
     const headers = wireHeaders(request, { accept: form.accept, ...asked.headers });
-    const call = { url, headers, body: toWireJson(asked.body) };
+    const call = { url, headers, body: await toWireJson(asked.body) };
     const signed = { ...call, headers: { ...headers, ...(await asked.sign?.(call)) } };
     at("request:before");
     const onHead = (head: ResponseHeaders) => {
@@ -73,7 +76,7 @@ export async function ask(
     const { id: model, provider } = request.model;
     const context = { model, provider, timestamp: now(), vendor, requestId: stream.requestId };
     const reader = form.reader(stream.contentType, vendor);
-    return await answer(stream, reader, assemble(context), options, vendor);
+    return await answer(stream, reader, assemble(context), options, { vendor, limits: adapter.http.limits });
   } catch (error) {
     if (error instanceof ProviderError) throw error;
     const message = vendor.mask(error instanceof Error ? error.message : String(error));
@@ -86,12 +89,15 @@ async function answer(
   reader: AnswerReader,
   assembler: Assembler,
   options: StreamOptions,
-  vendor: Vendor,
+  { vendor, limits }: { readonly vendor: Vendor; readonly limits: HttpLimits },
 ): Promise<AssistantMessage> {
+  const progress = new Progress(limits.idleTimeoutMs, performance.now());
   const ended = () => assembler.state === "ended";
   const take = (events: readonly ServerEvent[]) => {
     for (const event of events) {
-      for (const delta of assembler.push(event)) options.onDelta?.(shortlyNamedDelta(delta));
+      const deltas = assembler.push(event);
+      progress.heard(event, deltas, performance.now());
+      for (const delta of deltas) options.onDelta?.(shortlyNamedDelta(delta));
     }
   };
   try {
@@ -102,6 +108,7 @@ async function answer(
       if (reader.overrun)
         throw tooLarge(vendor, "one event of its answer had more characters", MAX_EVENT_CHARS);
       if (ended()) stream.drain();
+      else if (progress.isOver(performance.now())) throw idleError(vendor, limits);
     }
     if (!ended()) take(reader.end?.() ?? []);
   } catch (error) {

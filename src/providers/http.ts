@@ -21,6 +21,8 @@ export const HTTP_LIMITS: HttpLimits = {
   firstByteTimeoutMs: 300_000,
   // Some vendors send nothing while a model thinks, and hard thinking takes minutes.
   silenceTimeoutMs: 300_000,
+  // Pings show that somebody is there: a model that thinks without a word is given longer than a silent line.
+  idleTimeoutMs: 600_000,
 };
 
 /** Idle time of a connection: long enough to outlive a tool between two turns, short of what front ends allow. */
@@ -28,6 +30,9 @@ const KEEP_ALIVE_MS = 30_000;
 
 /** Of an error's body; what a vendor has to say fits in less. */
 const MAX_ERROR_BYTES = 64 * 1024;
+
+/** All of an error's body: who drips it is not waited for, the status is known. */
+const ERROR_BODY_MS = 30_000;
 
 /** How long a stream that has said all may take to end by itself, which keeps its connection usable. */
 const DRAIN_MS = 100;
@@ -72,10 +77,15 @@ export class Http {
       connectTimeoutMs: options.connectTimeoutMs ?? HTTP_LIMITS.connectTimeoutMs,
       firstByteTimeoutMs: options.firstByteTimeoutMs ?? HTTP_LIMITS.firstByteTimeoutMs,
       silenceTimeoutMs: options.silenceTimeoutMs ?? HTTP_LIMITS.silenceTimeoutMs,
+      idleTimeoutMs: options.idleTimeoutMs ?? HTTP_LIMITS.idleTimeoutMs,
     };
     this.#dispatcher =
       options.dispatcher ??
       new Agent({ connect: { timeout: this.#limits.connectTimeoutMs }, keepAliveTimeout: KEEP_ALIVE_MS });
+  }
+
+  get limits(): HttpLimits {
+    return this.#limits;
   }
 
   /** Resolves when the answer has begun and is a stream; rejects with a `ProviderError` otherwise. */
@@ -165,6 +175,7 @@ export class Http {
     const parts: Uint8Array[] = [];
     let length = 0;
     let lost = false;
+    const late = setTimeout(() => body.destroy(new Error("It took too long")), ERROR_BODY_MS);
     try {
       for await (const bytes of body) {
         parts.push(bytes as Uint8Array);
@@ -173,6 +184,8 @@ export class Http {
       }
     } catch {
       lost = true;
+    } finally {
+      clearTimeout(late);
     }
     return { text: Buffer.concat(parts).subarray(0, MAX_ERROR_BYTES).toString("utf8"), lost };
   }

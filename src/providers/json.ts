@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 // Reading JSON of unknown origin: each reader gives `undefined` for what is not there or not of the asked kind,
 // so that a vendor's novelty is ignored rather than fatal.
 
@@ -54,7 +55,32 @@ export function parseArguments(text: string): unknown {
  * Half of a surrogate pair (a text that was cut in the middle of an emoji) is legal in a JavaScript string but not
  * in the JSON that vendors accept: it becomes the replacement character.
  */
-export function toWireJson(value: unknown): string {
+export async function toWireJson(value: object): Promise<string> {
+  const fields: string[] = [];
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    const written = Array.isArray(field) ? await listJson(field) : wireJson(field);
+    fields.push(`${wireJson(name)}:${written}`);
+  }
+  return `{${fields.join(",")}}`;
+}
+
+/** How long the messages of a long conversation may be written down before others have their turn, heartbeats first. */
+const SLICE_MS = 50;
+
+async function listJson(list: readonly unknown[]): Promise<string> {
+  const parts: string[] = [];
+  let sliceEndMs = performance.now() + SLICE_MS;
+  for (const part of list) {
+    parts.push(part === undefined ? "null" : wireJson(part));
+    if (performance.now() < sliceEndMs) continue;
+    await nextTurn();
+    sliceEndMs = performance.now() + SLICE_MS;
+  }
+  return `[${parts.join(",")}]`;
+}
+
+function wireJson(value: unknown): string {
   const json = JSON.stringify(value);
   // `JSON.stringify` escapes nothing but lone halves in this form; a false alarm only costs the slow way.
   if (!/\\ud[89a-f]/.test(json)) return json;

@@ -8,6 +8,8 @@ export type HttpLimits = {
   readonly firstByteTimeoutMs: number;
   /** Between two pieces of the answer. A comment or a ping counts as a piece. */
   readonly silenceTimeoutMs: number;
+  /** Between two pieces of the answer that lead on: comments, pings and empty pieces do not. */
+  readonly idleTimeoutMs: number;
 };
 
 type Call = { readonly url: string; readonly vendor: Vendor; readonly signal: AbortSignal };
@@ -60,6 +62,14 @@ function timeoutSentence(code: string, limits: HttpLimits): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** The connection is kept open, and nothing is said. */
+export function idleError(vendor: Vendor, { idleTimeoutMs }: HttpLimits): ProviderError {
+  return new ProviderError(
+    "network",
+    `${vendor.name}: its answer has gone on for ${idleTimeoutMs} ms without saying anything, and was broken off`,
+  );
 }
 
 /** A host with several addresses fails with one error for each; the first stands for all. */

@@ -33,7 +33,11 @@ export class ProviderError extends Error {
     this.status = facts.status;
     this.requestId = facts.requestId;
     const { retryAfterMs } = facts;
-    this.retryAfterMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+    // What is no time at all, as a custom provider may hand over, is none that was named.
+    this.retryAfterMs =
+      retryAfterMs === undefined || Number.isNaN(retryAfterMs) || retryAfterMs < 0
+        ? undefined
+        : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
     this.vendorType = facts.vendorType;
   }
 }

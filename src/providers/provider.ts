@@ -60,6 +60,8 @@ export type StreamOptions = {
   readonly onRateLimits?: ((limits: RateLimits) => void) | undefined;
   /** Told when the question must wait before it may go, when that changes, and with nothing when it goes. */
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
+  /** The longest that the question may wait for its turn; as long as usual unless said. */
+  readonly maxWaitMs?: number | undefined;
   /** Unix milliseconds, for the message's time stamp. */
   readonly now?: (() => number) | undefined;
 };

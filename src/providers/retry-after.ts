@@ -15,6 +15,7 @@ export function retryAfterMs(headers: ResponseHeaders, now: number): number | un
   const given = headerOf(headers, "retry-after")?.trim();
   if (given === undefined || given === "") return undefined;
   if (/^\d+(\.\d+)?$/.test(given)) return Math.ceil(Number(given) * 1000);
-  const date = Date.parse(given);
+  // `Date.parse` finds a date in "-5" too.
+  const date = /^[A-Za-z]{3,}, |^\d{4}-\d{2}-\d{2}T/.test(given) ? Date.parse(given) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -7,6 +7,7 @@ import {
   fellBackFor,
   Outcome,
   Positions,
+  RefusedMessage,
   RevertCategory,
   TurnTrigger,
 } from "./record.ts";
@@ -47,8 +48,10 @@ const ToolOutput = z.object({ content: z.array(Content), details: z.unknown().op
 export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("AgentStart"),
-    /** The agent's name. */
+    /** A UUID, the agent's for life: its record and its checkpoints have the same (ID-01). */
     agentId: z.string(),
+    /** What people call it. Absent in records of before it was told. */
+    agentName: z.string().optional(),
     sessionId: z.string(),
     loopId,
     parentLoopId: z.string().optional(),
@@ -169,6 +172,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     ...fellBackFor,
     timestamp,
   }),
+  /** A message came while the queues were full, and was not taken. */
+  z.object({ type: z.literal("MessageRefused"), loopId, ...RefusedMessage.shape, timestamp }),
   /** Between turns, the agent was moved to another definition, or was to be. */
   z.object({
     type: z.literal("DefinitionChanged"),

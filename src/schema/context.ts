@@ -10,6 +10,9 @@ export const CompactionScope = z.discriminatedUnion("type", [
 ]);
 export type CompactionScope = z.infer<typeof CompactionScope>;
 
+/** The strategies that need no registration. */
+export const BUILT_IN_STRATEGIES = ["block", "summary", "tiered"] as const;
+
 /** When a view is made smaller, and how. */
 export const CompactionConfig = z.strictObject({
   /** The part of the context window that messages and system prompt may fill, 0 to 1. */
@@ -27,8 +30,9 @@ export const CompactionConfig = z.strictObject({
   /** What a summary written by a model should dwell on. Changes neither triggers nor counts (CMP-14). */
   focusMessage: z.string().optional(),
   /**
-   * `block` writes a line a turn; `summary` asks the agent's own model for notes, and pays for them. Any other name is that
-   * of a strategy which the worker has registered; of the fields above it is given `focusMessage`, and a budget.
+   * `block` writes a line a turn; `summary` asks the agent's own model for notes, and pays for them; `tiered` counts
+   * messages instead of turns. Any other name is that of a strategy which the worker has registered; of the fields above
+   * it is given `focusMessage`, and a budget.
    */
   strategy: z.string().min(1).default("block"),
 });
@@ -37,6 +41,7 @@ export type CompactionConfig = z.infer<typeof CompactionConfig>;
 /** The context window and its share for messages. */
 export const ContextConfig = z
   .strictObject({
+    /** The model's own window, less its longest answer, counts where that is smaller. */
     maxContextTokens: z.number().int().positive().default(100_000),
     /** Set aside for the system prompt. */
     systemPromptTokens: z.number().int().nonnegative().default(4000),

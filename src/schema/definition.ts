@@ -7,6 +7,7 @@ import { OpenApis } from "./openapi.ts";
 import { OutputFormat } from "./output.ts";
 import { PinnedOutside } from "./outside.ts";
 import { PermissionPolicy } from "./permission.ts";
+import { costLimitProblem, type PricedAgent } from "./prices.ts";
 import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
 
@@ -19,10 +20,18 @@ export const Limits = z.strictObject({
   /** Input and output tokens of all turns together. */
   maxTotalTokens: z.number().int().positive().nullable().default(1_000_000),
   maxDurationMs: z.number().int().positive().nullable().default(600_000),
-  /** Dollars. Needs a model with cost rates. */
+  /** Dollars. Refused where the price of a model, a fallback or a sub-agent is unknown. */
   maxCostUsd: z.number().positive().nullable().default(null),
 });
 export type Limits = z.infer<typeof Limits>;
+
+/** In place of a definition's, for one loop. */
+export const LoopLimits = z.strictObject({
+  maxTurns: Limits.shape.maxTurns.unwrap().optional(),
+  maxTotalTokens: Limits.shape.maxTotalTokens.unwrap().optional(),
+  maxDurationMs: Limits.shape.maxDurationMs.unwrap().optional(),
+  maxCostUsd: Limits.shape.maxCostUsd.unwrap().optional(),
+});
 
 /** A loop that goes on with what is there, without a new prompt (LOOP-04, LOOP-06). */
 export const Continuation = z.strictObject({
@@ -38,14 +47,7 @@ export const Continuation = z.strictObject({
   /** Behind this many entries of a branch, or at its end; the session's head unless said. A fork when others come after. */
   at: z.strictObject({ branch: z.string(), position: z.number().int().nonnegative().optional() }).optional(),
   /** In place of the definition's, for this loop. */
-  limits: z
-    .strictObject({
-      maxTurns: Limits.shape.maxTurns.unwrap().optional(),
-      maxTotalTokens: Limits.shape.maxTotalTokens.unwrap().optional(),
-      maxDurationMs: Limits.shape.maxDurationMs.unwrap().optional(),
-      maxCostUsd: Limits.shape.maxCostUsd.unwrap().optional(),
-    })
-    .optional(),
+  limits: LoopLimits.optional(),
 });
 export type Continuation = z.infer<typeof Continuation>;
 
@@ -56,6 +58,8 @@ export const RetryConfig = z.strictObject({
   initialDelayMs: z.number().int().positive().default(1000),
   backoffMultiplier: z.number().min(1).default(2),
   maxDelayMs: z.number().int().positive().default(30_000),
+  /** A vendor that wants to be left alone for longer is looked at again after this; 15 minutes unless said. */
+  maxWaitMs: z.number().int().positive().optional(),
 });
 export type RetryConfig = z.infer<typeof RetryConfig>;
 
@@ -75,6 +79,17 @@ export const NudgeSettings = z.strictObject({
   max: z.number().int().min(0).default(2),
 });
 export type NudgeSettings = z.infer<typeof NudgeSettings>;
+
+/** What happens when a model makes a call that fails in the same way again and again; see docs/loop.md. */
+export const RepeatSettings = z.strictObject({
+  /** Answers in which the same call failed in the same way, after which the model is told plainly. */
+  tellAfter: z.number().int().min(1).default(5),
+  /** The same, after which the loop ends or a person is asked; `null` lets the model go on. */
+  endAfter: z.number().int().min(1).nullable().default(8),
+  /** `ask`: a person says whether the loop goes on. */
+  action: z.enum(["end", "ask"]).default("end"),
+});
+export type RepeatSettings = z.infer<typeof RepeatSettings>;
 
 /** How long what a model leaves behind when it goes back is shown to it. Defaults: PHI-02. */
 export const RevertSettings = z.strictObject({
@@ -124,6 +139,32 @@ export const RedactSettings = z.strictObject({
 });
 export type RedactSettings = z.infer<typeof RedactSettings>;
 
+type CostLimited = Omit<PricedAgent, "subAgents"> & {
+  readonly limits: Limits;
+  readonly subAgents?:
+    | readonly { readonly agent: PricedAgent; readonly limits: SubAgentLimits }[]
+    | undefined;
+};
+
+/** A cost limit says something only where all prices are known. */
+function mustHavePrices({ limits, ...agent }: CostLimited, context: z.RefinementCtx): void {
+  refuseCostLimit(limits.maxCostUsd, agent, [], context);
+  for (const [index, child] of (agent.subAgents ?? []).entries()) {
+    refuseCostLimit(child.limits.maxCostUsd, child.agent, ["subAgents", index], context);
+  }
+}
+
+function refuseCostLimit(
+  limit: number | null,
+  agent: PricedAgent,
+  path: readonly PropertyKey[],
+  context: z.RefinementCtx,
+): void {
+  const message = limit === null ? undefined : costLimitProblem([agent]);
+  if (message === undefined) return;
+  context.addIssue({ code: "custom", path: [...path, "limits", "maxCostUsd"], message });
+}
+
 const MAX_FILTERS = 16;
 export const MAX_FALLBACKS = 8;
 
@@ -132,93 +173,97 @@ export const MAX_FALLBACKS = 8;
  *
  * It names secrets and functions; it holds neither.
  */
-export const AgentDefinition = z.strictObject({
-  name: z.string().min(1).max(120).default("agent"),
-  description: z.string().optional(),
-  systemPrompt: z.string().default(""),
-  model: ModelConfig,
-  /**
-   * Asked in this order, once each, where the model cannot answer: it is busy or out of reach and its retries are used
-   * up, it failed by itself, or it does not take the key.
-   */
-  fallbacks: z.array(ModelConfig).max(MAX_FALLBACKS).optional(),
-  thinking: ThinkingLevel.default("off"),
-  temperature: z.number().min(0).max(2).optional(),
-  /** Tokens of one answer; the model's own number when absent. */
-  maxTokens: z.number().int().positive().optional(),
-  /** Part of the loop id; `{provider}.{model}[.thinking]` when absent. */
-  configId: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]+$/)
-    .optional(),
-  /** Names of tools that the worker has registered. Unknown ones are left out with a warning. */
-  tools: z.array(z.string()).default([]),
-  /** Unknown tools are an error instead. */
-  strict: z.boolean().default(false),
-  /** APIs whose operations are tools, at most 32; see docs/openapi.md. */
-  openapi: OpenApis.optional(),
-  /**
-   * Names of input filters that the worker has registered, asked in this order about all that people say before it
-   * joins the conversation; at most 16. An unknown one is an error when a loop opens, which lists those that there are.
-   */
-  inputFilters: z.array(z.string()).max(MAX_FILTERS).default([]),
-  /** Who is asked or told while the agent works, by point; see docs/hooks.md. */
-  hooks: Hooks.default(() => ({})),
-  /**
-   * Names of context transforms that the worker has registered: before each request they make other messages of the
-   * whole context, in this order. The record and its counts stay as they are.
-   */
-  transformContext: z.array(z.string()).default([]),
-  /**
-   * Name of a context converter that the worker has registered, which makes messages that a model can read of what the
-   * transforms have left. `null`, the default, drops an application's own messages.
-   */
-  convertToLlm: z.string().nullable().default(null),
-  /** What the last answer must be; a text when absent. */
-  output: OutputFormat.optional(),
-  /** Agents that it may hand a task to; see docs/children.md. */
-  get subAgents() {
-    return z.array(SubAgent).max(64).optional();
-  },
-  /** Absent: one level, SUB-08. */
-  delegation: Delegation.optional(),
-  toolStrategy: ToolStrategy.default({ type: "parallel" }),
-  /** For tools that have no time limit of their own; `null`, the default, gives them none. */
-  toolTimeoutMs: z.number().int().positive().nullable().default(null),
-  /** Which calls run, which wait for a person, which are refused. */
-  permissions: PermissionPolicy.default(() => PermissionPolicy.parse({})),
-  /** When and how the context is made smaller; `null` never does. */
-  context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
-  approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
-  nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
-  /** For the tool `revert_to_state`. */
-  revert: RevertSettings.optional(),
-  /** Absent: nothing but the worker's own secrets. */
-  redact: RedactSettings.optional(),
-  /** The folder that file and shell tools work in. Absolute. */
-  workspace: z.string().optional(),
-  /** What the workspace holds is kept with each turn, as a commit that no branch of its git repository knows of. */
-  snapshots: z.enum(["git"]).optional(),
-  /** `persistent`: no retention policy takes its sessions, unless somebody says so of one (`keep`). Absent: one may. */
-  sessionScope: z.enum(["ephemeral", "persistent"]).optional(),
-  limits: Limits.default(() => Limits.parse({})),
-  retry: RetryConfig.default(() => RetryConfig.parse({})),
-  cache: CacheConfig.default(() => CacheConfig.parse({})),
-  steeringMode: QueueMode.default("one-at-a-time"),
-  followUpMode: QueueMode.default("one-at-a-time"),
-  /** Servers of the Model Context Protocol that it has tools of; see docs/mcp.md. Each name once. */
-  mcp: z
-    .array(McpServer)
-    .max(32)
-    .refine((servers) => new Set(servers.map(({ name }) => name)).size === servers.length, {
-      error: "two servers have the same name",
-    })
-    .optional(),
-  /** Folders of skills that it may read; none when absent. */
-  skills: SkillSettings.optional(),
-  /** What its sources outside offered when the loop was opened. Written then, whatever an author says. */
-  pinned: PinnedOutside.optional(),
-});
+export const AgentDefinition = z
+  .strictObject({
+    name: z.string().min(1).max(120).default("agent"),
+    description: z.string().optional(),
+    systemPrompt: z.string().default(""),
+    model: ModelConfig,
+    /**
+     * Asked in this order, once each, where the model cannot answer: it is busy or out of reach and its retries are used
+     * up, it failed by itself, or it does not take the key.
+     */
+    fallbacks: z.array(ModelConfig).max(MAX_FALLBACKS).optional(),
+    thinking: ThinkingLevel.default("off"),
+    temperature: z.number().min(0).max(2).optional(),
+    /** Tokens of one answer; the model's own number when absent. */
+    maxTokens: z.number().int().positive().optional(),
+    /** Part of the loop id; `{provider}.{model}[.thinking]` when absent. */
+    configId: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]+$/)
+      .optional(),
+    /** Names of tools that the worker has registered. Unknown ones are left out with a warning. */
+    tools: z.array(z.string()).default([]),
+    /** Unknown tools are an error instead. */
+    strict: z.boolean().default(false),
+    /** APIs whose operations are tools, at most 32; see docs/openapi.md. */
+    openapi: OpenApis.optional(),
+    /**
+     * Names of input filters that the worker has registered, asked in this order about all that people say before it
+     * joins the conversation; at most 16. An unknown one is an error when a loop opens, which lists those that there are.
+     */
+    inputFilters: z.array(z.string()).max(MAX_FILTERS).default([]),
+    /** Who is asked or told while the agent works, by point; see docs/hooks.md. */
+    hooks: Hooks.default(() => ({})),
+    /**
+     * Names of context transforms that the worker has registered: before each request they make other messages of the
+     * whole context, in this order. The record and its counts stay as they are.
+     */
+    transformContext: z.array(z.string()).default([]),
+    /**
+     * Name of a context converter that the worker has registered, which makes messages that a model can read of what the
+     * transforms have left. `null`, the default, drops an application's own messages.
+     */
+    convertToLlm: z.string().nullable().default(null),
+    /** What the last answer must be; a text when absent. */
+    output: OutputFormat.optional(),
+    /** Agents that it may hand a task to; see docs/children.md. */
+    get subAgents() {
+      return z.array(SubAgent).max(64).optional();
+    },
+    /** Absent: one level, SUB-08. */
+    delegation: Delegation.optional(),
+    toolStrategy: ToolStrategy.default({ type: "parallel" }),
+    /** For tools that have no time limit of their own; `null`, the default, gives them none. */
+    toolTimeoutMs: z.number().int().positive().nullable().default(null),
+    /** Which calls run, which wait for a person, which are refused. */
+    permissions: PermissionPolicy.default(() => PermissionPolicy.parse({})),
+    /** When and how the context is made smaller; `null` never does. */
+    context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
+    approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
+    nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
+    /** For calls that fail in the same way again and again. Absent: the defaults. */
+    repeatedFailures: RepeatSettings.optional(),
+    /** For the tool `revert_to_state`. */
+    revert: RevertSettings.optional(),
+    /** Absent: nothing but the worker's own secrets. */
+    redact: RedactSettings.optional(),
+    /** The folder that file and shell tools work in. Absolute. */
+    workspace: z.string().optional(),
+    /** What the workspace holds is kept with each turn, as a commit that no branch of its git repository knows of. */
+    snapshots: z.enum(["git"]).optional(),
+    /** `persistent`: no retention policy takes its sessions, unless somebody says so of one (`keep`). Absent: one may. */
+    sessionScope: z.enum(["ephemeral", "persistent"]).optional(),
+    limits: Limits.default(() => Limits.parse({})),
+    retry: RetryConfig.default(() => RetryConfig.parse({})),
+    cache: CacheConfig.default(() => CacheConfig.parse({})),
+    steeringMode: QueueMode.default("one-at-a-time"),
+    followUpMode: QueueMode.default("one-at-a-time"),
+    /** Servers of the Model Context Protocol that it has tools of; see docs/mcp.md. Each name once. */
+    mcp: z
+      .array(McpServer)
+      .max(32)
+      .refine((servers) => new Set(servers.map(({ name }) => name)).size === servers.length, {
+        error: "two servers have the same name",
+      })
+      .optional(),
+    /** Folders of skills that it may read; none when absent. */
+    skills: SkillSettings.optional(),
+    /** What its sources outside offered when the loop was opened. Written then, whatever an author says. */
+    pinned: PinnedOutside.optional(),
+  })
+  .superRefine(mustHavePrices);
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 /** What an author writes: everything with a default may be left out. */
 export type AgentDefinitionInput = z.input<typeof AgentDefinition>;

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { AgentDefinition } from "./definition.ts";
+import { Grants } from "./grant.ts";
+import { LeftView } from "./left-view.ts";
 import { Usage } from "./message.ts";
 import { ContinuationKind, EntryOrigin, Formation, LoopStatus, Outcome, SpawnRef } from "./record.ts";
 
@@ -35,7 +37,7 @@ export const SessionLine = z.object({
   lastLoopId: z.string().optional(),
   status: LoopStatus,
   spawn: SpawnRef.optional(),
-  grants: z.unknown().optional(),
+  grants: Grants.optional(),
   scope: z.literal("persistent").optional(),
   agentId: z.string().optional(),
   formation: Formation.optional(),
@@ -59,11 +61,12 @@ export const LoopLine = z.object({
   endedAtMs: atMs.optional(),
   outcome: Outcome.optional(),
   usage: Usage.optional(),
-  costUsd: z.number().optional(),
+  /** `null`: unknown. */
+  costUsd: z.number().nullable().optional(),
   turns: count.optional(),
   /** Where it has ended, and what it has left of the view; without a view, all of it. */
-  end: z.object({ branch: id, position: count, view: z.unknown().optional() }).optional(),
-  grants: z.unknown().optional(),
+  end: z.object({ branch: id, position: count, view: LeftView.optional() }).optional(),
+  grants: Grants.optional(),
   evaluation: z.string().optional(),
   /** How many events of it follow. */
   events: count,
@@ -82,7 +85,7 @@ export const BranchLine = z.object({
   /** When somebody has asked for it. */
   askedAtMs: atMs.optional(),
   /** Of one that has begun in another session: what was left of the view before its position. */
-  inheritedView: z.unknown().optional(),
+  inheritedView: LeftView.optional(),
   /** Behind its last entry, its ancestors' included. */
   length: count,
 });

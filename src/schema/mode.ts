@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentDefinition, Limits } from "./definition.ts";
+import { costLimitProblem } from "./prices.ts";
 
 // How agents work together on a task. One description for code, files and the command line; each mode is a workflow.
 
@@ -99,13 +100,28 @@ export const SupervisorMode = z.strictObject({
   limits,
 });
 
-export const WorkMode = z.discriminatedUnion("type", [
-  InteractiveMode,
-  AutonomousMode,
-  PipelineMode,
-  FanOutMode,
-  SupervisorMode,
-]);
+export const WorkMode = z
+  .discriminatedUnion("type", [InteractiveMode, AutonomousMode, PipelineMode, FanOutMode, SupervisorMode])
+  .superRefine((mode, context) => {
+    if (mode.type === "interactive" || mode.limits.maxCostUsd === null) return;
+    const message = costLimitProblem(agentsOf(mode));
+    if (message !== undefined) context.addIssue({ code: "custom", path: ["limits", "maxCostUsd"], message });
+  });
 export type WorkMode = z.infer<typeof WorkMode>;
+
+/** All agents of a mode. */
+export function agentsOf(mode: WorkMode): readonly AgentDefinition[] {
+  switch (mode.type) {
+    case "interactive":
+    case "autonomous":
+      return [mode.agent];
+    case "pipeline":
+      return mode.stages.map(({ agent }) => agent);
+    case "fan-out":
+      return mode.agents;
+    case "supervisor":
+      return [mode.lead, ...mode.agents.map(({ agent }) => agent)];
+  }
+}
 /** What an author writes: everything with a default may be left out. */
 export type WorkModeInput = z.input<typeof WorkMode>;

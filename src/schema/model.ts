@@ -16,7 +16,7 @@ export type Protocol = z.infer<typeof Protocol>;
 export const CustomProtocol = z.templateLiteral(["custom_", z.string().regex(/^[a-z0-9_]{1,60}$/)]);
 export type CustomProtocol = z.infer<typeof CustomProtocol>;
 
-/** Dollars per million tokens. A model without rates costs nothing, and a cost limit never fires. */
+/** Dollars per million tokens. What is left out costs nothing. */
 export const CostRates = z.strictObject({
   input: z.number().nonnegative().default(0),
   output: z.number().nonnegative().default(0),
@@ -83,7 +83,8 @@ export const ModelConfig = z.strictObject({
   contextWindow: z.number().int().positive(),
   /** Tokens that one answer may have. */
   maxTokens: z.number().int().positive().default(8192),
-  cost: CostRates.default({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }),
+  /** `null`: the prices are unknown, which is not the same as free. A free model has prices of 0. */
+  cost: CostRates.nullable().default(null),
   /** Sent with every request. A value may be a secret reference. */
   headers: z.record(z.string(), z.string()).default({}),
   compat: OpenAiCompat.optional(),
@@ -104,6 +105,8 @@ export const ModelConfig = z.strictObject({
   apiVersion: z.string().min(1).optional(),
 });
 export type ModelConfig = z.infer<typeof ModelConfig>;
+/** What an author writes: everything with a default may be left out. */
+export type ModelConfigInput = z.input<typeof ModelConfig>;
 
 export const CacheConfig = z.strictObject({
   enabled: z.boolean().default(true),

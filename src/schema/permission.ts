@@ -41,6 +41,18 @@ const CommandPrefix = z
   });
 
 /**
+ * A host: `api.example.com`, `*.example.com` for every name below it but not itself, `*` for all; each perhaps with a
+ * port, as in `localhost:8080`. A host is compared by name: another name of the same machine is another host.
+ */
+const HostGlob = z
+  .string()
+  .max(260)
+  .regex(/^(\*|(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/, {
+    message:
+      "must be a host such as `api.example.com`, `*.example.com` or `localhost:8080`, without scheme and path",
+  });
+
+/**
  * One rule. A condition that is absent matches everything; a rule matches when all of its conditions do. A list in a
  * condition means any of its members.
  *
@@ -60,6 +72,12 @@ export const PermissionRule = z.strictObject({
   path: oneOrMore(PathGlob).optional(),
   /** How a shell command begins. Any words may follow; `ask` and `deny` also match the program by its last path part. */
   command: oneOrMore(CommandPrefix).optional(),
+  /**
+   * Hosts that the call reaches: of MCP servers over HTTP, API operations, tools that say it, and addresses in shell
+   * commands. `ask` and `deny` match when one of them may fit; a program that may reach any host (`git push`) is matched
+   * by `*`. `allow` matches when all of them fit; of shell commands, plain calls of curl and wget alone.
+   */
+  host: oneOrMore(HostGlob).optional(),
   outcome: PermissionOutcome,
   /** For the record, for the person who is asked, and for the model when the call is denied. */
   reason: z.string().min(1).max(500).optional(),

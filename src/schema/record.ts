@@ -82,7 +82,10 @@ export type Outcome = z.infer<typeof Outcome>;
 /** What decided over a call: a rule of the policy by its index, the default, or the tool's own wish to be confirmed. */
 export const Permission = z.object({
   outcome: z.enum(["allow", "ask", "deny"]),
-  rule: z.union([z.number().int().nonnegative(), z.enum(["otherwise", "confirm", "grant"])]),
+  rule: z.union([
+    z.number().int().nonnegative(),
+    z.enum(["otherwise", "confirm", "grant", "repeated-failure"]),
+  ]),
   /** What came of asking. */
   answer: z.enum(["approved", "changed", "refused", "timed-out"]).optional(),
   /** Who answered, in their own words. */
@@ -137,6 +140,14 @@ export const DefinitionMoved = z.object(moved);
 const ModelName = z.object({ provider: z.string(), model: z.string() });
 
 /** An answer that another model has given than the agent's own. */
+/** A message that was not taken: its queue was full. */
+export const RefusedMessage = z.object({
+  messageId: z.string(),
+  queue: z.enum(["steering", "follow-up"]),
+  waiting: z.object({ messages: z.number().int().nonnegative(), bytes: z.number().int().nonnegative() }),
+  refused: z.number().int().positive(),
+});
+
 export const FellBack = z.object({
   to: ModelName,
   /** In the order in which they were asked. */
@@ -255,6 +266,11 @@ export const EventBody = z.discriminatedUnion("type", [
     ...FellBack.shape,
     ...fellBackFor,
   }),
+  /**
+   * A message of a person came while the queues were full, and was not taken. `waiting`: what was in the queues then.
+   * `refused`: all that the run has refused so far, for not every one of many has an event.
+   */
+  z.object({ type: z.literal("MessageRefused"), ...RefusedMessage.shape }),
   /** The agent was moved to another definition, or was to be. From here on it is asked and judged by that one. */
   z.object({
     type: z.literal("DefinitionChanged"),

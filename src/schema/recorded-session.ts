@@ -111,7 +111,8 @@ export const RecordedLoop = z.object({
   compactionBlock: CompactionBlock.optional(),
   parallelGroup: ParallelGroupRecord.optional(),
   outcome: Outcome.optional(),
-  costUsd: z.number().optional(),
+  /** Of all its answers; `null` when the price of any is unknown. */
+  costUsd: z.number().nullable().optional(),
 });
 export type RecordedLoop = z.infer<typeof RecordedLoop>;
 

@@ -38,7 +38,9 @@ export function createApp(options: AppOptions): Hono<Env> {
     }
     return response;
   });
-  app.use(hostGuard(options), originGuard(options), methodGuard);
+  app.use(hostGuard(options), originGuard(options));
+  app.use("/healthz", methodGuard(app));
+  app.use("/codec/:key/:way", methodGuard(app));
   app.get("/healthz", (context) => context.json({ ok: true }));
   for (const way of ["encode", "decode"] as const) {
     app.post(`/codec/:key/${way}`, async (context) => {
@@ -48,7 +50,7 @@ export function createApp(options: AppOptions): Hono<Env> {
       return await answerCodec(context, codec, way, holdfast.namespace);
     });
   }
-  app.use(tokenGuard(token));
+  app.use(tokenGuard(token), methodGuard(app));
   for (const way of ["encode", "decode"] as const) {
     app.post(`/codec/${way}`, (context) => answerCodec(context, codec, way, holdfast.namespace));
   }
@@ -61,10 +63,31 @@ export function createApp(options: AppOptions): Hono<Env> {
   return app;
 }
 
-const methodGuard: MiddlewareHandler = async ({ req }, next) => {
-  const { method } = req;
-  const isKnown = method === "GET" || method === "POST" || (method === "HEAD" && req.path === "/healthz");
-  if (!isKnown)
-    throw new ServerProblem("method-refused", `${method} is not a method of this server: GET and POST are.`);
-  await next();
-};
+/** Refuses a method that nothing at the address answers; an address that is not there is left to others. */
+function methodGuard(app: Hono<Env>): MiddlewareHandler {
+  return async ({ req }, next) => {
+    const allow = methodsAt(app, req.path);
+    if (allow.length > 0 && !allow.includes(req.method)) {
+      throw new ServerProblem(
+        "method-refused",
+        `${req.method} is not a method of ${req.path}: ${allow.join(" and ")} ${allow.length === 1 ? "is" : "are"}.`,
+        { allow },
+      );
+    }
+    await next();
+  };
+}
+
+function methodsAt(app: Hono<Env>, path: string): readonly string[] {
+  const given = path.split("/");
+  const matching = app.routes.filter(({ method, path: route }) => {
+    const parts = route.split("/");
+    return (
+      method !== "ALL" &&
+      parts.length === given.length &&
+      parts.every((part, index) => part === given[index] || (part.startsWith(":") && given[index] !== ""))
+    );
+  });
+  const methods = matching.map(({ method }) => method);
+  return [...new Set(path === "/healthz" ? [...methods, "HEAD"] : methods)];
+}

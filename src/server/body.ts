@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { ZodType, z } from "zod";
+import { check } from "../schema/check.ts";
 import { ServerProblem } from "./problem.ts";
 
 /** A message is 10 MiB at most; JSON makes some of its characters longer. */
@@ -12,9 +13,9 @@ export async function jsonBody<Schema extends ZodType>(
   maxBytes: number = MAX_BODY_BYTES,
 ): Promise<z.output<Schema>> {
   const text = await bodyText(context, maxBytes);
-  const parsed = schema.safeParse(jsonOf(text));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
+  const checked = check(schema, jsonOf(text), "body");
+  if (checked.ok) return checked.value;
+  const { problems } = checked;
   throw new ServerProblem("body-invalid", `The body does not fit: ${problems.join("; ")}.`, { problems });
 }
 

@@ -163,8 +163,10 @@ async function waitingOf(statuses: Statuses, session: Session): Promise<Waiting 
   }
 }
 
-function shown({ session, path, toolCallId, tool, summary, reason, sinceMs }: WaitingCall): AskedCall {
-  return { session, path, toolCallId, tool, summary, reason, sinceMs };
+function shown(call: WaitingCall): AskedCall {
+  const { session, path, toolCallId, tool, summary, reason, sinceMs, covers } = call;
+  const covered = covers === undefined ? {} : { covers };
+  return { session, path, toolCallId, tool, summary, reason, sinceMs, ...covered };
 }
 
 /** The run has an outcome also where its loop has recorded none. */

@@ -2,7 +2,7 @@ import { HoldfastError, type HoldfastErrorCode } from "../client/index.ts";
 
 // What went wrong, as RFC 9457 has it: `detail` says what was tried, what came back and what to do; code reads `code`.
 
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 500 | 502 | 503 | 504;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 504;
 
 /** Refusals of the server itself. */
 export type ServerProblemCode =
@@ -14,6 +14,7 @@ export type ServerProblemCode =
   | "method-refused"
   | "body-too-large"
   | "body-invalid"
+  | "query-invalid"
   | "cursor-invalid"
   | "request-invalid"
   | "too-many-streams"
@@ -31,6 +32,7 @@ const STATUS_OF_PROBLEM = {
   "method-refused": 405,
   "body-too-large": 413,
   "body-invalid": 422,
+  "query-invalid": 422,
   "cursor-invalid": 400,
   "request-invalid": 400,
   "too-many-streams": 503,
@@ -47,15 +49,18 @@ const STATUS_OF_ERROR = {
   "configuration-invalid": 500,
   "search-attributes-missing": 503,
   "definition-invalid": 422,
+  "definition-unaccepted": 409,
   "workspace-invalid": 422,
   "input-invalid": 422,
   "input-too-large": 413,
   "session-busy": 409,
+  "queue-full": 429,
   "session-unknown": 404,
   "approval-unknown": 409,
   "update-refused": 409,
   "session-ended": 409,
   "no-worker": 503,
+  "wait-cancelled": 503,
   "run-terminated": 409,
   "run-timed-out": 409,
   "run-broken": 500,
@@ -88,6 +93,8 @@ export type Problem = {
   readonly code: string;
   /** What was asked for. */
   readonly instance: string;
+  /** Methods that are answered there. */
+  readonly allow?: readonly string[];
 };
 
 export function problemOf(error: unknown, tried: string): Problem {
@@ -109,12 +116,13 @@ export function isOurFault(error: unknown): boolean {
 }
 
 export function problemResponse(problem: Problem): Response {
-  const busy = problem.status === 503;
+  const busy = problem.status === 503 || problem.status === 429;
   return new Response(JSON.stringify(problem), {
     status: problem.status,
     headers: {
       "content-type": "application/problem+json",
       "cache-control": "no-store",
+      ...(problem.allow === undefined ? {} : { allow: problem.allow.join(", ") }),
       ...(problem.status === 401 ? { "www-authenticate": 'Bearer realm="holdfast"' } : {}),
       ...(busy ? { "retry-after": "1" } : {}),
     },

@@ -7,7 +7,7 @@ const messageId = z.string().min(1).max(200).optional();
 /** For the record. */
 const by = z.string().min(1).max(200).optional();
 
-/** The name of an agent that the server was started with, or a definition. */
+/** The name of an agent that the server was started with, or a definition; its models may be named as `anthropic/ID`. */
 export const AgentChoice = z.union([z.string().min(1), z.looseObject({ model: z.unknown() })]);
 export type AgentChoice = z.infer<typeof AgentChoice>;
 
@@ -16,6 +16,8 @@ const idleTimeoutMs = z.number().positive().nullish();
 
 export const StartBody = z.strictObject({
   agent: AgentChoice.optional(),
+  /** As a command line names it: `anthropic/ID`. In place of the definition's own. */
+  model: z.string().min(1).optional(),
   prompt: z.string().optional(),
   session: z.string().optional(),
   mode,
@@ -85,5 +87,9 @@ export const MessagesQuery = z.strictObject({
   branch: z.string().optional(),
   limit: z.coerce.number().int().positive().max(MAX_LISTED).default(100),
 });
+
+const flag = z.enum(["true", "false"]).optional();
+
+export const DeleteQuery = z.strictObject({ stop: flag, history: flag });
 
 export const EventsQuery = z.strictObject({ from: z.string().optional() });

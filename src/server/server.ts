@@ -11,6 +11,8 @@ export type ServeOptions = Omit<AppOptions, "streams" | "token"> & {
   readonly port: number;
   readonly token: string;
   readonly limits?: Partial<StreamLimits>;
+  /** How long the head of a request may take; 10 seconds unless said. */
+  readonly headersMs?: number;
 };
 
 export type Server = {
@@ -26,6 +28,8 @@ export type Server = {
 
 /** Who is slower with the head of a request holds a connection for nothing. */
 const HEADERS_MS = 10_000;
+/** How often Node looks for who is too slow: every 30 s unless said. */
+const LOOK_MS = 1_000;
 /** For a body of the largest size over a slow line. */
 const REQUEST_MS = 60_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -49,11 +53,18 @@ export async function serve(options: ServeOptions): Promise<Server> {
     },
   });
   const http = createServer(
-    { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: options.headersMs ?? HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: LOOK_MS,
+    },
     (request, response) => void listener(request, response),
   );
   http.maxConnections = limits.maxStreams + SPARE_CONNECTIONS;
   const port = await listening(http, options.host, options.port);
+  // As when the process has no more descriptors: one connection is lost, the others are not.
+  http.on("error", options.tell);
   const url = `http://${nameOf(options.host)}:${port}`;
   return {
     url,

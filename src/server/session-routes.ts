@@ -1,7 +1,8 @@
 import { Hono } from "hono";
 import type { ZodType, z } from "zod";
 import type { Holdfast, Session } from "../client/index.ts";
-import { type Agents, chosen } from "./agents.ts";
+import { check } from "../schema/check.ts";
+import { type Agents, chosen, withModel } from "./agents.ts";
 import { jsonBody } from "./body.ts";
 import { dropOf, type Env, triedBy } from "./env.ts";
 import { eventStream } from "./event-stream.ts";
@@ -9,6 +10,7 @@ import { ServerProblem } from "./problem.ts";
 import {
   AnswerBody,
   ApproveBody,
+  DeleteQuery,
   EventsQuery,
   ListQuery,
   MessagesQuery,
@@ -41,8 +43,8 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
   });
 
   routes.post("/", async (context) => {
-    const { agent: choice, ...rest } = await jsonBody(context, StartBody);
-    const agent = chosen(agents, choice);
+    const { agent: choice, model, ...rest } = await jsonBody(context, StartBody);
+    const agent = withModel(agents, chosen(agents, choice), model);
     if (agent === undefined) throw noAgent(agents);
     const started = await holdfast.start({ ...given(rest), agent });
     context.header("location", `/v1/sessions/${encodeURIComponent(started.id)}`);
@@ -50,6 +52,12 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
   });
 
   routes.get("/:id", async (context) => context.json(await session(context.req.param("id")).status()));
+
+  routes.delete("/:id", async (context) => {
+    const { stop, history } = query(DeleteQuery, context.req.query());
+    const options = { stop: stop === "true", history: history === "true" };
+    return context.json(await session(context.req.param("id")).delete(options));
+  });
 
   routes.get("/:id/messages", async (context) => {
     const { limit, ...rest } = query(MessagesQuery, context.req.query());
@@ -133,10 +141,10 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
 }
 
 function query<Schema extends ZodType>(schema: Schema, found: Record<string, string>): z.output<Schema> {
-  const parsed = schema.safeParse(found);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "query"}: ${message}`);
-  throw new ServerProblem("body-invalid", `The query does not fit: ${problems.join("; ")}.`, { problems });
+  const checked = check(schema, found, "query");
+  if (checked.ok) return checked.value;
+  const { problems } = checked;
+  throw new ServerProblem("query-invalid", `The query does not fit: ${problems.join("; ")}.`, { problems });
 }
 
 type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };

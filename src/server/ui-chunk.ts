@@ -45,6 +45,8 @@ export type WaitingShown = {
   readonly tool: string;
   readonly summary: string;
   readonly reason: string;
+  /** What `always` would cover from then on, a phrase each. */
+  readonly covers?: readonly string[];
 };
 
 // What is transient is told to the page's `onData`, and is no part of the message.

@@ -96,7 +96,7 @@ export class UiMessage {
   #chunks(event: AgentEvent): readonly UiChunk[] {
     switch (event.type) {
       case "AgentStart": {
-        const { loopId, sessionId: session, agentId: agent, configSnapshot } = event;
+        const { loopId, sessionId: session, agentId, agentName: agent = agentId, configSnapshot } = event;
         const model = configSnapshot === undefined ? {} : { model: configSnapshot.model };
         return [
           { type: "start", messageId: loopId, messageMetadata: { holdfast: { session, agent, ...model } } },
@@ -139,6 +139,7 @@ export class UiMessage {
       case "RevertApplied":
       case "ModelFellBack":
       case "DefinitionChanged":
+      case "MessageRefused":
         return [{ type: "data-holdfast-event", id: `${this.#loopId}.${this.#seen}`, data: event }];
       default:
         return assertNever(event);

@@ -38,6 +38,8 @@ export function testAgent(
       baseUrl: baseUrlOf(api, server),
       apiKey: `\${${TEST_KEY_NAME}}`,
       contextWindow: 200_000,
+      // It is free, which is known: a cost limit can be set.
+      cost: { input: 0, output: 0 },
       ...model,
     },
   };

@@ -42,6 +42,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...options.env },
   });
+  for (const stream of [child.stdout, child.stderr]) stream.on("error", () => undefined);
   const endWithUs = () => child.kill("SIGKILL");
   process.once("exit", endWithUs);
   let stderr = "";

@@ -2,7 +2,7 @@ import { nearestName } from "../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../core/tool-aliases.ts";
 import { canonicalName } from "./aliases.ts";
 import { ToolSources } from "./outside/sources.ts";
-import type { Tool } from "./tool.ts";
+import { checkNotReserved, type Tool } from "./tool.ts";
 
 export type Resolution =
   /** `warnings` name what was left out, a sentence each. */
@@ -25,6 +25,7 @@ export class ToolRegistry {
         `Tool name "${tool.name}" is an alias of "${canonicalName(tool.name)}"; choose another`,
       );
     }
+    checkNotReserved(tool.name);
     if (this.#tools.has(tool.name)) throw new TypeError(`Tool "${tool.name}" is registered already`);
     this.#tools.set(tool.name, tool);
     return this;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ACTIVITY_NAMES } from "../core/activity-names.ts";
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { AskPerson } from "../schema/person.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
@@ -71,6 +72,8 @@ export class ToolError extends Error {
 export type Touched = {
   readonly paths?: readonly string[];
   readonly command?: string;
+  /** Hosts that the call reaches: addresses, or `host` and `host:port`. */
+  readonly hosts?: readonly string[];
   /** Where the command runs, below the workspace; the workspace itself unless said. */
   readonly cwd?: string;
 };
@@ -101,7 +104,7 @@ export interface Tool {
   /** A person is asked before each call, unless a rule of the policy allows it. */
   readonly confirm: boolean;
   /** Tools of our own that are about the view itself: they are answered from it, not executed. */
-  readonly view?: "prune" | "revert";
+  readonly view?: "prune" | "revert" | "read";
   /** Tools of our own by which an agent that works by itself says how its work goes on; the call's digest tells it. */
   readonly rest?: "done" | "sleep";
   /** It is a sub-agent: a call is a run of its own, not executed here. */
@@ -129,7 +132,7 @@ export type ToolSpec<Schema extends z.ZodObject> = {
   readonly quick?: boolean;
   readonly timeoutMs?: number;
   readonly summarise?: (parameters: z.infer<Schema>) => string;
-  /** Paths and shell command of a call, which rules of a permission policy may be about. */
+  /** Paths, hosts and shell command of a call, which rules of a permission policy may be about. */
   readonly touches?: (parameters: z.infer<Schema>) => Touched;
   /** Ask a person before each call. */
   readonly confirm?: boolean;
@@ -139,31 +142,19 @@ export type ToolSpec<Schema extends z.ZodObject> = {
   ) => Promise<ToolOutput | string> | ToolOutput | string;
 };
 
-/** Names of our own activities: a tool of that name would be taken for one of them. */
-export const RESERVED_TOOL_NAMES = [
-  "model",
-  "compact",
-  "filter-input",
-  "open-loop",
-  "close-loop",
-  "record",
-  "hook",
-  "run-hook",
-  "look-at-child",
-  "end-part",
-  "move-definition",
-  "last-words",
-  "hand-over",
-  "reduce-parts",
-] as const;
+/** A tool of one of these names would be taken for an activity of ours. "hook" was one, and stays free for one. */
+export const RESERVED_TOOL_NAMES: readonly string[] = [...ACTIVITY_NAMES, "hook"];
+
+export function checkNotReserved(name: string): void {
+  if (!RESERVED_TOOL_NAMES.includes(name)) return;
+  throw new TypeError(`Tool name "${name}" is taken by Holdfast; choose another`);
+}
 
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(spec.name)) {
     throw new TypeError(`Tool name "${spec.name}": use 1 to 64 letters, digits, "_" and "-"`);
   }
-  if ((RESERVED_TOOL_NAMES as readonly string[]).includes(spec.name)) {
-    throw new TypeError(`Tool name "${spec.name}" is taken by Holdfast; choose another`);
-  }
+  checkNotReserved(spec.name);
   const replay = spec.replay ?? "unsafe";
   if (spec.quick === true && replay !== "pure") {
     throw new TypeError(`Tool "${spec.name}" is ${replay}: only a pure tool may be quick`);

@@ -1,3 +1,4 @@
+import type { Cost } from "../core/usage.ts";
 import type { BodyLine } from "../schema/export-line.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { ContinuationKind, LoopStatus } from "../schema/record.ts";
@@ -20,7 +21,7 @@ export type SessionFilter = {
   /** Active at or after, and before. */
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
-  /** More than so many dollars, of all its loops. */
+  /** More than so many dollars, of what is known of all its loops. */
   readonly costOverUsd?: number | undefined;
   /** Of an agent whose sub-agents are asked for; `null`: those that no agent has called. */
   readonly spawnedBy?: string | null | undefined;
@@ -28,7 +29,8 @@ export type SessionFilter = {
 
 export type SessionTotals = {
   readonly turns: number;
-  readonly costUsd: number;
+  /** `null` when that of any loop that is over is unknown. */
+  readonly costUsd: Cost;
   readonly openLoops: number;
 };
 

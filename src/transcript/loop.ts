@@ -1,5 +1,6 @@
-import type { Grant } from "../core/approvals.ts";
 import type { LoopPart } from "../core/evaluation/part.ts";
+import type { Grant } from "../core/grants.ts";
+import type { Cost } from "../core/usage.ts";
 import type { LeftView } from "../core/view.ts";
 import type { Limits } from "../schema/definition.ts";
 import type { Usage } from "../schema/message.ts";
@@ -95,7 +96,8 @@ export type LoopClosing = StoreWrite & {
   readonly status: LoopStatus;
   readonly outcome: Outcome;
   readonly usage: Usage;
-  readonly costUsd: number;
+  /** `null` when the price of a model is unknown. */
+  readonly costUsd: Cost;
   readonly turns: number;
   /** Behind the loop's last entry. */
   readonly to: number;
@@ -119,7 +121,8 @@ export type LoopRecord = {
   readonly endedAtMs?: number | undefined;
   readonly outcome?: Outcome | undefined;
   readonly usage?: Usage | undefined;
-  readonly costUsd?: number | undefined;
+  /** Absent while it runs; `null` when it is over and its cost is unknown. */
+  readonly costUsd?: Cost | undefined;
   readonly turns?: number | undefined;
   /** The evaluation that it is one of. */
   readonly evaluation?: string | undefined;

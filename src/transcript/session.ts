@@ -8,6 +8,8 @@ import type { Spot } from "./fork.ts";
 export type NewMessage = {
   readonly id: string;
   readonly text: string;
+  /** Of an input filter: stands after the text, as a block of its own. */
+  readonly warning?: string | undefined;
   readonly atMs: number;
   /** How it stands in the record when it is a prompt of a loop; `prompt` when absent. */
   readonly origin?: EntryOrigin | undefined;

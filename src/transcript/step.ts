@@ -33,7 +33,10 @@ export type Claimed =
       readonly branch: string;
       /** How often this step was claimed, this time included. */
       readonly executions: number;
+      /** The newest earlier execution that has not given the step back. */
       readonly lost?: LostExecution | undefined;
+      /** Those before it that have not done so either, oldest first. */
+      readonly lostBefore?: readonly LostExecution[] | undefined;
     }
   /** Done before: the result that was stored then. */
   | { readonly type: "stored"; readonly branch: string; readonly result: unknown };

@@ -19,6 +19,19 @@ export type StoreFault =
   | "ahead"
   | "other";
 
+/** Faults that pass when their cause is gone: it is worth while to ask again. */
+export const STORE_MAY_RECOVER: Readonly<Record<StoreFault, boolean>> = {
+  busy: true,
+  full: true,
+  "read-only": true,
+  unreachable: true,
+  other: true,
+  damaged: false,
+  newer: false,
+  behind: false,
+  ahead: false,
+};
+
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly fault: StoreFault;

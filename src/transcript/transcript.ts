@@ -12,7 +12,7 @@ import type { Rotated, SessionFollowing, SessionRotation } from "./formation.ts"
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "./loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "./session.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "./snapshot.ts";
-import type { Claimed, Step, StepKey, StepRecord } from "./step.ts";
+import type { Claimed, LostExecution, Step, StepKey, StepRecord } from "./step.ts";
 import type { Remains, WorkerProcess } from "./worker-process.ts";
 import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./write.ts";
 
@@ -27,9 +27,12 @@ import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./wri
 //   I5. Readers see the unbroken prefix of a branch and of a loop's events.
 
 export interface Transcript {
-  /** Stores a definition under the hash of its canonical JSON. Again: the same hash, nothing new. */
+  /** Stores a definition that was given here under the hash of its canonical JSON. Again: the same hash, nothing new. */
   saveDefinition(definition: AgentDefinition): Promise<string>;
   definition(hash: string): Promise<AgentDefinition | undefined>;
+  /** Whether a run may be started with it: false for one that came with an import, until somebody accepts it. */
+  isAccepted(hash: string): Promise<boolean>;
+  acceptDefinition(hash: string): Promise<void>;
 
   /** Stores a text under its hash (SHA-256, hex), under a lease until an entry names it. */
   putText(text: string, atMs: number): Promise<string>;
@@ -41,6 +44,8 @@ export interface Transcript {
   claim(step: Step, place: Place, outbox: Outbox, atMs: number): Promise<Claimed>;
   /** Gives a claim back after a failure that may be tried again: nobody will take it for lost. */
   release(step: Step): Promise<void>;
+  /** Who has claimed a step, and has neither given it back nor stored its result. */
+  holder(step: StepKey): Promise<LostExecution | undefined>;
   /** Adds to a claim what is needed to end what it has started. */
   noteGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void>;
   /** A small durable note of a tool about its own call; survives lost executions. */
@@ -110,6 +115,8 @@ export interface Transcript {
   /** The unbroken run of a loop's events from `from`. */
   events(loopId: string, from: number): Promise<readonly LoopEvent[]>;
   inbox(session: string): Promise<readonly NewMessage[]>;
+  /** How many messages the session's inbox holds. */
+  inboxSize(session: string): Promise<number>;
   steps(session: string): Promise<readonly StepRecord[]>;
 
   signIn(process: WorkerProcess): Promise<void>;

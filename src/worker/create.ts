@@ -4,13 +4,13 @@ import { NativeConnection, Worker } from "@temporalio/worker";
 import { Conversations } from "../activities/conversations.ts";
 import { Definitions } from "../activities/definitions.ts";
 import { createActivities } from "../activities/index.ts";
+import { patientTranscript } from "../activities/patient-transcript.ts";
 import { type Encryption, encryptionOf } from "../codec/encryption.ts";
 import { SealingCodec } from "../codec/sealing-codec.ts";
 import { identityWith } from "../codec/worker-keys.ts";
 import { databaseUrl } from "../config/database.ts";
 import { DEFAULT_TASK_QUEUE, homeAt } from "../config/home.ts";
 import { drainMsFrom, versioningFrom } from "../config/worker-environment.ts";
-import { BUILT_IN_STRATEGIES } from "../hooks/compaction-strategy.ts";
 import { BUILT_IN_EVALUATIONS } from "../hooks/evaluation-strategy.ts";
 import { FilterRegistry } from "../hooks/filters.ts";
 import { Named } from "../hooks/named.ts";
@@ -23,6 +23,7 @@ import { ProviderRegistry } from "../providers/registry.ts";
 import { thisProcess } from "../recovery/process-identity.ts";
 import type { Takeover, WorkflowService } from "../recovery/takeover.ts";
 import { watchSiblings } from "../recovery/watch.ts";
+import { BUILT_IN_STRATEGIES } from "../schema/context.ts";
 import { openHub } from "../stream/open-hub.ts";
 import type { StreamHub } from "../stream/stream.ts";
 import { ToolSources } from "../tools/outside/sources.ts";
@@ -135,6 +136,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
   const sources = new ToolSources(sourcesOf(options, { secrets, log }));
   const watch =
     options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
+  const patient = patientTranscript(transcript, log);
   const drainMs = options.drainMs ?? drainMsFrom(process.env) ?? DRAIN_MS;
   const drain = new Drain(drainMs, log);
   const { interceptors, ...temporal } = options.temporal ?? {};
@@ -148,21 +150,26 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       ...(encryption.payloads ? { failureConverterPath: built("codec/failure-converter.js") } : {}),
     },
     activities: createActivities({
-      transcript,
+      transcript: patient,
       hub,
       providers,
-      tools: new ToolRegistry(toolsOf(options), sources),
+      tools: new ToolRegistry(toolsOf(options, log), sources),
       filters,
       hooks,
       transforms: new Named("context transform", options.transforms),
       converters: new Named("context converter", options.converters),
       compactions: new Named("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
-      reducers: new Named("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS)),
-      evaluations: new Named("evaluation strategy", options.evaluationStrategies, BUILT_IN_EVALUATIONS),
+      reducers: ownOrBuiltIn("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS), log),
+      evaluations: ownOrBuiltIn(
+        "evaluation strategy",
+        options.evaluationStrategies,
+        BUILT_IN_EVALUATIONS,
+        log,
+      ),
       secrets,
       outages: new Outages(),
-      definitions: new Definitions(transcript),
-      conversations: new Conversations(transcript),
+      definitions: new Definitions(patient),
+      conversations: new Conversations(patient),
       process: self.id,
       defaultWorkspace: options.defaultWorkspace ?? process.cwd(),
       log,
@@ -202,6 +209,23 @@ async function assemble(options: HoldfastWorkerOptions, parts: Parts): Promise<H
       drain.begin();
     },
   };
+}
+
+/** Functions of the application: one wins over a built-in one of its name, with a warning. */
+export function ownOrBuiltIn<Value>(
+  what: string,
+  values: Readonly<Record<string, Value>> | undefined,
+  builtIn: readonly string[],
+  log: Pick<Logger, "warn">,
+): Named<Value> {
+  const named = new Named(what, values);
+  for (const name of named.names.filter((own) => builtIn.includes(own))) {
+    log.warn(
+      { [what]: name },
+      `The ${what} "${name}" of the application replaces the built-in one of that name`,
+    );
+  }
+  return named;
 }
 
 /** A file that the build has made; from the sources, the one in dist. */

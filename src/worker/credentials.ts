@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
-import { describeIssues } from "../config/agent-definition.ts";
 import { readTableFile } from "../config/table-file.ts";
 import type { Logger } from "../observability/log.ts";
 import { credentialSource } from "../providers/credentials/source.ts";
 import { environment, type SecretSource } from "../providers/secrets.ts";
+import { check } from "../schema/check.ts";
 import { Credentials, type CredentialsInput } from "../schema/credentials.ts";
 
 /** Names the file that says where keys come from. */
@@ -40,9 +40,7 @@ export function credentialsOf(
 }
 
 function checked(told: CredentialsInput): Credentials {
-  const parsed = Credentials.safeParse(told);
-  if (parsed.success) return parsed.data;
-  throw new TypeError(
-    `The option credentials cannot be used: ${describeIssues(parsed.error, Credentials).join("; ")}`,
-  );
+  const found = check(Credentials, told, "credentials");
+  if (found.ok) return found.value;
+  throw new TypeError(`The option credentials cannot be used: ${found.problems.join("; ")}`);
 }

@@ -1,5 +1,5 @@
-import { describeIssues } from "../config/agent-definition.ts";
 import { readTableFile } from "../config/table-file.ts";
+import { check } from "../schema/check.ts";
 import { WorkerLimits } from "../schema/vendor-limits.ts";
 
 /** Names the file that says what may be asked of vendors. */
@@ -12,9 +12,7 @@ export function limitsOf(told: WorkerLimits | undefined, env: NodeJS.ProcessEnv)
     if (path === undefined || path === "") return {};
     return readTableFile(path, { what: "The limits", variable: VARIABLE, schema: WorkerLimits }, env);
   }
-  const parsed = WorkerLimits.safeParse(told);
-  if (parsed.success) return parsed.data;
-  throw new TypeError(
-    `The option limits cannot be used: ${describeIssues(parsed.error, WorkerLimits).join("; ")}`,
-  );
+  const found = check(WorkerLimits, told, "limits");
+  if (found.ok) return found.value;
+  throw new TypeError(`The option limits cannot be used: ${found.problems.join("; ")}`);
 }

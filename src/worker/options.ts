@@ -33,7 +33,7 @@ export type HoldfastWorkerOptions = {
    * `postgresql://user:password@host:5432/database`. Else `HOLDFAST_DATABASE_URL`; an empty word means none.
    */
   readonly database?: string;
-  /** Your own tools, beside the six that are built in. */
+  /** Your own tools. One that has the name of a built-in tool replaces it, with a warning in the log. */
   readonly tools?: readonly Tool[];
   /**
    * Off leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state; an object
@@ -59,7 +59,7 @@ export type HoldfastWorkerOptions = {
   readonly converters?: Readonly<Record<string, ContextConverter>>;
   /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
   readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
-  /** Reducers, by the names that fan-outs use in `reducer`. One that throws, or takes 5 minutes, fails the job. */
+  /** Reducers, by the names that fan-outs use in `reducer`; one that has a built-in name replaces it. One that throws, or takes 5 minutes, fails the job. */
   readonly reducers?: Readonly<Record<string, Reducer>>;
   /** Strategies that choose a branch of an evaluation, by the names under which evaluations ask for them. */
   readonly evaluationStrategies?: Readonly<Record<string, EvaluationStrategyFunction>>;

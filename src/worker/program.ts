@@ -25,6 +25,8 @@ export async function main(): Promise<void> {
       versioning: { type: "string" },
     },
   });
+  // Nobody may read us any more, or the disk that we print to may be full: that is no reason to end.
+  for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
   const log = createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
   const versioning = versioningOf(
     { buildId: values["build-id"], deployment: values.deployment, behavior: values.versioning },

@@ -10,15 +10,27 @@ import type { ToolSource } from "../tools/outside/source.ts";
 import { restTools } from "../tools/rest/rest-tools.ts";
 import { teamTools } from "../tools/team/team-tools.ts";
 import type { Tool } from "../tools/tool.ts";
+import { readFullTool } from "../tools/view/read-full-message.ts";
 import { viewTools } from "../tools/view/view-tools.ts";
 import type { HoldfastWorkerOptions } from "./options.ts";
 
-/** All tools of a worker: ours, and the application's own. */
-export function toolsOf({
-  builtInTools,
-  tools = [],
-}: Pick<HoldfastWorkerOptions, "builtInTools" | "tools">): readonly Tool[] {
-  return withRest(withTeam([...builtIn(builtInTools), ...tools]));
+/**
+ * All tools of a worker: ours, and the application's own. A tool of the application wins over one of ours with the same
+ * name, so that a name which becomes a built-in one later does not end a worker that has it already.
+ */
+export function toolsOf(
+  { builtInTools, tools = [] }: Pick<HoldfastWorkerOptions, "builtInTools" | "tools">,
+  log: Pick<Logger, "warn">,
+): readonly Tool[] {
+  const isOwn = ({ name }: Tool) => tools.some((tool) => tool.name === name);
+  const ours = [...builtIn(builtInTools), ...restTools(), readFullTool()];
+  const team = teamTools();
+  // The tools of a lead belong together: an application that has one of them has to bring the others.
+  const all = [...ours.filter((tool) => !isOwn(tool)), ...tools, ...(team.some(isOwn) ? [] : team)];
+  for (const { name } of [...ours, ...team].filter(isOwn)) {
+    log.warn({ tool: name }, `The tool "${name}" of the application replaces the built-in tool of that name`);
+  }
+  return all;
 }
 
 function builtIn(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
@@ -36,17 +48,6 @@ export function sourcesOf(
     new SkillSource(),
   ];
   return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];
-}
-
-/** An application's own tools of these names go before ours: its leads are then without. */
-function withTeam(tools: readonly Tool[]): readonly Tool[] {
-  const ours = teamTools();
-  return ours.some(({ name }) => tools.some((tool) => tool.name === name)) ? tools : [...tools, ...ours];
-}
-
-/** An application's own tools of these names go before ours. */
-function withRest(tools: readonly Tool[]): readonly Tool[] {
-  return [...tools, ...restTools().filter(({ name }) => !tools.some((tool) => tool.name === name))];
 }
 
 /** Tools of an application, from a module whose default export is a tool or a list of them. */

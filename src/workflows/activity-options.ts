@@ -14,11 +14,14 @@ export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
 /** The longest that one answer may take. Reasoning models think for many minutes. */
 const MODEL_TIMEOUT = "60 minutes";
 
-/** A tool without a time-out of its own. */
+/** A tool without a time-out of its own, and what is waited for around it: nobody else would end one that hangs. */
 const TOOL_TIMEOUT_MS = 60 * 60 * 1000;
 
-/** What a tool's own time-out is given on top, to end its processes and to store its result. */
-const TOOL_MARGIN_MS = 30_000;
+/**
+ * What a tool's own time-out is given on top. The activity keeps that time-out itself, and heartbeats tell of a dead
+ * worker; the rest of its time is for a store that is away, before the call and after it.
+ */
+const TOOL_MARGIN_MS = 24 * 60 * 60 * 1000;
 
 /** A local step that is not done by then goes elsewhere: until it ends it holds back signals (design 3.17). */
 const LOCAL_TIMEOUT = "2 seconds";
@@ -44,7 +47,7 @@ export function toolOptions(
   summary: string,
 ): ActivityOptions {
   return {
-    startToCloseTimeout: (timeoutMs ?? TOOL_TIMEOUT_MS) + TOOL_MARGIN_MS,
+    startToCloseTimeout: timeoutMs === undefined ? TOOL_TIMEOUT_MS : timeoutMs + TOOL_MARGIN_MS,
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
     retry: { maximumAttempts: 1 },
     cancellationType: "WAIT_CANCELLATION_COMPLETED",

@@ -4,6 +4,7 @@ import { type ApprovalAnswer, type PendingApproval, pendingApprovals } from "../
 import { utf8Length } from "../core/estimate.ts";
 import type { State } from "../core/state.ts";
 import type { ApprovalWords } from "./messages.ts";
+import { isShallow } from "./shape.ts";
 
 /**
  * The call that these words are about.
@@ -60,11 +61,15 @@ function mustMakeSense(words: unknown): void {
   if (!["approve", "refuse", "accept", "decline", "cancel"].includes(answer as string)) {
     throw refused("invalid-approval", '`answer` is "approve" or "refuse"');
   }
-  if (values !== undefined && !HASH.test(String(values))) {
+  if (values !== undefined && (typeof values !== "string" || !HASH.test(values))) {
     throw refused("invalid-approval", "`values` is the hash of a stored text");
   }
   if (changed !== undefined && (typeof changed !== "object" || changed === null || Array.isArray(changed))) {
     throw refused("invalid-approval", "`arguments` is an object: the tool's arguments as they are to be run");
+  }
+  if (!isShallow(words)) throw refused("invalid-approval", "`arguments` are nested too deep");
+  if (reason !== undefined && typeof reason !== "string") {
+    throw refused("invalid-approval", "`reason` is a text");
   }
   if (![changed, reason, by].every(isShort)) {
     throw refused("invalid-approval", "An answer has at most 32 KiB");

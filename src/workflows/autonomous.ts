@@ -3,12 +3,20 @@ import type { Activities, HandOverInput } from "../activities/activities.ts";
 import { type JobState, outcomeOf, restOf } from "../core/job/job.ts";
 import type { JobResult } from "../core/job/job-result.ts";
 import { afterRound, ROUND_WORDS, type RoundCause, type RoundLimits } from "../core/job/rounds.ts";
+import {
+  countMessages,
+  hasRoomFor,
+  type RefusedMessages,
+  type Waiting,
+  withRefused,
+} from "../core/waiting-messages.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
 import { isWords, settingsFrom } from "./input.ts";
 import { asJob, JobRun, mustBe, mustHaveTask, opened } from "./job.ts";
 import type { AutonomousRequest } from "./job-input.ts";
 import { type Words, wakeSignal } from "./messages.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 import { goOnAsNew, isLong } from "./rotate.ts";
 
 /** Where it stands between two rounds; what it continues as new with. */
@@ -30,6 +38,7 @@ export function autonomous(input: Input): Promise<JobResult> {
   return asJob(async (outside) => {
     mustBe(typeof input?.definitionHash === "string", "`definitionHash` must name a definition");
     mustHaveTask(input.task);
+    mustBeRequest(input, "autonomous");
     const { agent, carried } = input;
     const parts = [{ name: "work", agent, session: `${workflowInfo().workflowId}.work` }];
     const initial = carried?.job ?? opened("autonomous", input, parts);
@@ -50,6 +59,8 @@ class Work {
   #idle: number;
   #cause: RoundCause;
   #wakes: Words[];
+  #refused: RefusedMessages | undefined;
+  #sleepsUntilMs: number | undefined;
   #woken = false;
 
   constructor(job: JobRun, input: Input, limits: RoundLimits) {
@@ -64,12 +75,23 @@ class Work {
     setHandler(
       wakeSignal,
       (words) => {
-        if (isWords(words)) this.#wakes.push(words);
+        if (isWords(words)) this.#keep(words);
         this.#woken = true;
+        this.#show(this.#sleepsUntilMs);
       },
       { description: "Ends a sleep; words become the next round's prompt" },
     );
     this.#show();
+  }
+
+  #keep(words: Words): void {
+    const message = asMessage(words);
+    if (hasRoomFor(this.#waiting(), message)) this.#wakes.push(words);
+    else this.#refused = withRefused(this.#refused, { id: message.id ?? "", atMs: Date.now() });
+  }
+
+  #waiting(): Waiting {
+    return countMessages(this.#wakes.map(asMessage));
   }
 
   async drive(): Promise<JobResult> {
@@ -125,8 +147,11 @@ class Work {
   }
 
   #show(sleepsUntilMs?: number): void {
+    this.#sleepsUntilMs = sleepsUntilMs;
     const sleeping = sleepsUntilMs === undefined ? {} : { sleepsUntilMs };
-    this.#job.rounds = { rounds: this.#rounds, ...sleeping };
+    const refused = this.#refused === undefined ? {} : { refused: this.#refused };
+    const wakes = { waiting: this.#waiting(), ...refused };
+    this.#job.rounds = { rounds: this.#rounds, ...sleeping, wakes };
     this.#job.show();
   }
 
@@ -156,4 +181,8 @@ class Work {
     };
     return goOnAsNew<typeof autonomous>({ ...this.#input, carried });
   }
+}
+
+function asMessage(words: Words): Exclude<Words, string> {
+  return typeof words === "string" ? { text: words } : words;
 }

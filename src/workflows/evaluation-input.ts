@@ -1,5 +1,6 @@
 import type { Decision } from "../core/evaluation/decision.ts";
 import type { EvaluatedBranch } from "../core/evaluation/digest.ts";
+import type { Cost } from "../core/usage.ts";
 import type { EvaluationPlan } from "../schema/evaluation.ts";
 import type { Usage } from "../schema/message.ts";
 import type { RunSettings } from "./input.ts";
@@ -23,7 +24,7 @@ export type ExplorationResult = RunResult & {
   /** In the order of their configurations. */
   readonly branches: readonly EvaluatedBranch[];
   readonly usage: Usage;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
 };
 
 /** What an evaluation gives back: the chosen branch's result, as a run of the session would have it, and the others. */
@@ -32,8 +33,8 @@ export type EvaluationResult = RunResult & {
   readonly selected: EvaluatedBranch;
   /** All others, in the order of their configurations (PAR-01). */
   readonly losers: readonly EvaluatedBranch[];
-  /** Of all branches and of the choice. */
+  /** Of all branches and of the choice. The cost is `null` when the price of any of them is unknown. */
   readonly usage: Usage;
   readonly evaluationUsage: Usage;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
 };

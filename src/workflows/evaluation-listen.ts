@@ -2,8 +2,9 @@ import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
 import type { EvaluationStatus } from "../core/evaluation/progress.ts";
 import type { PersonMessage } from "../core/state.ts";
+import type { Waiting } from "../core/waiting-messages.ts";
 import { isWords, messageFrom } from "./input.ts";
-import { BUSY_TEXT } from "./listen.ts";
+import { BUSY_TEXT, queueFull } from "./listen.ts";
 import {
   type Accepted,
   type ApprovalWords,
@@ -22,14 +23,21 @@ import {
 export type Heard = {
   readonly status: () => EvaluationStatus;
   readonly stop: (reason: string) => void;
-  /** Words for the session: they are for its next loop, not for the branches. Gives how many wait. */
+  /** Keeps a message for the session's next loop; the branches do not read it. Returns how many wait. */
   readonly keep: (message: PersonMessage) => number;
+  /** What waits already, if there is no room for another message. */
+  readonly full: (words: Words) => Waiting | undefined;
 };
 
-export function listenToEvaluation({ status, stop, keep }: Heard): void {
+export function listenToEvaluation({ status, stop, keep, full }: Heard): void {
   const taken = (words: Words) => {
     const message = messageFrom(words, Date.now());
     if (message !== undefined) keep(message);
+  };
+  const validator = (words: Words) => {
+    mustBeWords(words);
+    const waiting = full(words);
+    if (waiting !== undefined) throw queueFull(waiting);
   };
   setHandler(stopSignal, (reason) => stop(typeof reason === "string" ? reason : "stop was requested"), {
     description: "Ends the evaluation: its branches, then the choice among what they have left",
@@ -42,8 +50,8 @@ export function listenToEvaluation({ status, stop, keep }: Heard): void {
     const message = messageFrom(words, Date.now()) as PersonMessage;
     return { id: message.id, queued: keep(message) };
   };
-  setHandler(steerUpdate, acknowledged, { validator: mustBeWords });
-  setHandler(followUpUpdate, acknowledged, { validator: mustBeWords });
+  setHandler(steerUpdate, acknowledged, { validator });
+  setHandler(followUpUpdate, acknowledged, { validator });
   setHandler(promptUpdate, acknowledged, {
     validator: isBusy,
     description: "Refused: the session is being evaluated",

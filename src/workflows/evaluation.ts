@@ -15,6 +15,8 @@ import {
 import { EMPTY_OUTBOX } from "../core/outbox.ts";
 import { shownBriefly } from "../core/redact.ts";
 import type { PersonMessage } from "../core/state.ts";
+import { sumCosts } from "../core/usage.ts";
+import { countMessages, hasRoomFor, withRefused } from "../core/waiting-messages.ts";
 import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
 import { listenToEvaluation } from "./evaluation-listen.ts";
 import { Comparison } from "./evaluation-parts.ts";
@@ -22,7 +24,7 @@ import { StepFailed, Steps } from "./evaluation-steps.ts";
 import { keptResult, placed } from "./exploration.ts";
 import { messageFrom, settingsFrom, wordsOf } from "./input.ts";
 import { PATCHES } from "./patches.ts";
-import { UNREADABLE } from "./payload-converter.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 import { orFailed, type RunResult, runFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
 
@@ -38,9 +40,7 @@ async function evaluate(
   request: EvaluationRequest,
   outside: CancellationScope | undefined,
 ): Promise<EvaluationResult | ExplorationResult> {
-  // Fails the task, not the run: a worker that can read it may come.
-  if (request === (UNREADABLE as unknown as EvaluationRequest))
-    throw new TypeError("What this evaluation was started with cannot be read");
+  mustBeRequest(request, "evaluation");
   const session = workflowInfo().workflowId;
   const settings = settingsFrom(request);
   const show = showcaseOf(settings.searchAttributes, {
@@ -76,9 +76,17 @@ async function evaluate(
     status: () => evaluationStatus(progress),
     stop,
     keep: (message) => {
-      if (!kept.some(({ id }) => id === message.id)) kept.push(message);
-      tell({ waiting: kept.length });
+      if (kept.some(({ id }) => id === message.id)) return kept.length;
+      if (hasRoomFor(countMessages(kept), message)) kept.push(message);
+      else tell({ refused: withRefused(progress.refused, message) });
+      tell({ waiting: kept.length, waitingBytes: countMessages(kept).bytes });
       return kept.length;
+    },
+    full: (words) => {
+      const message = typeof words === "string" ? { text: words } : words;
+      const waiting = countMessages(kept);
+      const isKnown = kept.some(({ id }) => "id" in message && id === message.id);
+      return isKnown || hasRoomFor(waiting, message) ? undefined : waiting;
     },
   });
   outside?.cancelRequested.catch(() => stop("the workflow was cancelled"));
@@ -159,7 +167,7 @@ async function evaluate(
       losers: branches.filter(({ index }) => index !== decision.selected),
       usage: totalUsage(branches, evaluationUsage),
       evaluationUsage,
-      costUsd: branches.reduce((sum, { costUsd }) => sum + costUsd, evaluationCostUsd),
+      costUsd: sumCosts([...branches.map(({ costUsd }) => costUsd), evaluationCostUsd]),
     };
     return orFailed(result);
   }

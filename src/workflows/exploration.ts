@@ -1,5 +1,6 @@
 import { totalUsage } from "../core/evaluation/branch-outcome.ts";
 import type { DecidedDigest, OpenEvaluation } from "../core/evaluation/digest.ts";
+import { sumCosts } from "../core/usage.ts";
 import type { EvaluationRequest, ExplorationResult } from "./evaluation-input.ts";
 import { messageFrom } from "./input.ts";
 import { orFailed } from "./result.ts";
@@ -26,7 +27,7 @@ export function keptResult(session: string, decided: DecidedDigest, branch: stri
     decision,
     branches,
     usage: totalUsage(branches, evaluationUsage),
-    costUsd: branches.reduce((sum, { costUsd }) => sum + costUsd, 0),
+    costUsd: sumCosts(branches.map(({ costUsd }) => costUsd)),
   };
   return orFailed(result);
 }

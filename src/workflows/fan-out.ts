@@ -6,6 +6,7 @@ import { modelOptions } from "./activity-options.ts";
 import { isWords, settingsFrom } from "./input.ts";
 import { asJob, failureOf, JobRun, mustBe, opened, throughLosses } from "./job.ts";
 import type { FanOutRequest } from "./job-input.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 
 type Reduced = Awaited<ReturnType<Activities["reduce-parts"]>>;
 
@@ -23,9 +24,10 @@ export function fanOut(request: FanOutRequest): Promise<JobResult> {
     mustBe(Array.isArray(asked) && asked.length > 0, "`parts` must be a list of agents");
     mustBe(asked.length <= MOST_PARTS, `it has ${asked.length} parts, and ${MOST_PARTS} go`);
     mustBe(
-      asked.every(({ task }) => isWords(task)),
+      asked.every((one) => isWords(one?.task)),
       "each of `parts` must have a `task`",
     );
+    mustBeRequest(request, "fanOut");
     const { workflowId } = workflowInfo();
     const parts = asked.map(({ agent }, index) => {
       const name = `part-${index + 1}`;

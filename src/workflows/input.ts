@@ -3,6 +3,7 @@ import type { Allowance } from "../core/budget/amounts.ts";
 import type { LoopPart } from "../core/evaluation/part.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import type { TaskRequest } from "../core/task.ts";
+import { MAX_MESSAGE_ID_CHARS } from "../core/waiting-messages.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Words } from "./messages.ts";
 
@@ -72,13 +73,19 @@ export type ResumeRequest = { readonly resume: State; readonly settings: RunSett
 
 export type RunInput = StartRequest | ResumeRequest;
 
+/** Why a run cannot begin with what it was given as a prompt, or nothing. */
+export function problemOf(prompt: unknown): string | undefined {
+  if (prompt === undefined || isWords(prompt)) return undefined;
+  return "The prompt has no words. Start the session again with a text, or with an object that has `text` or `ref`.";
+}
+
 /** Words as a message, with an id where the sender made none. Anything else is nothing. */
 export function messageFrom(words: Words | undefined, atMs: number): PersonMessage | undefined {
-  if (typeof words === "string") return words === "" ? undefined : { id: uuid4(), text: words, atMs };
+  if (typeof words === "string") return !isFilled(words) ? undefined : { id: uuid4(), text: words, atMs };
   if (!isWords(words)) return undefined;
   const { id, text, ref } = words as Exclude<Words, string>;
   return {
-    id: isFilled(id) ? id : uuid4(),
+    id: isFilled(id) && id.length <= MAX_MESSAGE_ID_CHARS ? id : uuid4(),
     ...(isFilled(text) ? { text } : {}),
     ...(isFilled(ref) ? { ref } : {}),
     atMs,
@@ -92,6 +99,7 @@ export function isWords(words: unknown): words is Words {
   return isFilled(text) || isFilled(ref);
 }
 
+/** Blanks are no words: a vendor would be sent nothing. */
 function isFilled(text: unknown): text is string {
-  return typeof text === "string" && text !== "";
+  return typeof text === "string" && text.trim() !== "";
 }

@@ -4,8 +4,10 @@ import { pendingApprovals } from "../core/approvals.ts";
 import { utf8Length } from "../core/estimate.ts";
 import { isOfferChange } from "../core/offers.ts";
 import { pinnedOf } from "../core/phase.ts";
+import { canTake } from "../core/queues.ts";
 import type { PersonMessage, State } from "../core/state.ts";
 import { statusOf } from "../core/status.ts";
+import { countWaiting, queueFullText, type Waiting } from "../core/waiting-messages.ts";
 import { answerIn, approvalFor } from "./approve.ts";
 import { isWords, messageFrom } from "./input.ts";
 import {
@@ -100,7 +102,10 @@ export function listen(read: () => State, tell: (happening: Happening) => void):
       tell({ type, message });
       return accepted(read(), message);
     };
-  const validator = (words: Words) => void validMessage(words);
+  const validator = (words: Words) => {
+    validMessage(words);
+    mustHaveRoom(read(), words);
+  };
   setHandler(steerUpdate, acknowledged("steered"), { validator });
   setHandler(followUpUpdate, acknowledged("followed-up"), { validator });
   setHandler(
@@ -172,6 +177,28 @@ function validMessage(words: Words): void {
     "A message is a text, or an object with `text` or `ref`",
     "holdfast/invalid-message",
   );
+}
+
+/** A message that was taken before is taken again, for its sender only repeats it. */
+function mustHaveRoom(state: State, words: Words): void {
+  const { id, text, ref } = typeof words === "string" ? { text: words } : words;
+  const message = {
+    id: id ?? "",
+    ...(text === undefined ? {} : { text }),
+    ...(ref === undefined ? {} : { ref }),
+  };
+  if (canTake(state, message)) return;
+  throw queueFull(countWaiting(state.queues));
+}
+
+/** @param waiting - What waits; the sender's client reads it from the details. */
+export function queueFull(waiting: Waiting): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: queueFullText(waiting),
+    type: "holdfast/queue-full",
+    nonRetryable: true,
+    details: [waiting],
+  });
 }
 
 function mustWait(state: State): void {

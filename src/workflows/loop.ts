@@ -9,6 +9,7 @@ import { taskMessage } from "../core/task.ts";
 import { childSession, performChild } from "./child.ts";
 import {
   messageFrom,
+  problemOf,
   type ResumeRequest,
   type RunInput,
   type RunSettings,
@@ -16,8 +17,8 @@ import {
   wordsOf,
 } from "./input.ts";
 import { listen, listenForPrompts } from "./listen.ts";
-import { UNREADABLE } from "./payload-converter.ts";
 import { type Happening, perform, performTool } from "./perform.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 import { finish, type RunResult } from "./result.ts";
 import { goOnAsNew, isLong } from "./rotate.ts";
 import { rulesAtStart } from "./rules.ts";
@@ -158,14 +159,14 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
 }
 
 function begin(input: RunInput): { session: string; settings: RunSettings; initial: State } {
-  // Fails the task, not the run: a worker that can read it may come.
-  if (input === (UNREADABLE as RunInput))
-    throw new TypeError("What this run was started with cannot be read");
+  mustBeRequest(input, "run");
   const settings = settingsFrom(input);
   if ("resume" in input) return { session: input.resume.session, settings, initial: input.resume };
   const { task, within } = input;
   const { session, ...part } = within ?? { session: workflowInfo().workflowId };
   const prompt = task === undefined ? messageFrom(input.prompt, Date.now()) : taskMessage(task, Date.now());
+  const problem =
+    task === undefined && input.continuation === undefined ? problemOf(input.prompt) : undefined;
   const initial = start({
     session,
     mode: input.mode ?? "run",
@@ -177,6 +178,7 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
       ...(input.definitionHash === undefined ? {} : { hash: input.definitionHash }),
     },
     prompts: prompt === undefined ? [] : [prompt],
+    ...(problem === undefined ? {} : { problem }),
     ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
     ...(task === undefined ? {} : { task }),
     ...(input.share === undefined ? {} : { share: input.share }),

@@ -8,6 +8,7 @@ import { settingsFrom } from "./input.ts";
 import { asJob, failureOf, JobRun, mustBe, mustHaveTask, opened } from "./job.ts";
 import type { PipelineRequest, StageRequest } from "./job-input.ts";
 import { lookAt } from "./part.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 
 type HandedOver = Awaited<ReturnType<Activities["hand-over"]>>;
 type Source = NonNullable<HandOverInput["from"]>;
@@ -18,6 +19,7 @@ export function pipeline(request: PipelineRequest): Promise<JobResult> {
     const stages = request?.stages;
     mustBe(Array.isArray(stages) && stages.length > 0, "`stages` must be a list of agents");
     mustHaveTask(request.task);
+    mustBeRequest(request, "pipeline");
     const { workflowId } = workflowInfo();
     const parts = stages.map(({ name, agent }) => ({ name, agent, session: `${workflowId}.${name}` }));
     const job = new JobRun(opened("pipeline", request, parts), settingsFrom(request), outside);

@@ -3,6 +3,7 @@ import type { Activities } from "../activities/activities.ts";
 import type { RetainCursor, RetainDigest } from "../core/digest-retention.ts";
 import type { RetentionPolicy } from "../schema/retention.ts";
 import { writeOptions } from "./activity-options.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 
 export type RetentionRequest = {
   readonly policy: RetentionPolicy;
@@ -32,6 +33,7 @@ const NOTHING: RetentionResult = { looked: 0, deleted: 0, spared: 0, texts: 0, s
 
 /** Takes away what a policy says, page by page. */
 export async function retention(request: RetentionRequest): Promise<RetentionResult> {
+  mustBeRequest(request, "retention");
   const { policy, dryRun = false } = request;
   let { cursor, done = NOTHING } = request;
   for (let page = 0; page < MAX_PAGES; page++) {

@@ -8,6 +8,7 @@ import {
 import { patched } from "@temporalio/workflow";
 import { truncateForPreview } from "../core/preview.ts";
 import type { Setback } from "../core/run-event.ts";
+import type { VendorWait } from "../core/vendor-wait.ts";
 import { PATCHES } from "./patches.ts";
 
 /** A failure type of an activity is its room and its fault: `provider/rate-limited`. The machine reads the fault. */
@@ -36,7 +37,9 @@ function ofApplication(cause: ApplicationFailure, local: boolean): Setback {
   if (LOST_TYPES.has(type)) return { type: "lost", attempts: attemptsIn(cause.details?.[0]) };
   if (type === "elsewhere") return { type: "elsewhere" };
   if (local && cause.nonRetryable !== true) return { type: "elsewhere" };
-  return failed(type.slice(type.indexOf("/") + 1), cause.message);
+  const wait = waitIn(cause.details?.[0]);
+  const setback = failed(type.slice(type.indexOf("/") + 1), cause.message);
+  return setback.type === "failed" && wait !== undefined ? { ...setback, wait } : setback;
 }
 
 function ofTimeout(cause: TimeoutFailure, local: boolean): Setback {
@@ -44,11 +47,19 @@ function ofTimeout(cause: TimeoutFailure, local: boolean): Setback {
   if (cause.timeoutType === TimeoutType.SCHEDULE_TO_START) {
     return failed("host-gone", "The host that holds the workspace did not take the call in time");
   }
-  return { type: "lost", attempts: attemptsIn(cause.lastHeartbeatDetails) };
+  const late = cause.timeoutType === TimeoutType.HEARTBEAT ? { late: true as const } : {};
+  return { type: "lost", attempts: attemptsIn(cause.lastHeartbeatDetails), ...late };
 }
 
 function failed(fault: string, message: string): Setback {
   return { type: "failed", failure: { fault, message: truncateForPreview(message, MAX_MESSAGE_BYTES) } };
+}
+
+/** How long a vendor wants to be left alone, where that is longer than Temporal's retry waits for it. */
+function waitIn(details: unknown): VendorWait | undefined {
+  const { wait } = (details ?? {}) as { readonly wait?: Partial<VendorWait> };
+  const { forMs, attempts } = wait ?? {};
+  return typeof forMs === "number" && typeof attempts === "number" ? { forMs, attempts } : undefined;
 }
 
 /** Heartbeats and `WorkerLost` say how often the vendor had been asked. */

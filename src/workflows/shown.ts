@@ -3,6 +3,7 @@ import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from "@tempor
 import { dashboard } from "../core/dashboard.ts";
 import type { State } from "../core/state.ts";
 import { type Status, statusOf } from "../core/status.ts";
+import type { Cost } from "../core/usage.ts";
 
 const STATUS = defineSearchAttributeKey("HoldfastStatus", "KEYWORD");
 const AGENT = defineSearchAttributeKey("HoldfastAgent", "KEYWORD");
@@ -17,7 +18,8 @@ type Shown = {
   readonly agent: string | undefined;
   readonly model: string | undefined;
   readonly turns: number | undefined;
-  readonly costUsd: number | undefined;
+  /** `null` when a price is unknown: the run has no such attribute then. */
+  readonly costUsd: Cost | undefined;
 };
 
 /**
@@ -106,7 +108,9 @@ function isWorthAnEvent(shown: Partial<Shown>, now: Partial<Shown>): boolean {
     shown.status !== now.status ||
     shown.agent !== now.agent ||
     shown.model !== now.model ||
+    // What stands there is a number, and is not true any more.
+    (costUsd !== null && now.costUsd === null) ||
     (now.turns ?? 0) - turns >= SEND_AFTER_TURNS ||
-    (now.costUsd ?? 0) - costUsd >= SEND_AFTER_USD
+    (now.costUsd ?? 0) - (costUsd ?? 0) >= SEND_AFTER_USD
   );
 }

@@ -29,6 +29,7 @@ import { isWords, type StartRequest, settingsFrom } from "./input.ts";
 import type { SupervisorRequest } from "./job-input.ts";
 import { statusQuery, stopSignal, type Words } from "./messages.ts";
 import { beginPart, runPart } from "./part.ts";
+import { mustBeRequest } from "./request-shapes.ts";
 import { orFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
 
@@ -50,7 +51,8 @@ async function drive(
   request: SupervisorRequest,
   outside: CancellationScope | undefined,
 ): Promise<TeamResult> {
-  mustBeRequest(request);
+  mustBeNamed(request);
+  mustBeRequest(request, "supervisor");
   const settings = settingsFrom(request);
   const isWordless = settings.words === "none";
   const show = showcaseOf<Team>(settings.searchAttributes, {
@@ -153,7 +155,7 @@ function wordsOf(task: Words): string {
 }
 
 /** A request that somebody has typed may be anything. */
-function mustBeRequest(request: SupervisorRequest | undefined): void {
+function mustBeNamed(request: SupervisorRequest | undefined): void {
   const wrong = (what: string) =>
     ApplicationFailure.nonRetryable(`The job cannot begin: ${what}`, "holdfast/invalid-request");
   if (!isWords(request?.task)) throw wrong("`task` must be a text, or an object with `text` or `ref`");

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { execute } from "../../src/activities/execute.ts";
@@ -7,6 +8,8 @@ import type { ToolCallContent } from "../../src/schema/message.ts";
 import type { DeltaBody } from "../../src/stream/stream.ts";
 import { defineTool, type ToolContext, ToolError, type ToolFault } from "../../src/tools/tool.ts";
 import type { Step } from "../../src/transcript/step.ts";
+import { FencedError, StoreError } from "../../src/transcript/store-error.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
 
 const step = { session: "s", run: "r", number: 3, call: 0, kind: "look", generation: 1 } as unknown as Step;
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Logger;
@@ -14,7 +17,13 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Lo
 /** Runs a tool that does this, as the activity does, without Temporal. */
 function running(
   body: (context: ToolContext) => Promise<string> | string,
-  options: { signal?: AbortSignal; timeoutMs?: number; log?: Logger } = {},
+  options: {
+    signal?: AbortSignal;
+    timeoutMs?: number;
+    log?: Logger;
+    claim?: Transcript;
+    begin?: () => void;
+  } = {},
 ): { execution: Promise<Execution>; published: DeltaBody[] } {
   const published: DeltaBody[] = [];
   const tool = defineTool({
@@ -30,7 +39,8 @@ function running(
     timeoutMs: options.timeoutMs,
     publish: (delta) => published.push(delta),
     updates: (show) => show,
-    claim: undefined,
+    claim: options.claim,
+    begin: options.begin ?? (() => undefined),
     questions: [],
     signal: options.signal ?? new AbortController().signal,
     log: options.log ?? silent,
@@ -41,6 +51,45 @@ function running(
 
 const textOf = ({ output }: Execution) =>
   output.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+test("what fails at the store is no result: it is thrown, whatever the tool", async () => {
+  const away = new StoreError("damaged", "Transcript at /x: damaged");
+  const { execution } = running(() => Promise.reject(away));
+  await expect(execution).rejects.toBe(away);
+  const fenced = running(() => Promise.reject(new FencedError("too late")));
+  await expect(fenced.execution).rejects.toBeInstanceOf(FencedError);
+});
+
+test("a call that was overtaken does not begin", async () => {
+  let began = false;
+  const begin = () => {
+    throw new FencedError("overtaken");
+  };
+  const { execution } = running(
+    () => {
+      began = true;
+      return "done";
+    },
+    { begin },
+  );
+  await expect(execution).rejects.toBeInstanceOf(FencedError);
+  expect(began).toBe(false);
+});
+
+test("time in which a tool waits for the store is not of its own time limit", async () => {
+  const claim = { note: () => sleep(400, "noted") } as unknown as Transcript;
+  const { execution } = running(async ({ memo }) => `${await memo?.get()}`, { timeoutMs: 150, claim });
+  const done = await execution;
+  expect([textOf(done), done.isError]).toEqual(["noted", false]);
+  const slow = running(
+    async ({ memo, signal }) => {
+      await memo?.get();
+      return await sleep(60_000, "late", { signal });
+    },
+    { timeoutMs: 150, claim },
+  );
+  expect(textOf(await slow.execution)).toContain("did not end within 150 ms");
+});
 
 test("what a tool throws is logged in short, and without secrets [DBG-03]", async () => {
   const logged: object[] = [];

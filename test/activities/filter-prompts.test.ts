@@ -96,7 +96,11 @@ test("prompts are seen joined, and the last of them takes the warning [FILT-02, 
     [message("s", "steering"), message("a", "prompt"), message("b", "prompt")],
   );
   expect(seen).toEqual(["a\nb", "s"]);
-  expect(prompts.map(({ text }) => text)).toEqual(["s", "a", "b\n\n[Warning: hm]"]);
+  expect(prompts.map(({ text, warning }) => [text, warning])).toEqual([
+    ["s", undefined],
+    ["a", undefined],
+    ["b", "[Warning: hm]"],
+  ]);
 });
 
 test("what waited is asked about message by message, the inbox first, and each takes its own warning [PHI-08]", async () => {
@@ -111,8 +115,12 @@ test("what waited is asked about message by message, the inbox first, and each t
     [message("i", "inbox")],
   );
   expect(seen).toEqual(["p", "i", "s", "f"]);
-  expect(inbox?.map(({ text }) => text)).toEqual(["i\n\n[Warning: i]"]);
-  expect(prompts.map(({ text }) => text)).toEqual(["s\n\n[Warning: s]", "f\n\n[Warning: f]", "p"]);
+  expect(inbox).toMatchObject([{ text: "i", warning: "[Warning: i]" }]);
+  expect(prompts.map(({ text, warning }) => [text, warning])).toEqual([
+    ["s", "[Warning: s]"],
+    ["f", "[Warning: f]"],
+    ["p", undefined],
+  ]);
 });
 
 test("a message that is rejected is named, and nobody is asked about those behind it [PHI-08]", async () => {

@@ -1,3 +1,4 @@
+import pino from "pino";
 import { describe, expect, test } from "vitest";
 import { TextModel } from "../../src/activities/ask-model.ts";
 import { planCompaction } from "../../src/activities/plan-compaction.ts";
@@ -9,6 +10,7 @@ import { ProviderError } from "../../src/providers/provider-error.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import type { SecretSource } from "../../src/providers/secrets.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
+import { ToolRegistry } from "../../src/tools/registry.ts";
 import { answer, entriesOf, user } from "../core/compaction-messages.ts";
 
 const usage = { input: 1000, output: 100, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 1100 };
@@ -97,7 +99,7 @@ describe("a text that an agent's own model cannot write [PROV-28]", () => {
 test("a summary's record is cut to the window of the model that is asked [PROV-28]", async () => {
   const long = "All work and no play makes a long day. ".repeat(80);
   const talk = entriesOf(
-    Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? user(`${n} ${long}`) : answer(long, []))),
+    Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? user(`${n}`) : answer(long, []))),
   );
   const spans = [{ from: 0, to: talk.length, turns: 6, tokens: 10_000 }];
   const view = { branch: "main", ranges: spans };
@@ -106,7 +108,9 @@ test("a summary's record is cut to the window of the model that is asked [PROV-2
     compactions: new Named<CompactionStrategy>("compaction strategy", {}, ["block", "summary"]),
   };
   const why = { type: "grown" } as const;
-  const plan = await planCompaction(talk, definition, { why, view }, { ...helpers, ...compactions }, signal);
+  const step = { why, view, tokens: 10_000, estimated: 10_000 };
+  const more = { ...compactions, tools: new ToolRegistry(), log: pino({ enabled: false }) };
+  const plan = await planCompaction(talk, definition, step, { ...helpers, ...more }, signal);
   const [own, small] = asked.map(({ messages }) => JSON.stringify(messages).length);
   expect(own).toBeGreaterThan(12_000);
   expect(small).toBeLessThan(4000 * 4);

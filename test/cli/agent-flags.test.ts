@@ -46,6 +46,15 @@ test("a cost limit needs no prices where the catalogue has them", () => {
   expect(made({ maxCost: "2" }).agent.model.cost).toMatchObject({ input: 5, output: 25 });
 });
 
+test("a cost limit is refused where the price of a model is unknown, and --prices 0,0 says that it is free [LIM-04]", () => {
+  const model = "local/m@http://127.0.0.1:1/v1";
+  expect(() => made({ model, maxCost: "2" })).toThrow(/--max-cost: .*local\/m is unknown.*--prices/);
+  expect(made({ model, maxCost: "2", prices: "0,0" }).agent.model.cost).toMatchObject({
+    input: 0,
+    output: 0,
+  });
+});
+
 test("flags become a definition", async () => {
   await writeFile(join(cwd, "system.md"), "be brief");
   const { agent } = made({
@@ -84,6 +93,14 @@ test("a tool that is not built in is kept, with a warning and the nearest name",
     expect.stringContaining("Built in are"),
   ]);
 });
+
+test.each(["prun", "revert_to_state", "finish_work", "delegate", "file_read"])(
+  "%s, which every worker has, needs no warning",
+  (name) => {
+    const { agent, warnings } = made({ tools: `bash,${name}` });
+    expect([agent.tools, warnings]).toEqual([["bash", name], []]);
+  },
+);
 
 test.each<[AgentFlags, RegExp]>([
   [{ model: "antropic/m" }, /Did you mean "anthropic"/],

@@ -176,3 +176,21 @@ test("how long is said in the largest unit", () => {
     "3 days",
   ]);
 });
+
+test("what `always` would cover is shown before it is given", () => {
+  const covers = ["`ls` with any arguments within the workspace", "exactly `npm test`"];
+  const line = `always: ${covers.join(", ")}`;
+  const shown = (more: Partial<Question>) => {
+    const one = call("bash", { command: "ls && npm test" }, more);
+    return [
+      questionLines(one, { paint }).map((text) => text.trim()),
+      waitingLines(one, { options: {} }).map((text) => text.trim()),
+      waitingRows(one, { options: {}, nowMs: 0 }).map(([name, text]) => `${name}: ${text}`),
+    ];
+  };
+  for (const lines of shown({ covers })) expect(lines).toContain(line);
+  for (const lines of shown({ covers: [] })) {
+    expect(lines).toContain("always: covers nothing; each such call is asked for");
+  }
+  for (const lines of shown({})) expect(lines.join()).not.toContain("always");
+});

@@ -55,12 +55,12 @@ const branch = (index: number, of: Partial<EvaluatedBranch> = {}): EvaluatedBran
 });
 
 test("the table has all branches in the order of their configurations, with a star at the chosen one", () => {
-  const failed = branch(0, { status: { type: "failed", reason: "x" }, costUsd: 0, startedAtMs: 1000 });
+  const failed = branch(0, { status: { type: "failed", reason: "x" }, costUsd: null, startedAtMs: 1000 });
   const { endedAtMs: _, ...open } = failed;
   const outcome = { selected: branch(1), losers: [open, branch(2)] } as unknown as EvaluationOutcome;
   expect(contestRows(outcome)).toEqual([
     ["", "agent", "model", "status", "turns", "tokens", "cost", "seconds"],
-    ["", "agent-0", "m", "failed", "1", "15", "-", "-"],
+    ["", "agent-0", "m", "failed", "1", "15", "—", "-"],
     ["*", "agent-1", "m", "answered", "1", "15", "$0.2500", "1.5"],
     ["", "agent-2", "m", "answered", "1", "15", "$0.2500", "1.5"],
   ]);

@@ -51,6 +51,7 @@ test("pin: the commands", () => {
     "search",
     "export",
     "import",
+    "accept",
     "keep",
     "delete",
     "retention",

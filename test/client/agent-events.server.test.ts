@@ -46,10 +46,14 @@ test("answers are told while they are made; in the end all is told once, in orde
   expect(durable.map(({ type }) => type)).toEqual(await session.eventTypes());
   expect(seen[0]).toMatchObject({
     type: "AgentStart",
-    agentId: "teller",
+    agentId: (await holdfast.session(session.id).record()).agentId,
+    agentName: "teller",
     sessionId: session.id,
     continuationKind: { type: "initial" },
     configSnapshot: { model: "test-model", provider: expect.any(String) },
+  });
+  expect(seen[0]).toMatchObject({
+    agentId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}$/),
   });
   const recorded = (await session.entries()).map(({ message }) => message);
   expect(seen.at(-1)).toMatchObject({ type: "AgentEnd", messages: recorded });

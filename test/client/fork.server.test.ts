@@ -245,6 +245,40 @@ describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () 
   });
 });
 
+test("a turn has the same number before and after a branch began in its place [HITL-01]", async () => {
+  gates.of("again").open();
+  const session = stage.session({
+    replies: [
+      hold("again"),
+      { text: "One." },
+      { text: "Two." },
+      { text: "Three." },
+      { text: "Four." },
+      { text: "Five." },
+    ],
+    agent: { tools: ["hold"] },
+  });
+  await session.run("Look");
+  for (const request of [2, 3, 4]) {
+    const again = await cli("branch", session.id, "--turn", "1", "--json");
+    expect(again.err).not.toContain("no answer");
+    expect(again.code).toBe(0);
+    expect(session.seen(request)).toEqual(session.seen(1));
+  }
+  expect((await holdfast.request(session.id, { turn: 1 })).messages).toHaveLength(3);
+  expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
+  // Behind turn 0 stands the place that turn 1 begins at.
+  const { from } = await holdfast.session(session.id).fork({ turn: 0 });
+  expect(from.position).toBe(3);
+  const refused = await cli("branch", session.id, "--turn", "2");
+  expect(refused.err).toMatch(/no answer/);
+  // At the first turn, another prompt takes the place of the old one, and the count begins anew.
+  const anew = await holdfast.session(session.id).branch({ turn: 0, prompt: "Look elsewhere" });
+  await anew.result();
+  expect(session.seen(5)).toEqual(["user: Look elsewhere"]);
+  expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
+});
+
 describe("a session that is left for a new one [SES-13, SES-19, ID-01]", () => {
   test("goes on with the agent and its definition, not with the conversation", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });

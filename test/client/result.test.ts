@@ -43,3 +43,26 @@ test.each([
 ])("%s when it was ended otherwise", async (code, cause) => {
   await expect(awaitResult(failing(cause), "s")).rejects.toMatchObject({ code, facts: { session: "s" } });
 });
+
+test("a wait that its caller gives up is no refusal of the server's", async () => {
+  const leave = new AbortController();
+  const cancelled = Object.assign(new Error("1 CANCELLED: Cancelled on client"), {
+    code: 1,
+    details: "Cancelled on client",
+  });
+  const link = {
+    ...linkOf(() => Promise.reject(cancelled)),
+    connection: {
+      withAbortSignal: async (_: AbortSignal, ask: () => Promise<unknown>) => {
+        leave.abort();
+        return await ask();
+      },
+    },
+  } as unknown as Link;
+  await expect(awaitResult(link, "s", { signal: leave.signal })).rejects.toMatchObject({
+    code: "wait-cancelled",
+    message: expect.stringMatching(
+      /wait for the result of session s was cancelled by its caller. The run goes on/,
+    ),
+  });
+});

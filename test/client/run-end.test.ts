@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { GRPC } from "../../src/client/grpc-status.ts";
 import type { Link } from "../../src/client/link.ts";
+import { awaitResult } from "../../src/client/result.ts";
 import { runEnd } from "../../src/client/run-end.ts";
 
 /** A server that gives these answers, one after the other. */
@@ -31,6 +32,36 @@ test("a server that is started again is waited for", async () => {
   const { signal } = new AbortController();
   expect(await runEnd(link, "s", { runId: undefined, signal })).toBeUndefined();
   expect(times()).toBe(3);
+});
+
+test("a result outlasts whatever a server says that is being started again, for as long as its caller waits", async () => {
+  const saying = (code: number, details: string) =>
+    Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: {} });
+  const { link, times } = answering(
+    away,
+    saying(GRPC.unavailable, "shard status unknown"),
+    saying(GRPC.internal, "sql: database is closed"),
+    saying(GRPC.resourceExhausted, "namespace rate limit exceeded"),
+    "ended",
+  );
+  expect(await awaitResult(link, "s")).toMatchObject({ outcome: { type: "answered" } });
+  expect(times()).toBe(5);
+});
+
+test("a result that its caller waits for no longer, or that the server refuses, is an error at once", async () => {
+  const { link, times } = answering(away);
+  const signal = AbortSignal.timeout(100);
+  await expect(awaitResult(link, "s", { signal })).rejects.toMatchObject({ code: "unreachable" });
+  const asked = times();
+  expect(asked).toBeGreaterThan(0);
+  const denied = Object.assign(new Error("7: no"), {
+    code: GRPC.permissionDenied,
+    details: "",
+    metadata: {},
+  });
+  const refusing = answering(denied, "ended");
+  await expect(awaitResult(refusing.link, "s")).rejects.toMatchObject({ code: "server-refused" });
+  expect(refusing.times()).toBe(1);
 });
 
 test("who leaves does not wait for it", async () => {

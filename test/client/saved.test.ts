@@ -8,8 +8,9 @@ import { sessionFromJson, sessionToJson } from "../../src/client/saved-session.t
 import { FileSessionStore } from "../../src/client/session-store.ts";
 import { type AgentMessage, StopReason } from "../../src/schema/message.ts";
 import type { RecordedSession } from "../../src/schema/recorded-session.ts";
+import { runsOf } from "../support/depth.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const RUNS = runsOf(500);
 
 const counter = fc.nat(1e9);
 const usage = fc.record({
@@ -137,7 +138,7 @@ describe("saved messages", () => {
       { role: "assistant", stopReason: "toolUse", usage: { input: 0 }, content: [{ type: "toolCall" }] },
       { role: "toolResult", toolCallId: "c", isError: false, content: [{ text: "out" }] },
     ]);
-    expect(() => messagesFromJson("{}")).toThrow("not a JSON array");
+    expect(() => messagesFromJson("{}")).toThrow("not a list");
     expect(() => messagesFromJson('[{"role":"nobody"}]')).toThrow("message 0");
   });
 });

@@ -7,7 +7,17 @@ import { loadAgents } from "../../src/config/agent-file/load.ts";
 import { writeAgent } from "../../src/config/agent-file/write.ts";
 import { Catalogue } from "../../src/config/catalogue/catalogue.ts";
 import { CatalogueError, catalogueOf, ownModels } from "../../src/config/catalogue/user-file.ts";
-import { anthropic, openai, openaiResponses, parseModel } from "../../src/config/model-names.ts";
+import {
+  anthropic,
+  azure,
+  bedrock,
+  google,
+  openai,
+  openaiResponses,
+  openrouter,
+  parseModel,
+  vertex,
+} from "../../src/config/model-names.ts";
 import { costOf } from "../../src/core/usage.ts";
 import { claudeModel } from "../../src/providers/claude-models.ts";
 import { geminiModel } from "../../src/providers/gemini/models.ts";
@@ -90,6 +100,33 @@ describe("a model by its name", () => {
     expect(anthropic("claude-x")).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
     expect(parseModel("openai/x", {}, catalogue)).toEqual(openai("x"));
     expect(openai("x").contextWindow).toBe(128_000);
+    expect(openai("x").cost).toBeNull();
+  });
+
+  test("is the same of a factory as of its name: prices, window and the length of answers [PROV-03]", () => {
+    const at = { baseUrl: "http://127.0.0.1:1" };
+    for (const [made, name] of [
+      [anthropic("claude-sonnet-5-5"), "anthropic/claude-sonnet-5-5"],
+      [anthropic("claude-opus-5-5", at), "anthropic/claude-opus-5-5"],
+      [openai("gpt-6-sol"), "openai/gpt-6-sol"],
+      [openaiResponses("gpt-6-sol"), "openai-responses/gpt-6-sol"],
+      [google("gemini-2.5-pro"), "google/gemini-2.5-pro"],
+      [
+        bedrock("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+        "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+      ],
+      [openrouter("anthropic/claude-sonnet-4.5"), "openrouter/anthropic/claude-sonnet-4.5"],
+      [vertex("gemini-2.5-pro", at), "vertex/gemini-2.5-pro"],
+      [azure("gpt-4.1", at), "azure/gpt-4.1"],
+    ] as const) {
+      const { baseUrl } = made;
+      expect(made, name).toEqual(parseModel(name, { baseUrl }));
+      expect(made.cost?.input, name).toBeGreaterThan(0);
+    }
+    expect(anthropic("claude-opus-5-5", { maxTokens: 5 })).toMatchObject({
+      maxTokens: 5,
+      contextWindow: 1_000_000,
+    });
   });
 });
 
@@ -238,7 +275,7 @@ describe("an agent file", () => {
     const rates = "input_per_million = 6\noutput_per_million = 22.5\ncache_read_per_million = 0.6\n";
     const dearer = `[provider.cost.dearer]\nabove = 200000\n${rates}`;
     const { agents } = load(`model = "claude-x"\n${dearer}cache_write_per_million = 7.5`);
-    expect(agents[0]?.definition.model.cost.dearer).toEqual({
+    expect(agents[0]?.definition.model.cost?.dearer).toEqual({
       ...{ above: 200_000, input: 6, output: 22.5, cacheRead: 0.6, cacheWrite: 7.5 },
     });
     const { problems } = load(`model = "claude-x"\n${dearer}`);
@@ -259,7 +296,9 @@ describe("an agent file", () => {
       {
         severity: "warning",
         field: "provider.model",
-        message: expect.stringMatching(/claude-x is not in the catalogue.*200,000.*8,192.*no prices/),
+        message: expect.stringMatching(
+          /claude-x is not in the catalogue.*200,000.*8,192.*prices are unknown/,
+        ),
       },
     ]);
     const said = 'model = "claude-x"\ncontext_window = 1000\nmax_tokens = 10';
@@ -271,13 +310,15 @@ describe("an agent file", () => {
       'model = "claude-opus-5-5"\nmax_tokens = 8192\nreasoning = false\ncontext_window = 200000',
     );
     const model = agents[0]!.definition.model;
-    const free = { ...agents[0]!.definition, model: { ...model, cost: { ...model.cost, input: 0 } } };
-    const again = loadAgents(writeAgent(free, "toml"), {
-      name: "agent.toml",
-      env: {},
-      cwd: "/tmp",
-      readFile: () => "",
-    });
-    expect(again.agents[0]?.definition).toEqual(free);
+    for (const cost of [{ ...model.cost!, input: 0 }, null]) {
+      const other = { ...agents[0]!.definition, model: { ...model, cost } };
+      const again = loadAgents(writeAgent(other, "toml"), {
+        name: "agent.toml",
+        env: {},
+        cwd: "/tmp",
+        readFile: () => "",
+      });
+      expect(again.agents[0]?.definition).toEqual(other);
+    }
   });
 });

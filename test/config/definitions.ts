@@ -72,13 +72,15 @@ const model = object({
   contextWindow: whole,
   maxTokens: maybe(whole),
   cost: maybe(
-    object({
-      input: maybe(rate),
-      output: maybe(rate),
-      cacheRead: maybe(rate),
-      cacheWrite: maybe(rate),
-      dearer: maybe(object({ above: whole, input: rate, output: rate, cacheRead: rate, cacheWrite: rate })),
-    }),
+    orNull(
+      object({
+        input: maybe(rate),
+        output: maybe(rate),
+        cacheRead: maybe(rate),
+        cacheWrite: maybe(rate),
+        dearer: maybe(object({ above: whole, input: rate, output: rate, cacheRead: rate, cacheWrite: rate })),
+      }),
+    ),
   ),
   headers: maybe(
     fc.dictionary(fc.string({ minLength: 1, maxLength: 9 }).filter(isPlainKey), fc.oneof(text, variable), {
@@ -340,6 +342,13 @@ const fields = {
   context: maybe(orNull(context)),
   approvals: maybe(object({ timeoutMs: maybe(orNull(whole)), countsAsDuration: maybe(fc.boolean()) })),
   nudges: maybe(object({ enabled: maybe(fc.boolean()), max: maybe(fc.nat(9)) })),
+  repeatedFailures: maybe(
+    object({
+      tellAfter: maybe(fc.integer({ min: 1, max: 9 })),
+      endAfter: maybe(fc.option(fc.integer({ min: 1, max: 20 }), { nil: null })),
+      action: maybe(fc.constantFrom("end" as const, "ask" as const)),
+    }),
+  ),
   revert: maybe(object({ shownForTurns: maybe(fc.nat(100)), newestOfKind: maybe(fc.nat(20)) })),
   workspace: maybe(fc.constantFrom("/home/me/project", "/a b/ü", "/")),
   snapshots: maybe(fc.constant("git")),
@@ -386,4 +395,30 @@ const subAgents = (agent: fc.Arbitrary<unknown>) =>
 export const anyDefinition: fc.Arbitrary<AgentDefinition> = object({
   ...fields,
   subAgents: subAgents(object({ ...fields, subAgents: subAgents(leaf) })),
-}).map((input) => AgentDefinition.parse(input as AgentDefinitionInput));
+}).map((input) => {
+  const parsed = AgentDefinition.safeParse(input);
+  // A cost limit is refused where a price is unknown.
+  return parsed.success ? parsed.data : AgentDefinition.parse(priced(input as unknown as Drawn));
+});
+
+type Drawn = {
+  readonly model: object;
+  readonly fallbacks?: readonly object[];
+  readonly subAgents?: readonly { readonly agent: Drawn }[];
+};
+
+function priced({ model, fallbacks, subAgents, ...rest }: Drawn): AgentDefinitionInput {
+  return {
+    ...rest,
+    model: withPrice(model),
+    ...(fallbacks === undefined ? {} : { fallbacks: fallbacks.map(withPrice) }),
+    ...(subAgents === undefined
+      ? {}
+      : { subAgents: subAgents.map((one) => ({ ...one, agent: priced(one.agent) })) }),
+  } as AgentDefinitionInput;
+}
+
+function withPrice(model: object): object {
+  const { cost } = model as { readonly cost?: object | null };
+  return { ...model, cost: cost ?? { input: 0 } };
+}

@@ -8,18 +8,23 @@ export type World = {
   readonly files?: Readonly<Record<string, string>>;
   readonly format?: Format;
   readonly knownTools?: readonly string[];
+  readonly knownStrategies?: readonly string[];
   readonly name?: string;
 };
 
 export const PROVIDER = '[provider]\nmodel = "claude-x"\napi_key = "${KEY}"\n';
 
 /** Loads a text as a file of /home/me/project. */
-export function load(text: string, { env = {}, files = {}, format = "toml", knownTools, name }: World = {}) {
+export function load(
+  text: string,
+  { env = {}, files = {}, format = "toml", knownTools, knownStrategies, name }: World = {},
+) {
   return loadAgents(text, {
     name: name ?? `agent.${format}`,
     env,
     cwd: "/home/me/project",
     knownTools,
+    knownStrategies,
     readFile: (path) => {
       const found = files[path];
       if (found === undefined) throw Object.assign(new Error(`no ${path}`), { code: "ENOENT" });

@@ -209,16 +209,20 @@ max_cost = 5
 [agent]
 fallbacks = [${table}]`;
     expect(problemsOf(fallback('{ modle = "claude", api_key = "${K}" }'))).toMatchObject([
-      { kind: "mistake", field: "execution.max_cost" },
+      { severity: "error", field: "execution.max_cost" },
       { kind: "mistake", field: "agent.fallbacks[0]", message: expect.stringContaining("no model is named") },
       { kind: "unknown-key", field: "agent.fallbacks[0].modle", nearest: "model" },
     ]);
     expect(problemsOf(fallback('{ model = "claude-y", api_key = "${K}" }')).map(problemLine)).toEqual([
-      "agent.toml:6:12: warning: execution.max_cost: what claude-y answers in place of claude-x does not count here: it has no rates; add its cost table",
+      expect.stringContaining(
+        "agent.toml:6:12: error: execution.max_cost: a cost limit cannot be kept: the price of anthropic/claude-y is unknown.",
+      ),
     ]);
     const rates = "cost = { input_per_million = 1 }";
     expect(problemsOf(fallback(`{ model = "claude-y", api_key = "\${K}", ${rates} }`))).toEqual([]);
-    expect(problemsOf(fallback('{ model = "m", api = "openai", url = "http://127.0.0.1:1" }'))).toEqual([]);
+    const local = 'model = "m", api = "openai", url = "http://127.0.0.1:1"';
+    expect(problemsOf(fallback(`{ ${local} }`))).toMatchObject([{ severity: "error" }]);
+    expect(problemsOf(fallback(`{ ${local}, cost = { input_per_million = 0 } }`))).toEqual([]);
   });
 
   test("a key that stands in a fallback is refused, and shown nowhere [CFG-15]", () => {
@@ -243,6 +247,45 @@ fallbacks = [${table}]`;
   });
 });
 
+describe("a cost limit where a price is unknown is an error that says what to do [LIM-04]", () => {
+  test.each([
+    ["of an agent", `${PROVIDER}[execution]\nmax_cost = 5\n`, "execution.max_cost"],
+    [
+      "of a sub-agent",
+      `${PROVIDER}[[sub_agents.instances]]\nname = "a"\nmax_cost = 5\n`,
+      "sub_agents.instances[0].max_cost",
+    ],
+    [
+      "of a mode",
+      `${PROVIDER}[mode]\ntype = "autonomous"\nmax_cost = 5\n[agent.profile]\nname = "x"\n`,
+      "mode.max_cost",
+    ],
+    [
+      "of an agent, with prices that are said to be unknown",
+      `${PROVIDER}cost = "unknown"\n[execution]\nmax_cost = 5\n`,
+      "execution.max_cost",
+    ],
+  ])("%s", (_, text, field) => {
+    const { agents, problems } = load(text);
+    expect(agents).toEqual([]);
+    expect(problems).toMatchObject([
+      {
+        severity: "error",
+        field,
+        message: expect.stringMatching(/claude-x is unknown\..*\[provider\.cost\].*leave/),
+      },
+    ]);
+  });
+
+  test("prices of 0 are known: the model is free", () => {
+    const { agents, problems } = load(
+      `${PROVIDER}cost = { input_per_million = 0, output_per_million = 0 }\n[execution]\nmax_cost = 5\n`,
+    );
+    expect(problems).toEqual([]);
+    expect(agents[0]?.definition.model.cost).toMatchObject({ input: 0, output: 0 });
+  });
+});
+
 describe("warnings", () => {
   test.each([
     [
@@ -254,7 +297,6 @@ describe("warnings", () => {
     ['[provider]\nmodel = "gpt-4o"\napi_key = "${K}"', "mistake", "provider.model", 'add api = "openai"'],
     ['[provider]\nmodel = "claude"', "mistake", "provider", 'add api_key = "${ANTHROPIC_API_KEY}"'],
     ['[provider]\napi_key = "${K}"', "mistake", "provider", "no model is named"],
-    ["[execution]\nmax_cost = 5", "mistake", "execution.max_cost", "add [provider.cost]"],
     ['[tools]\nenabled = ["file_read", "serch"]', "mistake", "tools.enabled[1]", 'did you mean "search"?'],
     [
       "[compaction]\nkeep_first_turns = 5",
@@ -287,12 +329,30 @@ describe("warnings", () => {
     expect(problemOf(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
   });
 
+  test("a compaction strategy that is nearly a built-in one is an error, any other a doubt, or an error where all are known", () => {
+    const withStrategy = (name: string) =>
+      `[context]\nmax_context_tokens = 1000\nsystem_prompt_tokens = 0\n[compaction]\nstrategy = "${name}"`;
+    expect(problemOf(withStrategy("tierd"))).toMatchObject({
+      kind: "invalid-field",
+      severity: "error",
+      field: "compaction.strategy",
+      message: 'there is no compaction strategy "tierd"; did you mean "tiered"?',
+    });
+    expect(problemOf(withStrategy("headline"))).toMatchObject({ kind: "mistake", severity: "warning" });
+    const strict = { knownStrategies: ["block", "summary", "tiered"] };
+    expect(problemOf(withStrategy("headline"), strict)).toMatchObject({
+      severity: "error",
+      message: 'there is no compaction strategy "headline"; known are block, summary, tiered',
+    });
+    const known = load(`${PROVIDER}${withStrategy("tiered")}`, strict);
+    expect(known.problems).toEqual([]);
+    expect(known.agents[0]?.definition.context?.compaction.strategy).toBe("tiered");
+  });
+
   test("a warning leaves the agent as it is [CFG-28]", () => {
-    const { agents, problems } = load(`${PROVIDER}[execution]\nmax_cost = 5\n`);
+    const { agents, problems } = load(`${PROVIDER}[tools]\nbatch_size = 5\n`);
     expect(agents).toHaveLength(1);
-    expect(problems.map(problemLine)).toEqual([
-      "agent.toml:5:12: warning: execution.max_cost: this limit never holds: claude-x has no rates, so it costs nothing; add [provider.cost]",
-    ]);
+    expect(problems).toMatchObject([{ severity: "warning", field: "tools.batch_size" }]);
   });
 });
 

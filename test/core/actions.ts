@@ -389,10 +389,11 @@ export function act(run: Play, action: Action): boolean {
       // Steps that only write are tried until they are done.
       if (command.type !== "call-model" && command.type !== "call-tools") return false;
       const failure = { fault: "other", message: "it failed" };
+      const isLong = command.type === "call-model" && action.pick % 2 === 1;
       return setBack(
         run,
         action.pick,
-        { type: "failed", failure },
+        { type: "failed", failure, ...(isLong ? { wait: { forMs: 1000, attempts: 1 } } : {}) },
         action.reached === "stored" ? "claimed" : action.reached,
       );
     }

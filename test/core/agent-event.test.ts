@@ -310,6 +310,7 @@ describe("the schema of events", () => {
       "DefinitionChanged",
       "InputRejected",
       "MessageEnd",
+      "MessageRefused",
       "MessageStart",
       "MessageUpdate",
       "ModelFellBack",

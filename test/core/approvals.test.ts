@@ -143,22 +143,36 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(run.lines.filter((line) => line.includes("Cancelled"))).toHaveLength(2);
   });
 
-  test("always: the same kind of command is not asked for again, another one is", () => {
+  test("always: the same command is not asked for again, another one is", () => {
     const script = (words: readonly string[]) =>
       calls({ name: "bash", facts: { commands: [{ words: [...words] }] } });
     const run = play({
       replies: [
         calls({ name: "bash", facts: PUSH }),
+        script(["git", "push", "origin"]),
         script(["git", "push", "--force"]),
-        script(["git", "reset"]),
         says("done"),
       ],
       permissions: ASK_BASH,
     });
-    run.until("wait").answer("c0.0", true, true).settle();
+    run.until("wait");
+    expect(pendingApprovals(run.state)).toMatchObject([{ covers: ["exactly `git push origin`"] }]);
+    run.answer("c0.0", true, true).settle();
     expect(run.executed).toHaveLength(2);
     expect(waiting(run)).toEqual(["c2.0"]);
     run.answer("c2.0", false).settle();
+  });
+
+  test("always, with other arguments than those that were shown: the next one is asked for", () => {
+    const push = () => calls({ name: "bash", facts: PUSH });
+    const run = play({ replies: [push(), push(), says("done")], permissions: ASK_BASH });
+    run.until("wait").tell({
+      type: "approval-answered",
+      toolCallId: "c0.0",
+      answer: { type: "approve", arguments: { command: "ls" }, always: true },
+    });
+    run.settle();
+    expect(waiting(run)).toEqual(["c1.0"]);
   });
 
   test("always, for a command that cannot be read: the next one is asked for all the same", () => {
@@ -171,10 +185,12 @@ describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]",
     expect(waiting(run)).toEqual(["c1.0"]);
   });
 
-  test("always, for a command whose kind cannot be named: the next one is asked for", () => {
-    const hidden = calls({ name: "bash", facts: { commands: [{ words: ["git", "-C", "x", "push"] }] } });
-    const run = play({ replies: [hidden, hidden, says("done")], permissions: ASK_BASH });
-    run.until("wait").answer("c0.0", true, true).settle();
+  test("always, for a command that reads its input from elsewhere: the next one is asked for", () => {
+    const fed = calls({ name: "bash", facts: { commands: [{ words: ["psql", "db"], fed: true }] } });
+    const run = play({ replies: [fed, fed, says("done")], permissions: ASK_BASH });
+    run.until("wait");
+    expect(pendingApprovals(run.state)).toMatchObject([{ covers: [] }]);
+    run.answer("c0.0", true, true).settle();
     expect(waiting(run)).toEqual(["c1.0"]);
   });
 

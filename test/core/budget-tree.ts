@@ -135,7 +135,7 @@ export class Tree {
       turns: turns + 1,
       tokens: tokens + step.tokens,
       durationMs: 0,
-      costUsd: costUsd + step.costUsd,
+      costUsd: (costUsd ?? 0) + step.costUsd,
     };
     agent.real = addAmounts(agent.real, {
       ...NOTHING,
@@ -206,7 +206,7 @@ export class Tree {
     const atWork = agent.children.filter(({ over }) => !over).length;
     const passed = (part: (typeof SPENDING)[number]) => {
       const limit = limits[part];
-      return limit !== null && total[part] > limit + sideBySide * MAX_STEP[part];
+      return limit !== null && (total[part] ?? 0) > limit + sideBySide * MAX_STEP[part];
     };
     const wrong: readonly (readonly [string, boolean])[] = [
       ...SPENDING.map((part) => [`${part} are passed`, passed(part)] as const),
@@ -286,5 +286,5 @@ function expectNarrower(given: Allowance, own: Allowance): void {
 }
 
 function isWhole(amounts: Amounts): boolean {
-  return Object.values(amounts).every((value) => Number.isSafeInteger(value) && value >= 0);
+  return Object.values(amounts).every((value) => value !== null && Number.isSafeInteger(value) && value >= 0);
 }

@@ -33,8 +33,9 @@ import { budgetReached } from "../../src/core/budget/refusal.ts";
 import { type Reservation, reserve } from "../../src/core/budget/reserve.ts";
 import type { Spent } from "../../src/core/limits.ts";
 import { Delegation, Limits } from "../../src/schema/definition.ts";
+import { runsOf } from "../support/depth.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const RUNS = runsOf(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 const FREE: Allowance = {
@@ -279,4 +280,17 @@ test("a budget that is spent or set aside is told in words, the tree's and the p
   );
   expect(budgetReached(child, UNSPENT, 89)).toBeUndefined();
   expect(budgetReached(child, UNSPENT, 90)).toBe("Budget of time reached: the deadline has passed");
+});
+
+test("behind a child whose cost is unknown nothing is left of a budget of dollars, and nothing else changes", () => {
+  const spent = { ...NOTHING, turns: 1, nanoUsd: null };
+  const bounded = { ...openAccount({ ...FREE, nanoUsd: toNanoUsd(2), depth: 1 }), open: { a: NOTHING } };
+  const account = settle(bounded, "a", spent);
+  expect(used(account, UNSPENT)).toMatchObject({ turns: 1, nanoUsd: null });
+  expect(left(account, UNSPENT, 0)).toMatchObject({ nanoUsd: 0, turns: null });
+  expect(budgetReached(account, UNSPENT, 0)).toBe(
+    "Budget of dollars cannot be kept: what was spent of $2.0000 is unknown",
+  );
+  const unbounded = settle({ ...openAccount(FREE), open: { a: NOTHING } }, "a", spent);
+  expect(budgetReached(unbounded, UNSPENT, 0)).toBeUndefined();
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { apply } from "../../src/core/apply.ts";
 import type { CompactCommand } from "../../src/core/command.ts";
 import { compactionDue, contextTokens } from "../../src/core/compacting.ts";
+import { next } from "../../src/core/next.ts";
 import { calls, type Play, play, type Reply, says, usageOf } from "./play.ts";
 
 const TURNS: readonly Reply[] = [calls("edit"), calls("edit"), calls("edit"), calls("edit"), says("done")];
@@ -202,6 +204,30 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
     const { outcome } = run.state.last ?? {};
     expect(outcome?.type === "failed" && outcome.message).toMatch(/also after a compaction in turn 0/);
+  });
+
+  test("and that cannot be made smaller is not sent again: the loop ends, and claims no compaction", () => {
+    const run = play({ compactAbove: 1_000_000 }).until("call-model");
+    run.fail("overflow", "prompt is too long").until("compact");
+    const digest = {
+      branch: "main",
+      messagesBefore: 1,
+      messagesAfter: 1,
+      tokensBefore: 9,
+      tokensAfter: 9,
+      loopsCompacted: 0,
+    };
+    const after = apply(run.state, { type: "compacted", digest, atMs: run.state.nowMs });
+    expect(next(after)).toMatchObject({
+      type: "close-loop",
+      outcome: {
+        type: "failed",
+        fault: "overflow",
+        message:
+          "The context does not fit the model: prompt is too long. The context could not be made smaller: nothing more can be left out of it",
+      },
+    });
+    expect(JSON.stringify(after.outbox)).not.toContain("Compaction");
   });
 
   test("without context management it ends the loop at once", () => {

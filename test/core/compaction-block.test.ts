@@ -1,7 +1,8 @@
 import fc, { type Arbitrary, array, boolean, constantFrom, nat, property, record, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planBlock, type Section } from "../../src/core/compaction/block.ts";
-import { cutToolResult } from "../../src/core/compaction/cut-text.ts";
+import { planBlock as planned } from "../../src/core/compaction/block.ts";
+import { isWordsOfPeople, shownMessage } from "../../src/core/compaction/clip.ts";
+import { isText, type PlanOptions, type Section } from "../../src/core/compaction/plan.ts";
 import { standIn } from "../../src/core/compaction/stand-in.ts";
 import { summarise, turnLine } from "../../src/core/compaction/summary.ts";
 import { entriesOfTurns, loopsOf, positionsOfTurns, turnsOf } from "../../src/core/compaction/turns.ts";
@@ -10,6 +11,7 @@ import { materialise } from "../../src/core/materialise.ts";
 import { CompactionConfig } from "../../src/schema/context.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import {
   answer,
   anyMessages,
@@ -27,10 +29,22 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 10_000);
+const RUNS = runsOf(10_000);
 const PATIENCE_MS = 120_000;
 const ROOMY = 1_000_000;
 const WINDOW = { maxContextTokens: 100_000 };
+
+/** The sections of a plan that there is room for. */
+function planBlock(
+  entries: readonly Entry[],
+  settings: CompactionConfig,
+  budget: number,
+  options: PlanOptions,
+) {
+  const plan = planned(entries, settings, budget, options);
+  if (!plan.ok) throw new Error(plan.problem);
+  return plan.sections;
+}
 
 const config = (changes: object = {}) => CompactionConfig.parse(changes);
 const forms = (sections: readonly Section[]) => sections.map(({ from, to, as }) => [from, to, as]);
@@ -43,9 +57,12 @@ const summaryOf = (section: Section | undefined) =>
 /** What a model sees of a plan. */
 function shown(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
   return sections.flatMap(({ from, to, as }) => {
-    if (typeof as === "object" && "summary" in as) return [standIn(as.summary, 0)];
     const inside = entries.filter(({ position }) => position >= from && position < to);
-    return inside.map(({ message }) => (as === "whole" ? message : cutToolResult(message, as.cut)));
+    const form = as === "whole" ? {} : as;
+    if (!isText(as)) return inside.map((entry) => shownMessage(entry, form));
+    const { wordsFrom = Number.POSITIVE_INFINITY } = as;
+    const words = inside.filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry));
+    return [standIn(as.summary, 0), ...words.map((entry) => shownMessage(entry, form))];
   });
 }
 
@@ -194,9 +211,10 @@ describe("the default plan", () => {
     expect(forms(sections)).toEqual([
       [0, 5, "whole"],
       [5, 21, { summary: expect.stringMatching(/^\[Summary\] Assistant: turn 2\n(.*\n){6}.*turn 9$/) }],
-      [21, 41, { cut: 50 }],
+      [21, 39, { cut: 50 }],
+      [39, 41, "whole"],
     ]);
-    expect(sections.map(({ turns }) => turns)).toEqual([2, 8, 10]);
+    expect(sections.map(({ turns }) => turns)).toEqual([2, 8, 9, 1]);
     expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
   });
 
@@ -207,7 +225,8 @@ describe("the default plan", () => {
     const ranges = [
       { start: 0, end: 1 },
       { start: 2, end: 9 },
-      { start: 10, end: 19 },
+      { start: 10, end: 18 },
+      { start: 19, end: 19 },
     ];
     expect(sections.map(({ from, to }) => ({ from, to }))).toEqual(
       ranges.map((range) => positionsOfTurns(turns, range)),
@@ -216,14 +235,16 @@ describe("the default plan", () => {
       ranges.map(({ start, end }) => end - start + 1),
     );
     const messages = shown(sections, entries);
-    const [first = [], middle = [], recent = []] = ranges.map((range) => entriesOfTurns(turns, range));
+    const [first = [], middle = [], recent = [], unread = []] = ranges.map((range) =>
+      entriesOfTurns(turns, range),
+    );
     expect(messages.slice(0, first.length)).toEqual(first.map(({ message }) => message));
     const as = sections[1]?.as;
     expect(messages[first.length]).toMatchObject({
       role: "user",
       content: [{ type: "text", text: typeof as === "object" && "summary" in as ? as.summary : "" }],
     });
-    expect(messages).toHaveLength(first.length + 1 + recent.length);
+    expect(messages).toHaveLength(first.length + 1 + recent.length + unread.length);
     expect(middle).toHaveLength(16);
   });
 
@@ -271,69 +292,147 @@ describe("the default plan", () => {
     const entries = entriesOf(loop("L.1", 20, "x".repeat(400)));
     const roomy = planBlock(entries, config(), ROOMY, WINDOW);
     const tight = planBlock(entries, config(), tokensOf(roomy) - 1, WINDOW);
-    expect(tight.map(({ turns }) => turns)).toEqual([2, 9, 9]);
+    expect(tight.map(({ turns }) => turns)).toEqual([2, 9, 8, 1]);
     const tighter = planBlock(entries, config(), 700, WINDOW);
-    expect(tighter.map(({ turns }) => turns)).toEqual([2, 16, 2]);
+    expect(tighter.map(({ turns }) => turns)).toEqual([2, 16, 1, 1]);
   });
 
   test("gives way with fewer recent turns, never with more, whatever a summary costs [CTX-15]", () => {
     const entries = entriesOf(loop("L.1", 13));
     const summariseTurns = (turns: readonly unknown[]) => (turns.length === 1 ? "x".repeat(8000) : "");
     const sections = planBlock(entries, config(), 1000, { ...WINDOW, summarise: summariseTurns });
-    expect(sections.map(({ turns }) => turns)).toEqual([2, 9]);
+    expect(sections.map(({ turns }) => turns)).toEqual([2, 2, 8, 1]);
   });
 
-  test("halves the lines of outputs down to none, and tries nothing else [CTX-15]", () => {
-    const entries = entriesOf(loop("L.1", 1, lines(60)));
-    const left = new Set<string | undefined>();
-    const count = (message: AgentMessage) => {
-      const said = message.role === "toolResult" ? JSON.stringify(message.content) : "";
-      left.add(/\[\.\.\. (.*?) lines truncated/.exec(said)?.[1]);
-      return 1000;
-    };
-    expect(planBlock(entries, config(), 5, { ...WINDOW, count })).toEqual([]);
-    expect([...left]).toEqual([undefined, "10", "35", "48", "54", "57", "59", "60"]);
-  });
-
-  test("then fewer lines of the last turn's outputs [CTX-15]", () => {
-    const entries = entriesOf(loop("L.1", 4, lines(60, "some words of a line")));
-    const sections = planBlock(entries, config({ keepFirstTurns: 0 }), 300, WINDOW);
-    expect(forms(sections)).toEqual([
-      [0, 7, { summary: expect.stringMatching(/^\[Summary\] User: prompt of L.1 /) }],
-      [7, 9, { cut: 25 }],
+  test("halves the lines of results that were read, before it leaves their turn out [CTX-15]", () => {
+    const read = [...loop("L.1", 3, lines(60, "some words of a line")), inTurn(answer("so"), "L.1", 2)];
+    const entries = entriesOf([...read, inTurn(user("and?"), "L.1", 3)]);
+    const settings = config({ keepFirstTurns: 0, keepRecentTurns: 3 });
+    const cutAt = (budget: number) => planBlock(entries, settings, budget, WINDOW).flatMap(({ as }) => as);
+    expect(cutAt(500)).toContainEqual({ cut: 50 });
+    expect(cutAt(300)).toContainEqual({ cut: 25 });
+    expect(cutAt(130)).toContainEqual({ cut: 6 });
+    expect(planBlock(entries, settings, 60, WINDOW).map(({ from, to }) => [from, to])).toEqual([
+      [0, 8],
+      [8, 9],
     ]);
   });
 
-  test("at last the newest turns that fit, behind a marker [CTX-14, CTX-15]", () => {
+  test("leaves results that no answer has read whole while there is room, whatever their lines [CTX-15]", () => {
+    const entries = entriesOf([...loop("L.1", 3), ...loop("L.2", 6, lines(600))]);
+    const sections = planBlock(entries, config(), 4000, WINDOW);
+    expect(sections.at(-1)).toMatchObject({ from: 18, to: 20, as: "whole" });
+  });
+
+  test("shares what is left among results that no answer has read, by their size [CTX-15]", () => {
+    const json = (length: number) => `{"rows":"${"ab".repeat(length / 2)}"}`;
+    const outputs = [json(200_000), "short", json(180_000)];
+    const entries = entriesOf([
+      inTurn(user("look"), "L.1", 0),
+      inTurn(answer("", ["a", "b", "c"]), "L.1", 0),
+      ...outputs.map((output, index) => inTurn(result("abc"[index] as string, output), "L.1", 0)),
+    ]);
+    const sections = planBlock(entries, config(), 20_000, WINDOW);
+    const [first = "", second, third = ""] = texts(shown(sections, entries)).slice(2);
+    expect(second).toBe("short");
+    expect(first.length).toBeGreaterThan(38_000);
+    expect(Math.abs(first.length - third.length)).toBeLessThan(4);
+    expect(first).toMatch(/^\{"rows":"abab/);
+    expect(first).toMatch(/abab"\}$/);
+    expect(tokensOf(sections)).toBeGreaterThan(19_000);
+    expect(tokensOf(sections)).toBeLessThanOrEqual(20_000);
+  });
+
+  test("cuts results that were read to characters too: minified JSON is one line [CTX-12, CTX-15]", () => {
+    const read = [...loop("L.1", 3, "x".repeat(200_000)), inTurn(answer("so"), "L.1", 3)];
+    const entries = entriesOf([...read, inTurn(user("and?"), "L.1", 4)]);
+    const sections = planBlock(entries, config({ keepFirstTurns: 0 }), 20_000, WINDOW);
+    expect(sections.map(({ as }) => as)).toContainEqual({ cut: 50, chars: 10_000 });
+    expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
+  });
+
+  test("at last the newest turns that fit, behind a marker and the words that the loop answers [CTX-14, CTX-15]", () => {
     const entries = entriesOf([...loop("L.1", 1), ...loop("L.2", 20, "x".repeat(400))]);
-    const sections = planBlock(entries, config(), 300, WINDOW);
+    const long = () => "x".repeat(4000);
+    const sections = planBlock(entries, config(), 310, { ...WINDOW, summarise: long });
     expect(forms(sections)).toEqual([
-      [0, 40, { summary: "[Context compacted: 40 messages removed]" }],
-      [40, 44, { cut: 50 }],
+      [0, 40, { summary: "[Context compacted: 40 messages removed]", wordsFrom: 3 }],
+      [40, 42, { cut: 50 }],
+      [42, 44, "whole"],
     ]);
-    expect(tokensOf(sections)).toBeLessThanOrEqual(300);
+    expect(texts(shown(sections, entries)).slice(0, 2)).toEqual([
+      "[Context compacted: 40 messages removed]",
+      "prompt of L.2",
+    ]);
+    expect(tokensOf(sections)).toBeLessThanOrEqual(310);
   });
 
-  test("a last turn that is too large by itself is cut until it fits, without a marker [CTX-15]", () => {
-    const one = entriesOf(loop("L.1", 1, lines(3000)));
-    expect(forms(planBlock(one, config(), 250, WINDOW))).toEqual([[0, 3, { cut: 50 }]]);
-    const least = totalOf(one.map(({ message }) => cutToolResult(message, 0)));
-    const marker = estimateMessage(standIn("[Context compacted: 3 messages removed]", 0));
-    expect(forms(planBlock(one, config(), least + marker, WINDOW))).toEqual([[0, 3, { cut: 0 }]]);
-    expect(forms(planBlock(one, config(), 20, WINDOW))).toEqual([
-      [0, 3, { summary: "[Context compacted: 3 messages removed]" }],
-    ]);
-    expect(planBlock(one, config(), 5, WINDOW)).toEqual([]);
+  test("one token decides whether the words stay whole, and too few are refused with a reason [CTX-14, CTX-15]", () => {
+    const asked = entriesOf([inTurn(user("why? ".repeat(800)), "L.1", 0)]);
+    const whole = totalOf(asked.map(({ message }) => message));
+    expect(forms(planBlock(asked, config(), whole, WINDOW))).toEqual([[0, 1, "whole"]]);
+    const [cut] = planBlock(asked, config(), whole - 1, WINDOW);
+    expect(cut?.as).toEqual({ wordChars: expect.any(Number) });
+    expect(cut?.tokens).toBeLessThanOrEqual(whole / 2);
+    expect(planned(asked, config(), 40, WINDOW)).toEqual({
+      ok: false,
+      problem: `The words of people that this loop answers (1 message, ${whole} tokens) and what the model has not read yet do not fit into 40 tokens, not even cut to their beginnings and ends`,
+    });
   });
 
-  test("what fits to the last token is shown: a turn, and a marker alone [CTX-14, CTX-15]", () => {
-    const one = entriesOf(loop("L.1", 1, lines(3000)));
-    const marker = estimateMessage(standIn("[Context compacted: 3 messages removed]", 0));
-    const most = totalOf(one.map(({ message }) => cutToolResult(message, 50)));
-    expect(forms(planBlock(one, config(), most + marker, WINDOW))).toEqual([[0, 3, { cut: 50 }]]);
-    expect(forms(planBlock(one, config(), most + marker - 1, WINDOW))).toEqual([[0, 3, { cut: 25 }]]);
-    expect(planBlock(one, config(), marker, WINDOW)).toHaveLength(1);
-    expect(planBlock(one, config(), marker - 1, WINDOW)).toEqual([]);
+  test("an answer with a call that is too long becomes a text with its results, and takes no words along [CTX-15]", () => {
+    const call = {
+      type: "toolCall" as const,
+      id: "a",
+      name: "write",
+      arguments: { text: "y".repeat(40_000) },
+    };
+    const entries = entriesOf([
+      inTurn(user("THE TASK"), "L.1", 0),
+      inTurn({ ...answer(""), content: [call], stopReason: "toolUse" }, "L.1", 0),
+      inTurn(result("a", "written"), "L.1", 0),
+    ]);
+    const sections = planBlock(entries, config(), 800, WINDOW);
+    const [text = "", words] = texts(shown(sections, entries));
+    expect(words).toBe("THE TASK");
+    expect(text).toMatch(/^\[Your answer\]\n\[Called write\] \{"text":"yyy/);
+    expect(text).toMatch(/call read_full_message with \{"message": 1, "from": \d+\}/);
+    expect(text).toMatch(/\[Result of read\] written$/);
+  });
+
+  test("words of people in the middle stay, behind the text that stands for it [CMP-03]", () => {
+    const steered = (text: string, turn: number) => inTurn(user(text), "L.1", turn);
+    const turns = loop("L.1", 20);
+    const entries = entriesOf([...turns.slice(0, 11), steered("in French", 5), ...turns.slice(11)]).map(
+      (entry) => (entry.position === 11 ? { ...entry, origin: "steering" as const } : entry),
+    );
+    const sections = planBlock(entries, config({ keepFirstTurns: 0 }), ROOMY, WINDOW);
+    expect(texts(shown(sections, entries)).slice(1, 3)).toEqual(["prompt of L.1", "in French"]);
+    expect(sections[0]?.as).toMatchObject({ wordsFrom: 0 });
+  });
+
+  test("a loop without words of its own goes on with those of the loop before it", () => {
+    const going = loop("L.2", 3).slice(1);
+    const entries = entriesOf([...loop("L.1", 2), ...going]);
+    const scope = { type: "fixed", loops: 0 };
+    const sections = planBlock(
+      entries,
+      config({ scope, keepFirstTurns: 0, keepRecentTurns: 0 }),
+      ROOMY,
+      WINDOW,
+    );
+    expect(texts(shown(sections, entries))[1]).toBe("prompt of L.1");
+  });
+
+  test("with nothing to keep and nothing to say, what is unread and the words are left [X-15]", () => {
+    const entries = entriesOf(loop("L.1", 4));
+    const none = config({ keepFirstTurns: 0, keepRecentTurns: 0, maxSummaryTokens: 0 });
+    expect(texts(shown(planBlock(entries, none, ROOMY, WINDOW), entries))).toEqual([
+      "[Context compacted: 7 messages removed]",
+      "prompt of L.1",
+      "turn 3",
+      "out",
+    ]);
   });
 
   test("shows nothing that was not given: a section ends at a hole [PHI-13g]", () => {
@@ -374,12 +473,18 @@ describe("the default plan", () => {
     }
   });
 
-  test("takes the words of another strategy, and leaves out what has none [CMP-10, CMP-14]", () => {
+  test("takes the words of another strategy, and a marker where it has none [CMP-10, CMP-14]", () => {
     const entries = entriesOf([...loop("L.1", 1), ...loop("L.2", 20)]);
     const summariseTurns = (turns: readonly unknown[], maxTokens: number) =>
       turns.length === 1 ? "" : `${turns.length} turns in ${maxTokens} tokens`;
     const sections = planBlock(entries, config(), ROOMY, { ...WINDOW, summarise: summariseTurns });
-    expect(sections.map(summaryOf)).toEqual([undefined, "8 turns in 2000 tokens", undefined]);
+    expect(sections.map(summaryOf)).toEqual([
+      "[Context compacted: 3 messages removed]",
+      undefined,
+      "8 turns in 2000 tokens",
+      undefined,
+      undefined,
+    ]);
   });
 
   test("another counter decides, where one is given [CTX-04]", () => {
@@ -388,7 +493,8 @@ describe("the default plan", () => {
     expect(sections.map(({ turns, tokens }) => [turns, tokens])).toEqual([
       [2, 5],
       [11, 1],
-      [7, 14],
+      [6, 12],
+      [1, 2],
     ]);
   });
 });
@@ -431,7 +537,8 @@ describe("any entries, any budget", () => {
   ) =>
     fc.assert(
       property(entries, configs, budgets, (given, chosen, budget) => {
-        checked(planBlock(given, chosen, budget, { maxContextTokens: 1000 }), given, budget);
+        const plan = planned(given, chosen, budget, { maxContextTokens: 1000 });
+        if (plan.ok) checked(plan.sections, given, budget);
       }),
       { numRuns: RUNS },
     );
@@ -457,7 +564,7 @@ describe("any entries, any budget", () => {
           expect(to).toBeGreaterThan(from);
           behind = to;
           const inside = entries.filter(({ position }) => position >= from && position < to);
-          if (as === "whole" || "cut" in as) expect(inside.length).toBe(to - from);
+          if (!isText(as)) expect(inside.length).toBe(to - from);
         }
       });
     },

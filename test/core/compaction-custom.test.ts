@@ -1,12 +1,18 @@
 import fc, { array, constant, nat, oneof, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Section, SectionForm } from "../../src/core/compaction/block.ts";
-import { type CheckedPlan, checkPlan, entriesToPlan } from "../../src/core/compaction/custom.ts";
+import {
+  type CheckedPlan,
+  checkPlan,
+  entriesToPlan,
+  type WantedForm as SectionForm,
+} from "../../src/core/compaction/custom.ts";
+import { type Section, spansOf } from "../../src/core/compaction/plan.ts";
 import { materialise } from "../../src/core/materialise.ts";
 import { orphanIn } from "../../src/core/orphans.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import {
   answer,
   entriesOf,
@@ -18,7 +24,7 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 5000);
+const RUNS = runsOf(5000);
 const ROOMY = { budget: 1_000_000, maxTextTokens: 1000 };
 const notes = (summary = "what was said"): SectionForm => ({ summary });
 
@@ -222,13 +228,7 @@ test("whatever is wanted: a plan that is taken keeps every entry once, no orphan
           [{ role: "extension", kind: COMPACTION_KIND, data: { sections: texts }, timestamp: 0 }],
           position,
         );
-        let section = 0;
-        const ranges = plan.sections.map(({ from, to, as }) => ({
-          from,
-          to,
-          ...(typeof as === "object" && "cut" in as ? { cut: as.cut } : {}),
-          ...(typeof as === "object" && "summary" in as ? { instead: { position, section: section++ } } : {}),
-        }));
+        const ranges = spansOf(plan.sections, position);
         const seen = materialise({ branch: "main", ranges }, [...entries, ...kept]);
         expect(orphanIn(seen)).toBeUndefined();
         expect(totalOf(seen)).toBeLessThanOrEqual(budget);

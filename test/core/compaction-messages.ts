@@ -1,7 +1,7 @@
 import { array, constantFrom, integer, nat, oneof, record, string } from "fast-check";
 import { estimateMessage } from "../../src/core/estimate.ts";
 import type { AgentMessage, AssistantMessage, StopReason, TurnId } from "../../src/schema/message.ts";
-import type { Entry } from "../../src/schema/record.ts";
+import type { Entry, EntryOrigin } from "../../src/schema/record.ts";
 
 // Conversations to compact, made by hand and at random.
 
@@ -57,11 +57,16 @@ export const texts = (messages: readonly AgentMessage[]) =>
       : message.content.map((part) => (part.type === "text" ? part.text : "")).join(""),
   );
 
+function originOf({ role }: AgentMessage): EntryOrigin {
+  if (role === "user") return "prompt";
+  return role === "toolResult" ? "tool" : "model";
+}
+
 /** Entries from position 0, or from `from`. */
 export const entriesOf = (messages: readonly AgentMessage[], from = 0): Entry[] =>
   messages.map((message, index) => ({
     position: from + index,
-    origin: "model",
+    origin: originOf(message),
     message,
     tokens: estimateMessage(message),
   }));

@@ -1,16 +1,23 @@
 import fc, { type IProperty, nat, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isWordsOfPeople, shownMessage } from "../../src/core/compaction/clip.ts";
 import { cutText, cutToolResult } from "../../src/core/compaction/cut-text.ts";
-import { compactTiered } from "../../src/core/compaction/tiered.ts";
+import { isText, type Section } from "../../src/core/compaction/plan.ts";
+import { standIn } from "../../src/core/compaction/stand-in.ts";
+import { planTiered } from "../../src/core/compaction/tiered.ts";
+import { orphanIn } from "../../src/core/orphans.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
+import type { Entry } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import {
   answer,
   anyMessages,
   budgets,
+  entriesOf,
   extension,
   inTurn,
   lines,
-  pairsOf,
+  loop,
   result,
   soundMessages,
   texts,
@@ -18,11 +25,40 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 10_000);
+const RUNS = runsOf(10_000);
 const PATIENCE_MS = 120_000;
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 const OPTIONS = { budget: 96_000, keepFirst: 2, keepRecent: 10, toolOutputMaxLines: 50 };
+type Options = typeof OPTIONS & { readonly count?: (message: AgentMessage) => number };
+
+function planned(
+  messages: readonly AgentMessage[],
+  { budget, count, ...config }: Options,
+): readonly Section[] {
+  const plan = planTiered(entriesOf(messages), config, budget, count === undefined ? {} : { count });
+  if (!plan.ok) throw new Error(plan.problem);
+  return plan.sections;
+}
+
+/** What a model sees of a plan. */
+function shown(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
+  return sections.flatMap(({ from, to, as }) => {
+    const inside = entries.filter(({ position }) => position >= from && position < to);
+    const form = as === "whole" ? {} : as;
+    if (!isText(as)) return inside.map((entry) => shownMessage(entry, form));
+    const { wordsFrom = Number.POSITIVE_INFINITY } = as;
+    const words = inside.filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry));
+    return [standIn(as.summary, 0), ...words.map((entry) => shownMessage(entry, form))];
+  });
+}
+
+const compacted = (messages: readonly AgentMessage[], options: Options) =>
+  shown(planned(messages, options), entriesOf(messages));
+
+/** Loops that are over, so that nobody answers their words any more. */
+const before = (messages: readonly AgentMessage[]) =>
+  messages.map((message, turn) => inTurn(message, "L.0", turn));
 
 describe("cutting a text", () => {
   test("keeps half of the lines from the beginning and the rest from the end [CTX-12]", () => {
@@ -57,17 +93,16 @@ describe("cutting a text", () => {
 
 describe("the three tiers", () => {
   test("messages that fit come back as they are [CTX-11]", () => {
-    const messages = [user("hi"), answer("", ["a"]), result("a", lines(80))];
-    expect(compactTiered(messages, OPTIONS)).toBe(messages);
+    const messages = [user("hi"), answer("", ["a"]), result("a", lines(80)), answer("done")];
+    expect(planned(messages, OPTIONS).map(({ as }) => as)).toEqual(["whole"]);
     const exactly = { ...OPTIONS, budget: totalOf(messages) };
-    expect(compactTiered(messages, exactly)).toBe(messages);
-    expect(compactTiered(messages, { ...exactly, budget: exactly.budget - 1 })).not.toBe(messages);
+    expect(compacted(messages, exactly)).toEqual(messages);
+    expect(compacted(messages, { ...exactly, budget: exactly.budget - 1 })).not.toEqual(messages);
   });
 
   test("stop at tool outputs when that is enough [CTX-11, CTX-12]", () => {
     const messages = [user("hi"), answer("", ["a"]), result("a", lines(400)), answer("done")];
-    const compacted = compactTiered(messages, { ...OPTIONS, budget: 300 });
-    expect(compacted).toEqual([
+    expect(compacted(messages, { ...OPTIONS, budget: 300 })).toEqual([
       messages[0],
       messages[1],
       cutToolResult(messages[2] as AgentMessage, 50),
@@ -75,18 +110,16 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("sum up no answer when shorter outputs are enough, and keep the turn of one that they sum up [CTX-11, CTX-13]", () => {
-    const old = inTurn(answer("old words", ["a"]), "L.1", 3);
-    const messages = [user("hi"), old, result("a", lines(400)), answer("done")];
+  test("sum up no answer when shorter outputs are enough [CTX-11, CTX-13]", () => {
+    const old = answer("old words", ["a"]);
+    const messages = [user("hi"), old, result("a", lines(400)), answer("done"), user("more")];
     const options = { ...OPTIONS, budget: 300, keepRecent: 1 };
-    expect(compactTiered(messages, options)[1]).toBe(old);
-    const tight = compactTiered(messages, { ...options, budget: 30 });
-    expect(tight[1]).toEqual(inTurn(user("[Summary] old words"), "L.1", 3));
-    const bare = compactTiered([user("hi"), answer("old words", ["a"]), result("a", lines(400)), user("x")], {
-      ...options,
-      budget: 30,
-    });
-    expect(bare[1]).toStrictEqual(user("[Summary] old words"));
+    expect(compacted(messages, options)[1]).toEqual(old);
+    expect(texts(compacted(messages, { ...options, budget: 60 }))).toEqual([
+      "hi",
+      "[Summary] old words\n[Summary] done",
+      "more",
+    ]);
   });
 
   test("then give a summary for each old answer, without its results [CTX-13]", () => {
@@ -104,91 +137,99 @@ describe("the three tiers", () => {
       user("more"),
       answer("last"),
     ];
-    const compacted = compactTiered(messages, { ...OPTIONS, budget: 300, keepRecent: 2 });
-    expect(texts(compacted)).toEqual([
+    const left = compacted(messages, { ...OPTIONS, budget: 300, keepRecent: 2 });
+    expect(texts(left)).toEqual([
       "question",
       "[Summary] short words",
       "",
-      "[Summary] [Assistant used 2 tool(s)]",
-      "[Summary] [Assistant response]",
+      "[Summary] [Assistant used 2 tool(s)]\n[Summary] [Assistant response]",
       "more",
       "last",
     ]);
-    expect(compacted[1]).toEqual(user("[Summary] short words", 11));
-    expect(compacted[2]).toBe(messages[5]);
+    expect(left[2]).toBe(messages[5]);
   });
 
   test("a text of 200 characters is repeated, one of 201 is not [CTX-13]", () => {
     const old = [
       answer("y".repeat(200)),
-      answer("y".repeat(201)),
       result("x", "z".repeat(2000)),
+      answer("y".repeat(201)),
       user("now"),
     ];
-    const compacted = compactTiered(old, { ...OPTIONS, budget: 120, keepRecent: 1 });
-    expect(texts(compacted)).toEqual([
-      `[Summary] ${"y".repeat(200)}`,
-      "[Summary] [Assistant response]",
+    expect(texts(compacted(old, { ...OPTIONS, budget: 120, keepRecent: 1 }))).toEqual([
+      `[Summary] ${"y".repeat(200)}\n[Summary] [Assistant response]`,
       "now",
     ]);
   });
 
+  test("the oldest of many pieces are one text, with the words of people behind it [CTX-13]", () => {
+    const messages = Array.from({ length: 40 }, (_, index) => [
+      user(`question ${index}`),
+      answer(`answer ${index}`, [`c${index}`]),
+      result(`c${index}`, "x".repeat(400)),
+    ]).flat();
+    const sections = planned(messages, { ...OPTIONS, budget: 3000, keepRecent: 3 });
+    expect(sections.length).toBeLessThanOrEqual(27);
+    const left = texts(shown(sections, entriesOf(messages)));
+    expect(left[0]).toMatch(/^\[Summary\] answer 0\n\[Summary\] answer 1\n/);
+    for (let index = 0; index < 40; index++) {
+      expect(left.filter((text) => text === `question ${index}`)).toHaveLength(1);
+      expect(left.join("\n")).toContain(`answer ${index}`);
+    }
+  });
+
   test("the messages kept from the end begin with the answer, not with its results [CTX-13, CMP-09]", () => {
-    const messages = [
-      user("x".repeat(4000)),
-      answer("old"),
-      answer("", ["a", "b"]),
-      result("a", "1"),
-      result("b", "2"),
-    ];
-    const compacted = compactTiered(messages, { ...OPTIONS, budget: 200, keepFirst: 0, keepRecent: 1 });
-    expect(compacted.slice(1)).toEqual(messages.slice(2));
-    expect(texts(compacted)[0]).toBe("[Context compacted: 2 messages removed to fit context window]");
+    const messages = [...before([user("x".repeat(4000)), answer("old")]), ...loop("L.1", 1)];
+    const left = compacted(messages, { ...OPTIONS, budget: 200, keepFirst: 0, keepRecent: 1 });
+    expect(left.slice(1)).toEqual(messages.slice(2));
+    expect(texts(left)[0]).toMatch(/^\[Context compacted: 2 messages removed/);
   });
 
   test("then keep the first and the last ones with a marker between [CTX-14]", () => {
-    const messages = Array.from({ length: 30 }, (_, index) => user(`${index} ${"x".repeat(400)}`, index));
-    const compacted = compactTiered(messages, { ...OPTIONS, budget: 2000 });
-    expect(compacted).toEqual([
-      ...messages.slice(0, 2),
-      user("[Context compacted: 18 messages removed to fit context window]", 19),
-      ...messages.slice(20),
+    const old = before(Array.from({ length: 29 }, (_, index) => user(`${index} ${"x".repeat(400)}`)));
+    const messages = [...old, inTurn(user("now"), "L.1", 0)];
+    const left = compacted(messages, { ...OPTIONS, budget: 600, keepRecent: 3 });
+    expect(texts(left)).toEqual([
+      ...texts(messages.slice(0, 2)),
+      "[Context compacted: 25 messages removed to fit context window]",
+      ...texts(messages.slice(27)),
+    ]);
+  });
+
+  test("and the words that the loop answers behind the marker, wherever they stand [CTX-14]", () => {
+    const turns = loop("L.1", 30, "x".repeat(400));
+    const messages = [...before([user("old"), answer("fine")]), ...turns];
+    const left = compacted(messages, { ...OPTIONS, budget: 330, keepFirst: 0, keepRecent: 4 });
+    expect(texts(left).slice(0, 2)).toEqual([
+      "[Context compacted: 59 messages removed to fit context window]",
+      "prompt of L.1",
     ]);
   });
 
   test("at last keep the newest that fit behind a marker [CTX-14]", () => {
-    const messages = Array.from({ length: 30 }, (_, index) => user(`${index} ${"x".repeat(397)}`, index));
-    const compacted = compactTiered(messages, { ...OPTIONS, budget: 350 });
-    expect(compacted).toEqual([user("[Context compacted: 27 messages removed]", 29), ...messages.slice(27)]);
-    const few = compactTiered(messages.slice(0, 5), { ...OPTIONS, budget: 230 });
-    expect(texts(few)[0]).toBe("[Context compacted: 3 messages removed]");
-    expect(few.length).toBe(3);
+    const old = before(Array.from({ length: 29 }, (_, index) => answer(`${index} ${"x".repeat(397)}`)));
+    const messages = [...old, inTurn(user("now"), "L.1", 0)];
+    const left = compacted(messages, { ...OPTIONS, budget: 350, keepFirst: 1, keepRecent: 10 });
+    expect(texts(left)).toEqual(["[Context compacted: 26 messages removed]", ...texts(messages.slice(26))]);
   });
 
-  test("a budget too small for a marker gives fewer messages, or none [X-13]", () => {
-    const messages = [user("x".repeat(400)), user("hi")];
-    expect(compactTiered(messages, { ...OPTIONS, budget: 5 })).toEqual([user("hi")]);
-    expect(compactTiered(messages, { ...OPTIONS, budget: 4 })).toEqual([]);
-    expect(compactTiered(messages, { ...OPTIONS, budget: 0 })).toEqual([]);
+  test("a budget too small for words and what is unread is refused with a reason [X-13]", () => {
+    const plan = planTiered(entriesOf([user("x".repeat(400)), user("hi")]), OPTIONS, 20);
+    expect(plan).toMatchObject({ ok: false, problem: expect.stringContaining("do not fit into 20 tokens") });
   });
 
-  test("a marker that fits to the last token stands alone [X-13]", () => {
-    const messages = [user("x".repeat(400)), user("hi")];
-    const marker = user("[Context compacted: 2 messages removed]");
-    expect(compactTiered(messages, { ...OPTIONS, budget: totalOf([marker]) })).toEqual([marker]);
-    expect(compactTiered(messages, { ...OPTIONS, budget: totalOf([marker]) - 1 })).toEqual([user("hi")]);
-  });
-
-  test("a result that nobody asked for goes first, and takes no room from the others [CTX-14]", () => {
-    const messages = [user("first"), result("nobody", "x".repeat(4000)), user("hi")];
-    const left = [user("[Context compacted: 1 messages removed]"), user("first"), user("hi")];
-    expect(compactTiered(messages, { ...OPTIONS, budget: totalOf(left) })).toEqual(left);
+  test("keeps what no answer has read, however few messages are kept", () => {
+    const messages = loop("L.1", 8, "x".repeat(2000));
+    const left = compacted(messages, { ...OPTIONS, budget: 700, keepFirst: 0, keepRecent: 0 });
+    expect(texts(left).at(-1)).toBe("x".repeat(2000));
+    expect(texts(left)).toContain("prompt of L.1");
   });
 
   test("another counter decides, where one is given [CTX-04]", () => {
-    const messages = Array.from({ length: 9 }, (_, index) => user(`${index}`));
+    const old = before(Array.from({ length: 8 }, (_, index) => user(`${index}`)));
+    const messages = [...old, inTurn(user("8"), "L.1", 0)];
     const options = { budget: 4, keepFirst: 1, keepRecent: 2, toolOutputMaxLines: 50, count: () => 1 };
-    expect(texts(compactTiered(messages, options))).toEqual([
+    expect(texts(compacted(messages, options))).toEqual([
       "0",
       "[Context compacted: 6 messages removed to fit context window]",
       "7",
@@ -206,30 +247,16 @@ const options = record({
 
 describe("any conversation, any budget", () => {
   test(
-    "never goes over the budget [CTX-15]",
+    "never goes over the budget, and counts what it shows [CTX-15]",
     () => {
       check(
-        property(anyMessages, options, (messages, given) => {
-          expect(totalOf(compactTiered(messages, given))).toBeLessThanOrEqual(Math.max(0, given.budget));
-        }),
-      );
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    "parts no call from its result [CTX-15, PRUN-11]",
-    () => {
-      check(
-        property(anyMessages, options, (messages, given) => {
-          // A time stamp tells which message one was made of; summaries and markers are no answers and no results.
-          const left = compactTiered(messages, given).filter(
-            ({ role }) => role !== "user" && role !== "extension",
-          );
-          const standing = new Set(left.map(({ timestamp }) => timestamp));
-          for (const pair of pairsOf(messages)) {
-            expect(standing.has(pair.answer)).toBe(standing.has(pair.result));
-          }
+        property(anyMessages, options, (messages, { budget, ...config }) => {
+          const entries = entriesOf(messages);
+          const plan = planTiered(entries, config, budget);
+          if (!plan.ok) return;
+          const tokens = plan.sections.reduce((sum, section) => sum + section.tokens, 0);
+          expect(tokens).toBeLessThanOrEqual(Math.max(0, budget));
+          expect(tokens).toBeGreaterThanOrEqual(totalOf(shown(plan.sections, entries)));
         }),
       );
     },
@@ -240,19 +267,10 @@ describe("any conversation, any budget", () => {
     "makes no orphan where there was none, whatever ids repeat [CTX-15, GAP-08]",
     () => {
       check(
-        property(soundMessages, options, (messages, given) => {
-          const compacted = compactTiered(messages, given);
-          let open: string[] = [];
-          for (const message of compacted) {
-            if (message.role === "toolResult") {
-              expect(message.toolCallId).toBe(open.shift());
-              continue;
-            }
-            expect(open).toEqual([]);
-            if (message.role !== "assistant") continue;
-            open = message.content.flatMap((part) => (part.type === "toolCall" ? [part.id] : []));
-          }
-          expect(open).toEqual([]);
+        property(soundMessages, options, (messages, { budget, ...config }) => {
+          const entries = entriesOf(messages);
+          const plan = planTiered(entries, config, budget);
+          if (plan.ok) expect(orphanIn(shown(plan.sections, entries))).toBeUndefined();
         }),
       );
     },
@@ -260,12 +278,11 @@ describe("any conversation, any budget", () => {
   );
 
   test(
-    "compacting twice is compacting once [CTX-11]",
+    "what fits is shown as it is [CTX-11]",
     () => {
       check(
-        property(anyMessages, options, (messages, given) => {
-          const once = compactTiered(messages, given);
-          expect(compactTiered(once, given)).toEqual(once);
+        property(soundMessages, options, (messages, given) => {
+          expect(compacted(messages, { ...given, budget: totalOf(messages) })).toEqual(messages);
         }),
       );
     },

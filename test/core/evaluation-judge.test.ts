@@ -15,9 +15,10 @@ import {
 } from "../../src/core/evaluation/judge-prompt.ts";
 import { hardLimit, shorten } from "../../src/core/evaluation/text-tiers.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
+import { runsOf } from "../support/depth.ts";
 import { answer, extension, lines, result, user } from "./compaction-messages.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const RUNS = runsOf(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 const IMAGE = { type: "image", data: "AAAA", mimeType: "image/png" } as const;

@@ -27,9 +27,10 @@ import {
 } from "../../src/core/evaluation/strategies.ts";
 import { NO_USAGE } from "../../src/core/usage.ts";
 import type { Outcome } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import { branches } from "./evaluation-outcomes.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const RUNS = runsOf(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 type Part = readonly [BranchStatus["type"], number, number?];

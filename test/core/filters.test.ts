@@ -1,10 +1,11 @@
 import { assert, constantFrom, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { materialise } from "../../src/core/materialise.ts";
+import { runsOf } from "../support/depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import { calls, type Judge, type Play, play, type Setting, says, textOf } from "./play.ts";
 
-const RUNS = Math.min(500, Number(process.env["FC_RUNS"] ?? 500));
+const RUNS = Math.min(500, runsOf(500));
 const reason = 'not "bad"';
 
 describe("a prompt that is rejected", () => {
@@ -124,7 +125,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
 
   test("a warning stands at the end of the message that it is about [PHI-08, FILT-04]", () => {
     const run = waiting({ judges: rude }, (run) => run.steer("rude").steer("kind")).settle();
-    expect(run.lines).toContain("steering: rude\n\n[Warning: be kind]");
+    expect(run.lines).toContain("steering: rude[Warning: be kind]");
     expect(run.lines).toContain("steering: kind");
   });
 
@@ -212,7 +213,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     run.step().until("rotate").step().settle();
     expect(run.run).toBe("run2");
     expect(run.judged).toEqual(["rude"]);
-    expect(run.lines).toContain("steering: rude\n\n[Warning: be kind]");
+    expect(run.lines).toContain("steering: rude[Warning: be kind]");
   });
 
   test("a queue that is cleared: what was refused is not there to be refused [PHI-08]", () => {
@@ -237,7 +238,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
       .lose("stored")
       .settle();
     expect(once.judged).toEqual(["rude"]);
-    expect(once.lines).toContain("steering: rude\n\n[Warning: be kind]");
+    expect(once.lines).toContain("steering: rude[Warning: be kind]");
     const thrice = waiting({ judges: bad }, (run) => run.steer("a")).until("filter-input");
     thrice.lose().lose().lose().settle();
     expect(thrice.command).toMatchObject({ last: { outcome: { type: "failed", fault: "worker-lost" } } });

@@ -132,7 +132,13 @@ describe("before-turn", () => {
   test("no ends the loop without a turn; what is queued goes to the inbox [CB-05, LOOP-13, X-02, PHI-13b]", () => {
     const run = play({ hooks: ["before-turn", "after-turn"], words: saying("before-turn", no()) });
     run.until("run-hook").steer("wait").followUp("and then").settle();
-    expect(run.story()).toEqual(["AgentStart initial", "before-turn 0", "AgentEnd ended 0..1"]);
+    expect(run.story()).toEqual([
+      "AgentStart initial",
+      "before-turn 0",
+      "MessageStart 0",
+      "MessageEnd 0",
+      "AgentEnd ended 0..1",
+    ]);
     expect(run.inboxTexts).toEqual(["wait", "and then"]);
     expect(run.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "not now" });
   });

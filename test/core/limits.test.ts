@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { dashboard } from "../../src/core/dashboard.ts";
 import { limitReached } from "../../src/core/limits.ts";
+import { statusOf } from "../../src/core/status.ts";
 import type { Limits } from "../../src/schema/definition.ts";
 import { calls, NO_LIMITS, type Play, play, says, usageOf } from "./play.ts";
 
@@ -80,9 +82,30 @@ describe("limits", () => {
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max cost reached ($1.2000/$1.0000)]");
   });
 
-  test("a model without rates never meets a cost limit: there are no others [LIM-04, X-36]", () => {
+  test("a model that is free never meets a cost limit: its own prices are the only ones [X-36]", () => {
     const run = play({ limits: { maxCostUsd: 0.0001 }, replies: forever.slice(0, 10) }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("a cost limit ends the loop behind an answer whose price is unknown: it cannot be kept", () => {
+    const replies = forever.map((reply, index) => ({ ...reply, costUsd: index === 1 ? null : 0.1 }));
+    const run = play({ limits: { maxCostUsd: 100 }, replies }).settle();
+    expect(run.asked).toHaveLength(2);
+    expect(run.state.last?.outcome).toMatchObject({
+      type: "limit-reached",
+      reason: "Max cost cannot be kept: what was spent is unknown (—/$100.0000)",
+    });
+  });
+
+  test("costs of which one is unknown have an unknown sum, which is never 0", () => {
+    const replies = [
+      { ...calls("bash"), costUsd: 0.5 },
+      { ...says("end"), costUsd: null },
+    ];
+    const run = play({ replies }).settle();
+    expect(statusOf(run.state).costUsd).toBeNull();
+    expect(dashboard(run.state)).toContain("- **Cost**: —");
+    expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", costUsd: null });
   });
 
   test("without limits nothing stops a run [LIM-01]", () => {
@@ -159,6 +182,46 @@ describe("limits", () => {
     expect(run.lines.slice(-3)).toEqual([
       "machine: [Agent stopped: Max turns reached (1/1)]",
       "steering: go on",
+      "model: done",
+    ]);
+  });
+
+  test("follow-ups that wait after a limit begin no loop of their own; the next prompt's loop reads them, one at a time", () => {
+    const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] });
+    run.until("call-tools").followUp("a").followUp("b").settle();
+    expect(run.command.type).toBe("wait");
+    expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (1/1)]");
+    expect(run.state.queues.followUps).toHaveLength(2);
+    run.prompt("go on").until("call-model");
+    run.tell({ type: "limits-raised", limits: { maxTurns: 10 } }).settle();
+    expect(run.lines.slice(-6)).toEqual([
+      "prompt: go on",
+      "model: done",
+      "follow-up: a",
+      "model: done",
+      "follow-up: b",
+      "model: done",
+    ]);
+  });
+
+  test("of several messages that came too late for a loop the next one begins with as many as a poll takes [STEER-02]", () => {
+    const late = (modes: { steeringMode?: "all"; followUpMode?: "all" }) => {
+      const run = play({ mode: "interactive", ...modes }).until("close-loop");
+      return run.steer("s1").steer("s2").followUp("f1").followUp("f2").settle().lines.slice(2);
+    };
+    expect(late({})).toEqual([
+      "steering: s1",
+      "model: done",
+      "steering: s2",
+      "model: done",
+      "follow-up: f1",
+      "model: done",
+      "follow-up: f2",
+      "model: done",
+    ]);
+    expect(late({ steeringMode: "all" }).slice(0, 3)).toEqual([
+      "steering: s1",
+      "steering: s2",
       "model: done",
     ]);
   });

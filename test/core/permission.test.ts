@@ -11,8 +11,9 @@ import {
 import { matchNameGlob, matchPathGlob } from "../../src/core/glob.ts";
 import { decide } from "../../src/core/permission.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
+import { runsOf } from "../support/depth.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+const RUNS = runsOf(2000);
 vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
 

@@ -41,7 +41,8 @@ import { materialise } from "../../src/core/materialise.ts";
 import { next } from "../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
 import { truncateForPreview } from "../../src/core/preview.ts";
-import { REFUSED_KIND, refusedMessage, withWarning } from "../../src/core/refused.ts";
+import { canTake } from "../../src/core/queues.ts";
+import { REFUSED_KIND, refusedMessage, spokenContent } from "../../src/core/refused.ts";
 import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import type { RunEvent, Setback } from "../../src/core/run-event.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
@@ -50,7 +51,7 @@ import type { PersonMessage, State } from "../../src/core/state.ts";
 import type { TaskReport } from "../../src/core/task.ts";
 import { viewLength } from "../../src/core/view.ts";
 import type { ViewRequest } from "../../src/core/view-request.ts";
-import type { Delegation, Limits, QueueMode } from "../../src/schema/definition.ts";
+import type { Delegation, Limits, QueueMode, RepeatSettings } from "../../src/schema/definition.ts";
 import type { HookPoint } from "../../src/schema/hooks.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../src/schema/permission.ts";
@@ -71,7 +72,7 @@ export type Reply = {
   readonly calls?: readonly CallScript[];
   readonly stopReason?: StopReason;
   readonly usage?: Usage;
-  readonly costUsd?: number;
+  readonly costUsd?: number | null;
   /** With stop reason "error": the vendor says in its answer that the context does not fit. */
   readonly overflow?: boolean;
   /** What was found of an answer that claims to be the structured output. */
@@ -127,6 +128,8 @@ export type Setting = {
   readonly compactAbove?: number | undefined;
   /** In a row; none unless said. */
   readonly nudges?: number | undefined;
+  /** What becomes of calls that fail in the same way again and again; nothing by default. */
+  readonly repeats?: RepeatSettings | undefined;
   /** Prompts that hold this are rejected, and with them all that came together. */
   readonly rejects?: string;
   /** They are refused by this hook then, and not by a filter. */
@@ -633,7 +636,7 @@ export class Play {
       messageId: id,
       message:
         rejected === undefined
-          ? userMessage(withWarning(text ?? `text of ${ref}`, warnings.get(id)), atMs)
+          ? userMessage(text ?? `text of ${ref}`, atMs, warnings.get(id))
           : refusedMessage(text ?? `text of ${ref}`, rejected, atMs),
     }));
     if (rejected !== undefined) for (const { position } of entries) this.#unseen.add(position);
@@ -697,6 +700,7 @@ export class Play {
         ? {}
         : { context: { compactAbove: this.setting.compactAbove } }),
       ...(this.setting.nudges === undefined ? {} : { nudges: this.setting.nudges }),
+      ...(this.setting.repeats === undefined ? {} : { repeats: this.setting.repeats }),
       ...(this.setting.hooks === undefined ? {} : { hooks: this.setting.hooks }),
       ...(this.setting.judges === undefined ? {} : { filters: true as const }),
       ...(other === undefined || "refused" in other ? {} : other),
@@ -802,7 +806,7 @@ export class Play {
       branch: "",
       stopReason: message.stopReason,
       usage: message.usage,
-      costUsd: reply.costUsd ?? 0,
+      costUsd: reply.costUsd === undefined ? 0 : reply.costUsd,
       tokens: estimateMessage(message),
       calls: scripts.map(({ name, invalid, summary, facts, final }, index) => ({
         id: `c${ordinal}.${index}`,
@@ -825,7 +829,10 @@ export class Play {
     return { ...(stored.result as ModelDigest), branch: stored.branch };
   }
 
-  /** All but the newest two spans give way to a text; nothing changes where there are not more. */
+  /**
+   * All but the newest two spans give way to a text; where there are not more, nothing changes, but that words of a
+   * context which was refused are cut.
+   */
   #compact(command: CompactCommand, reached: Reached): CompactDigest {
     const unchanged: CompactDigest = {
       branch: command.branch,
@@ -848,9 +855,10 @@ export class Play {
     const message = { role: "extension" as const, kind: COMPACTION_KIND, data, timestamp: this.now };
     const turns = old.reduce((sum, span) => sum + span.turns, 0);
     const instead = { position: command.position, section: 0 };
+    const halves = spans.map((span) => ({ ...span, wordChars: 400, tokens: Math.floor(span.tokens / 2) }));
     const digest: CompactDigest =
       first === undefined || last === undefined
-        ? unchanged
+        ? { ...unchanged, ...(command.why.type === "overflow" ? { spans: halves } : {}) }
         : {
             ...unchanged,
             spans: [{ from: first.from, to: last.to, turns, tokens: 10, instead }, ...spans.slice(-2)],
@@ -1015,7 +1023,8 @@ export class Play {
       const { id } = event.message;
       const queue =
         event.type === "steered" ? "steering" : event.type === "prompted" ? "prompt" : "follow-up";
-      if (!this.accepted.some((known) => known.id === id)) this.accepted.push({ id, queue });
+      const taken = event.type === "prompted" || canTake(before, event.message);
+      if (taken && !this.accepted.some((known) => known.id === id)) this.accepted.push({ id, queue });
     }
     if (event.type === "queues-cleared") {
       const { steering, followUps } = before.queues;
@@ -1183,7 +1192,7 @@ export class Play {
     const most = allowance(account);
     for (const part of ["turns", "tokens", "nanoUsd", "children"] as const) {
       const limit = most[part];
-      must(limit === null || whole[part] <= limit, `I6: no more ${part} are set aside than there are`);
+      must(limit === null || (whole[part] ?? 0) <= limit, `I6: no more ${part} are set aside than there are`);
     }
   }
 
@@ -1261,8 +1270,8 @@ function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-export function userMessage(text: string, timestamp: number): AgentMessage {
-  return { role: "user", content: [{ type: "text", text }], timestamp };
+export function userMessage(text: string, timestamp: number, warning?: string): AgentMessage {
+  return { role: "user", content: [...spokenContent(text, warning)], timestamp };
 }
 
 export function textOf(message: AgentMessage): string {

@@ -3,13 +3,14 @@ import { describe, expect, test } from "vitest";
 import { type Amounts, addAmounts, NOTHING, toUsd } from "../../src/core/budget/amounts.ts";
 import type { Usage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
 import { NO_LIMITS, type Play, play } from "./play.ts";
 
 // Whatever the world answers and people do: play.ts checks I1 to I6 after every event, and at the end that nothing
 // was lost, doubled or left open.
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+const RUNS = runsOf(2000);
 const PATIENCE_MS = 120_000 + RUNS * 100;
 
 /** Lets the process breathe now and then, so that the test runner does not take it for dead. */
@@ -145,7 +146,7 @@ function expectWithinLimits(run: Play, loopId: string): void {
   const tokens = ends.slice(0, starts - 1).reduce((sum, { input, output }) => sum + input + output, 0);
   if (maxTotalTokens !== null && starts > 0) expect(tokens + below.tokens).toBeLessThan(maxTotalTokens);
   const cost = costOf(ends.slice(0, starts - 1));
-  if (maxCostUsd !== null && starts > 0) expect(cost + toUsd(below.nanoUsd)).toBeLessThan(maxCostUsd);
+  if (maxCostUsd !== null && starts > 0) expect(cost + toUsd(below.nanoUsd ?? 0)).toBeLessThan(maxCostUsd);
   const end = bodies.at(-1);
   if (end?.type === "AgentEnd" && end.outcome.type === "limit-reached") {
     const met = [

@@ -8,8 +8,9 @@ import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import type { Range } from "../../src/core/view-ranges.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry, EntryOrigin, EventBody } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+const RUNS = runsOf(2000);
 const turnId = { loopId: "s.m.1", turnIndex: 3 };
 const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 

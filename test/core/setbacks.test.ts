@@ -28,6 +28,17 @@ describe("a lost model call", () => {
     expect(run.lines[1]).toMatch(/^error: 3 workers died/);
   });
 
+  test("that did not report in time is not called dead: it may only stand still", () => {
+    const late = { type: "lost", attempts: 0, late: true } as const;
+    const run = play().until("call-model");
+    run.setBack(late).setBack(late).setBack(late).settle();
+    expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
+    expect(run.lines[1]).toMatch(
+      /3 times in a row the worker was lost while the model was asked: at last it did not report/,
+    );
+    expect(run.lines.join()).not.toContain("died");
+  });
+
   test("the count begins anew with the next command [LOOP-24]", () => {
     const run = play({ replies: [calls("bash")] })
       .until("call-model")

@@ -191,7 +191,7 @@ describe("messages sent twice", () => {
 
   test("two hundred ids are remembered, the oldest is forgotten first [STEER-01]", () => {
     const run = play({ light: true }).until("call-model");
-    for (let i = 0; i < 250; i++) run.steer("x", `id-${i}`);
+    for (let i = 0; i < 250; i++) run.steer("x", `id-${i}`).clear("all");
     expect(run.state.recentIds).toHaveLength(200);
     expect(run.state.recentIds[0]).toBe("id-50");
     expect(run.state.recentIds.at(-1)).toBe("id-249");

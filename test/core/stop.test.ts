@@ -17,7 +17,12 @@ describe("stop", () => {
     const run = ended(play().stop());
     expect(run.asked).toEqual([]);
     expect(run.lines).toEqual(["prompt: hi"]);
-    expect(run.eventLines()).toEqual(["AgentStart initial", "AgentEnd stopped 0..1"]);
+    expect(run.eventLines()).toEqual([
+      "AgentStart initial",
+      "MessageStart 0",
+      "MessageEnd 0",
+      "AgentEnd stopped 0..1",
+    ]);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 

@@ -12,9 +12,10 @@ import { extendView, type View, viewTokens } from "../../src/core/view.ts";
 import { rangesOf } from "../../src/core/view-ranges.ts";
 import type { AgentMessage, Usage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import { expectNoOrphans, usageOf, userMessage } from "./play.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+const RUNS = runsOf(2000);
 vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 
 describe("previews", () => {

@@ -6,6 +6,7 @@ import { materialise } from "../../src/core/materialise.ts";
 import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
 import { viewTokens } from "../../src/core/view.ts";
 import { rangesOf } from "../../src/core/view-ranges.ts";
+import { runsOf } from "../support/depth.ts";
 import { act, anyActions, finish, settings } from "./actions.ts";
 import { type CallScript, calls, play, says, TOOLS, throughJson } from "./play.ts";
 
@@ -36,7 +37,7 @@ const replies = fc.array(
 /** A fake compaction and a foreign run know nothing of pruned spans. */
 const actions = anyActions.map((all) => all.filter(({ type }) => type !== "compact" && type !== "intrude"));
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+const RUNS = runsOf(2000);
 
 describe("whatever a model prunes and wherever it goes back", () => {
   test(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresHub } from "../../src/stream/postgres/postgres-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
@@ -45,6 +46,41 @@ describe.skipIf(postgresBinaries() === undefined)("runs whose store is PostgreSQ
     await expectWhole(stage, session);
     await second.kill();
   }, 60_000);
+
+  test("the database server is killed again and again under the calls of several workers: each runs once, and none is told of a dead worker or of the store", async () => {
+    const turns = 6;
+    const labels = (agent: number) => Array.from({ length: turns }, (_, turn) => `many-${agent}-${turn}`);
+    const sessions = Array.from({ length: 8 }, () => stage.session({ agent: { tools: ["quick_unsafe"] } }));
+    stage.model.script({
+      conversations: sessions.map(({ id }, agent) => ({
+        match: ({ conversation }) => conversation === id,
+        replies: [
+          ...labels(agent).map((label) => ({ toolCalls: [call("quick_unsafe", label)] })),
+          { text: "Done." },
+        ],
+      })),
+    });
+    const workers = await Promise.all([stage.worker(), stage.worker(), stage.worker()]);
+    for (const session of sessions) await session.start("Go");
+    const ran = () => sessions.flatMap((_, agent) => labels(agent)).filter((label) => stage.runs(label) > 0);
+    // One outage is longer than an operation waits by itself.
+    for (const awayMs of [200, 11_000, 500]) {
+      const before = ran().length;
+      await eventually(() => ran().length > before || ran().length === 8 * turns, { timeoutMs: 30_000 });
+      await server.kill();
+      await sleep(awayMs);
+      await server.start();
+    }
+    for (const [agent, session] of sessions.entries()) {
+      expect(await session.result()).toMatchObject({ text: "Done." });
+      expect(labels(agent).map(stage.runs)).toEqual(labels(agent).map(() => 1));
+      const told = (await session.conversation()).join("\n");
+      for (const label of labels(agent)) expect(told).toContain(`finished ${label}`);
+      expect(told).not.toMatch(/unknown|worker|PostgreSQL|Transcript/i);
+      await expectWhole(stage, session);
+    }
+    for (const worker of workers) await worker.kill("SIGKILL");
+  }, 180_000);
 
   test("the database server is killed in the middle of a run and comes back: the run goes on, each tool once", async () => {
     const session = stage.session({

@@ -1,9 +1,11 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { describePending } from "../../src/cli/pending-view.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
-import { commandLine } from "../workflows/support/connected.ts";
+import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
+import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { lockTranscript } from "./support/lock.ts";
 import { type CrashStage, openCrashStage } from "./support/temporal.ts";
 
@@ -59,6 +61,44 @@ test("a transcript that is locked: said, waited for, and seen by the doctor", as
   );
   expect(doctor.code).toBe(1);
   expect(doctor.out).toMatch(/fail +transcript +.*locked/);
+}, 60_000);
+
+test("a call that is to begin while the transcript is away waits for it, says so in status, and runs once; the model is told nothing of it", async () => {
+  const session = stage.session({
+    replies: [{ toolCalls: [{ name: "quick_unsafe", arguments: { label: "away" } }] }, { text: "Done." }],
+    agent: { tools: ["quick_unsafe"], permissions: { otherwise: "ask" } },
+  });
+  const worker = await stage.worker();
+  await session.start("Go");
+  await eventually(async () => (await session.handle.query(statusQuery)).approvals.length === 1);
+  await eventually(async () => (await stage.transcript.steps(session.id)).at(-1)?.kind === "record");
+  const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));
+  for (const file of files) renameSync(file, `${file}.away`);
+  try {
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
+    const holdfast = await connectTo(stage);
+    onTestFinished(() => holdfast.close());
+    const { pending } = await eventually(
+      async () => {
+        const status = await holdfast.status(session.id);
+        return status.pending[0]?.waits === undefined ? undefined : status;
+      },
+      { timeoutMs: 20_000, what: "a step that says that it waits" },
+    );
+    expect(pending).toMatchObject([
+      { type: "quick_unsafe", state: "started", attempt: 1, waits: { for: "store" } },
+    ]);
+    expect(describePending(pending[0]!, Date.now())).toMatch(/waits for the transcript, .*for \d+ s/);
+    expect(stage.runs("away")).toBe(0);
+  } finally {
+    for (const file of files) renameSync(`${file}.away`, file);
+  }
+  expect(await session.result()).toMatchObject({ text: "Done." });
+  expect(stage.runs("away")).toBe(1);
+  const told = (await session.conversation()).join("\n");
+  expect(told).toContain("finished away");
+  expect(told).not.toMatch(/unknown|worker|transcript/i);
+  await worker.kill("SIGTERM");
 }, 60_000);
 
 test("a transcript whose file is gone: nothing is written elsewhere, no empty one is made, and it goes on when it is back", async () => {

@@ -115,7 +115,7 @@ describe("before something happens", () => {
     expect((await registry.run(["false"], "before-loop", context, options())).decision).toEqual({
       type: "no",
       hook: "false",
-      reason: 'Hook "false" said no',
+      reason: "no reason given",
     });
   });
 

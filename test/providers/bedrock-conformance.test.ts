@@ -394,6 +394,49 @@ describe("answers built to the SDK's types [PROV-25]", () => {
     ]);
   });
 
+  const typed = (type: unknown): Events => [
+    {
+      contentBlockStart: {
+        contentBlockIndex: 0,
+        start: { toolUse: { toolUseId: "t1", name: "look", type } },
+      },
+    },
+    { contentBlockDelta: { contentBlockIndex: 0, delta: { toolUse: { input: '{"path":"."}' } } } },
+    { contentBlockStop: { contentBlockIndex: 0 } },
+  ];
+
+  test.each(["tool_use", "function", "mcp_tool_use", ""])(
+    "a tool use of the type %j is a call, for only the server's own have another form",
+    (type) => {
+      const { message } = playFrames([stream([...head, ...typed(type), ...tail("tool_use")])]);
+      expect(message.stopReason).toBe("toolUse");
+      expect(message.content).toEqual([
+        { type: "toolCall", id: "t1", name: "look", arguments: { path: "." } },
+      ]);
+    },
+  );
+
+  test("a tool use of an unknown type that the vendor has answered itself is no call of ours", () => {
+    const result = { toolUseId: "t1", type: "mcp_tool_result", status: "success" };
+    const { message } = playFrames([
+      stream([
+        ...head,
+        ...typed("mcp_tool_use"),
+        { contentBlockStart: { contentBlockIndex: 1, start: { toolResult: result } } },
+        { contentBlockDelta: { contentBlockIndex: 1, delta: { toolResult: [{ text: "found" }] } } },
+        { contentBlockStop: { contentBlockIndex: 1 } },
+        ...text(2, "It is so"),
+        ...tail("end_turn"),
+      ]),
+    ]);
+    expect(message.stopReason).toBe("stop");
+    expect(message.content.map((part) => part.type)).toEqual(["vendor", "vendor", "text"]);
+    expect(message.content[0]).toMatchObject({
+      kind: "toolUse",
+      data: { toolUse: { toolUseId: "t1", type: "mcp_tool_use", input: { path: "." } } },
+    });
+  });
+
   test("two calls of one id are two calls", () => {
     const { message } = playFrames([
       stream([...head, ...call(0, "t", "{}"), ...call(1, "t", "{}"), ...tail("tool_use")]),

@@ -574,7 +574,7 @@ async function ours(
   adapter: Partial<BedrockOptions> = {},
 ): Promise<{ readonly got: Received; readonly url: string }> {
   const server = await Loopback.start((response) => response.writeHead(200, EVENT_STREAM).end(ANSWER));
-  const model = { ...bedrock(id, { baseUrl: server.url }), ...options };
+  const model = { ...bedrock(id, { baseUrl: server.url, maxTokens: 8192 }), ...options };
   const provider = new BedrockConverse({ http: pool, ...adapter });
   await provider.stream(question(model, { apiKey: PAIR, ...request }), { signal, now: () => NOW });
   await server.stop();

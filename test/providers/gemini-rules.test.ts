@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { google, ModelNameError, parseModel, vertex } from "../../src/config/model-names.ts";
+import { google, ModelError, parseModel, vertex } from "../../src/config/model-names.ts";
 import { httpError, streamError } from "../../src/providers/classify.ts";
 import { callIds } from "../../src/providers/gemini/call-ids.ts";
 import { putPartial, stepsOf } from "../../src/providers/gemini/partial-args.ts";
@@ -480,7 +480,7 @@ describe("models by name", () => {
 
   test("vertex/ID: the project and the location of the environment, no key [PROV-22] [GAP-09]", () => {
     without("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_VERTEX_BASE_URL");
-    expect(() => vertex("m")).toThrow(ModelNameError);
+    expect(() => vertex("m")).toThrow(ModelError);
     expect(vertex("m", { apiKey: `\${KEY}` }).baseUrl).toBe("https://aiplatform.googleapis.com/v1");
     vi.stubEnv("GOOGLE_CLOUD_PROJECT", "p");
     const at = (location: string) => {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HttpOptions } from "../../src/providers/http.ts";
@@ -229,6 +230,35 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
           .end(zipped.subarray(0, zipped.length / 2)),
       );
       expect((await faultOf(ask(cut))).fault).toBe("network");
+    });
+
+    test("when it goes on with comments, pings or empty pieces and says nothing", async () => {
+      const empty = [wire.unknown, ...(wire.ping === undefined ? [] : [wire.ping])];
+      if (wire.isText) empty.push(bytes(": still here\n\n"));
+      for (const piece of empty) {
+        const url = await served((response) => {
+          response.writeHead(200, type).write(frames()[0]);
+          const timer = setInterval(() => response.write(piece), 5);
+          response.on("close", () => clearInterval(timer));
+        });
+        const error = await faultOf(ask(url, { idleTimeoutMs: 60 }));
+        expect(error.fault).toBe("network");
+        expect(error.message).toContain("gone on for 60 ms without saying anything");
+      }
+    });
+
+    test("but not while it says something now and then", async () => {
+      const slow = await served(async (response) => {
+        response.writeHead(200, type);
+        for (const frame of frames({ text: "one two three four five six seven eight" })) {
+          response.write(frame);
+          await delay(25);
+          response.write(wire.unknown);
+        }
+        response.end();
+      });
+      const { content } = await ask(slow, { idleTimeoutMs: 300 });
+      expect(content).toMatchObject([{ text: "one two three four five six seven eight" }]);
     });
 
     test("when it is silent for longer than the limit, before its head and in its middle", async () => {

@@ -328,6 +328,11 @@ describe("errors with a status", () => {
     [{ "retry-after": new Date(NOW + 90_000).toUTCString() }, 90_000],
     [{ "retry-after": new Date(NOW - 90_000).toUTCString() }, 0],
     [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after": "-5" }, undefined],
+    [{ "retry-after": "NaN" }, undefined],
+    [{ "retry-after": "999999999999" }, 604_800_000],
+    [{ "retry-after": "9".repeat(400) }, 604_800_000],
+    [{ "retry-after-ms": "-1" }, undefined],
     [{}, undefined],
   ])("429 with %j", async (headers, retryAfterMs) => {
     const server = await answer(429, limit, headers as Record<string, string>);

@@ -103,14 +103,14 @@ describe("what the vendor has said", () => {
     expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 5000 });
   });
 
-  test("is believed for a minute, a refusal for as long as it says", () => {
+  test("is believed for a minute, a refusal for as long as it says, up to a quarter of an hour", () => {
     const lane = laneOf({}, [1]);
     lane.next(0);
     lane.seen(1, left(0, 86_400_000), 0);
     lane.join(2, "m", 0);
     expect(lane.next(1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
     lane.ended(1, { type: "refused", retryAfterMs: 3_600_000 }, 2);
-    expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 3_600_002 });
+    expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 900_002 });
   });
 
   test("is about its model, and holds up no other", () => {

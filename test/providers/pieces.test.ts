@@ -5,7 +5,7 @@ import {
   azure,
   bedrock,
   local,
-  ModelNameError,
+  ModelError,
   openai,
   openaiResponses,
   openrouter,
@@ -503,7 +503,7 @@ describe("overflow (OVF-02, OVF-03)", () => {
 
 describe("models by name", () => {
   test("the factories: protocol, address, key and window [PROV-03, PROV-26, PROV-27, X-25]", () => {
-    expect(anthropic("claude-opus-5-5")).toMatchObject({
+    expect(anthropic("claude-x")).toMatchObject({
       api: "anthropic_messages",
       provider: "anthropic",
       baseUrl: "https://api.anthropic.com",
@@ -511,14 +511,14 @@ describe("models by name", () => {
       apiKey: `\${ANTHROPIC_API_KEY}`,
       maxTokens: 8192,
     });
-    expect(openai("gpt-6-sol")).toMatchObject({
+    expect(openai("gpt-x")).toMatchObject({
       api: "openai_completions",
       provider: "openai",
       baseUrl: "https://api.openai.com/v1",
       contextWindow: 128_000,
       apiKey: `\${OPENAI_API_KEY}`,
     });
-    expect(openaiResponses("gpt-6-sol")).toEqual({ ...openai("gpt-6-sol"), api: "openai_responses" });
+    expect(openaiResponses("gpt-x")).toEqual({ ...openai("gpt-x"), api: "openai_responses" });
     expect(azure("prod", { baseUrl: "https://r.openai.azure.com/" })).toMatchObject({
       id: "prod",
       api: "azure_openai_responses",
@@ -544,7 +544,6 @@ describe("models by name", () => {
     expect(parseModel("anthropic/claude-x")).toEqual(anthropic("claude-x"));
     expect(parseModel("openai/gpt-x")).toEqual(openai("gpt-x"));
     expect(parseModel("openai-responses/gpt-x")).toEqual(openaiResponses("gpt-x"));
-    // Of these the catalogue knows more than the factories: test/config/catalogue.test.ts.
     expect(parseModel("anthropic/claude-opus-5-5")).toMatchObject({
       id: "claude-opus-5-5",
       provider: "anthropic",
@@ -613,7 +612,7 @@ describe("models by name", () => {
       "Say where prod is deployed: as azure/prod@https://RESOURCE.openai.azure.com, or with AZURE_OPENAI_ENDPOINT in the environment",
     ],
   ])("%s is refused", (name, message) => {
-    expect(() => parseModel(name)).toThrow(new ModelNameError(message));
+    expect(() => parseModel(name)).toThrow(new ModelError(message));
   });
 });
 
@@ -660,21 +659,21 @@ test.each([
   ["https://api.deepseek.com/anthropic", "https://api.deepseek.com/anthropic/v1/messages"],
 ])("messages of %s are at %s", (base, url) => expect(endpoint(base, "/messages", "/v1", true)).toBe(url));
 
-test("half of a character never reaches the wire, and everything else does", () => {
-  expect(toWireJson({ a: ["x\ud83c", "\udf0dx", "🌍"] })).toBe('{"a":["x\ufffd","\ufffdx","🌍"]}');
-  fc.assert(
-    fc.property(
+test("half of a character never reaches the wire, and everything else does", async () => {
+  expect(await toWireJson({ a: ["x\ud83c", "\udf0dx", "🌍"] })).toBe('{"a":["x\ufffd","\ufffdx","🌍"]}');
+  await fc.assert(
+    fc.asyncProperty(
       fc.string({
         unit: fc.constantFrom("a", "\\", '"', "u", "d", "8", "\ud83c", "\udf0d", "\n"),
         maxLength: 12,
       }),
-      (text) => {
-        expect(JSON.parse(toWireJson({ text })).text).toBe(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+      async (text) => {
+        expect(JSON.parse(await toWireJson({ text })).text).toBe(text.replace(/\p{Surrogate}/gu, "\ufffd"));
       },
     ),
   );
-  expect(toWireJson({ "\ud83c": "\\\ud83c\\ud83c" })).toBe('{"\ufffd":"\\\\\ufffd\\\\ud83c"}');
-  expect(toWireJson("\\ud800")).toBe(JSON.stringify("\\ud800"));
+  expect(await toWireJson({ "\ud83c": "\\\ud83c\\ud83c" })).toBe('{"\ufffd":"\\\\\ufffd\\\\ud83c"}');
+  expect(await toWireJson({ a: "\\ud800" })).toBe(JSON.stringify({ a: "\\ud800" }));
 });
 
 test("secrets are blanked as wholes and as words, short words are left", () => {

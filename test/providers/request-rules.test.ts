@@ -125,7 +125,7 @@ describe("thinking on Claude's wire", () => {
     expect(body).toMatchObject({
       thinking: { type: "adaptive" },
       output_config: { effort: "low" },
-      max_tokens: 8192,
+      max_tokens: 128_000,
     });
     expect(body).not.toHaveProperty("temperature");
     const off = toClaude([user("hi")], { temperature: 0.5 }, "claude-opus-5-5");

@@ -271,7 +271,12 @@ const COMPLETIONS: Record<string, [Partial<ModelRequest>, CompletionsBody]> = {
     },
   ],
   "OpenAI's own: developer, store, effort": [
-    { model: openai("gpt-5-mini"), systemPrompt: "Be brief.", thinking: "minimal", temperature: 1 },
+    {
+      model: openai("gpt-5-mini", { maxTokens: 8192 }),
+      systemPrompt: "Be brief.",
+      thinking: "minimal",
+      temperature: 1,
+    },
     {
       ...gpt,
       reasoning_effort: "low",
@@ -411,7 +416,7 @@ describe("requests to Anthropic are what its SDK sends [PROV-08, PROV-11]", () =
   test.each(Object.entries(ANTHROPIC))("%s", async (_name, [request, params]) => {
     const ours = await exchange((url) =>
       new AnthropicMessages({ http: pool }).stream(
-        question(anthropic(CLAUDE, { baseUrl: url }), { apiKey: KEY, ...request }),
+        question(anthropic(CLAUDE, { baseUrl: url, maxTokens: 8192 }), { apiKey: KEY, ...request }),
         { signal },
       ),
     );

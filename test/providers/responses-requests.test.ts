@@ -375,7 +375,7 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
   test.each(Object.entries(REQUESTS))("%s", async (_name, [{ options, ...request }, params]) => {
     const ours = await exchange((url) =>
       new OpenAiResponses({ http: pool }).stream(
-        question(openaiResponses("gpt-6-sol", { ...options, baseUrl: `${url}/v1` }), {
+        question(openaiResponses("gpt-6-sol", { maxTokens: 8192, ...options, baseUrl: `${url}/v1` }), {
           apiKey: KEY,
           ...request,
         }),
@@ -417,7 +417,7 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
 
 test("an effort in OpenAI's own words, and how much a model says [THK-03]", () => {
   const sent = (options: ModelOptions, more: Partial<ModelRequest> = {}) =>
-    responsesRequest(question(openaiResponses("gpt-6-sol", options), more));
+    responsesRequest(question(openaiResponses("gpt-6-sol", { maxTokens: 8192, ...options }), more));
   expect(sent({ effort: "xhigh" }, { thinking: "low" }).reasoning).toEqual({
     effort: "xhigh",
     summary: "auto",

@@ -1,16 +1,17 @@
 import { assert, asyncProperty } from "fast-check";
 import { expect, test } from "vitest";
-import { askedOf } from "../../src/client/asked-turn.ts";
+import { askedOf, toolsTold } from "../../src/client/asked-turn.ts";
 import { askedFor } from "../../src/core/final-tool.ts";
 import { Stage } from "../../src/testing/scenario/plain/stage.ts";
 import { playPlain } from "../../src/testing/scenario/plain.ts";
 import { ScenarioError } from "../../src/testing/scenario/scenario-error.ts";
 import { Scenario, type ScenarioInput } from "../../src/testing/scenario/schema.ts";
 import { requestBody } from "../../src/testing/scenario/vendor.ts";
+import { runsOf } from "../support/depth.ts";
 import { pastLoops, pastTranscript } from "./past-transcript.ts";
 import { randomSession } from "./random-session.ts";
 
-const RUNS = Math.ceil(Number(process.env["FC_RUNS"] ?? 2000) / 10);
+const RUNS = Math.ceil(runsOf(2000) / 10);
 
 /** Where it ends is where something could not happen any more. */
 async function played(input: ScenarioInput): Promise<Stage> {
@@ -35,7 +36,7 @@ async function remade(stage: Stage, loop: number, turn: number): Promise<string>
   const asked = await askedOf(pastTranscript(stage), "scenario", pastLoops(stage).slice(0, loop + 1), turn);
   const { terms, messages, isRepair } = asked;
   const { model, thinking, temperature, maxTokens, cache, systemPrompt, output } = definition;
-  const told = { systemPrompt, tools: terms?.tools ?? [] };
+  const told = { systemPrompt, tools: toolsTold(asked) };
   const road = terms?.output;
   const shaped =
     output === undefined || output.type === "text" || road === undefined

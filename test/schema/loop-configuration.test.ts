@@ -115,7 +115,7 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
       cache: { enabled: false },
       tools: ["prun"],
     });
-    const asked = modelRequest(definition, [], bare, false);
+    const asked = modelRequest(definition, [], bare, { isRepair: false, shown: [] });
     expect(asked).toMatchObject({
       model: definition.model,
       thinking: "high",
@@ -162,12 +162,10 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
     const sent = (answer: AssistantMessage) =>
       JSON.stringify(
         anthropicRequest(
-          modelRequest(
-            AgentDefinition.parse({ model: keyless }),
-            [user("hi"), answer, user("go on")],
-            bare,
-            false,
-          ),
+          modelRequest(AgentDefinition.parse({ model: keyless }), [user("hi"), answer, user("go on")], bare, {
+            isRepair: false,
+            shown: [],
+          }),
         ),
       );
     const before = structuredClone(thought);

@@ -312,7 +312,7 @@ describe("what a model is asked with", () => {
       ...said,
       reasoning: false,
       maxTokens: 8192,
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      cost: null,
       headers: {},
     });
     const whole = {

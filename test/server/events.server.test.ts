@@ -49,7 +49,7 @@ test("a session is begun, steered, followed and read over HTTP", async () => {
     stage.model.release("http");
   }
   const told = seen.filter(({ event }) => event !== "steered");
-  expect(told.at(0)?.data).toMatchObject({ type: "AgentStart", agentId: "http" });
+  expect(told.at(0)?.data).toMatchObject({ type: "AgentStart", agentName: "http" });
   expect(told.at(-1)).toMatchObject({ event: "end", data: { session: session.id, status: "completed" } });
   expect(told.slice(0, -1).every(({ id }) => /^[\w.-]+$/.test(id ?? ""))).toBe(true);
   // The first update is whole; those behind it are as long as what is new.
@@ -137,6 +137,13 @@ test("what cannot be is said with what was tried, and what to do", async () => {
     422,
     "definition-invalid",
   ]);
+  expect(await problem("POST /v1/sessions", { model: "antropic/x", prompt: "x" })).toEqual([
+    422,
+    "definition-invalid",
+  ]);
+  for (const query of ["limit=0", "limit=x", "limti=1"]) {
+    expect(await problem(`GET /v1/sessions?${query}`)).toEqual([422, "query-invalid"]);
+  }
   expect(await problem(`POST ${at}/approve`, {})).toEqual([409, "approval-unknown"]);
   for (const id of ["never given", "a/b", "x".repeat(3000), "é"]) {
     const headers = { "last-event-id": encodeURI(id) };
@@ -162,6 +169,72 @@ test("what cannot be is said with what was tried, and what to do", async () => {
   }
   expect(server.told).toEqual([]);
   expect(server.streams).toBe(0);
+});
+
+test.each([
+  ["PUT /v1/sessions", "GET, POST"],
+  ["POST /v1/sessions/s", "GET, DELETE"],
+  ["GET /v1/sessions/s/stop", "POST"],
+  ["DELETE /v1/chat/s", "GET"],
+  ["DELETE /healthz", "GET, HEAD"],
+])("%s is refused with the methods that are answered there: %s", async (way, allow) => {
+  const { status, headers, body } = await ask(server, way, way.startsWith("GET") ? undefined : {});
+  expect([status, headers.get("allow")]).toEqual([405, allow]);
+  expect(body).toMatchObject({ code: "method-refused", allow: allow.split(", ") });
+});
+
+test("what does not fit is said in sentences: where, what it must be, and what came", async () => {
+  const detail = async (way: string, body?: unknown) => (await ask(server, way, body)).body["detail"];
+  const at = "/v1/sessions/s";
+  expect(await detail("POST /v1/sessions", [])).toBe(
+    "The body does not fit: body: must be an object, not a list.",
+  );
+  expect(await detail(`POST ${at}/prompt`, {})).toBe(
+    "The body does not fit: text: is missing; it must be a text.",
+  );
+  expect(await detail(`POST ${at}/prompt`, { text: ["x"] })).toContain("text: must be a text, not a list");
+  expect(await detail("POST /v1/sessions", { agent: 5 })).toContain(
+    "agent: must be a text or an object, not 5",
+  );
+  expect(await detail(`POST ${at}/send`, { text: "x", whileRunning: "y" })).toContain(
+    'whileRunning: must be "refuse", "steer" or "follow-up", not a text',
+  );
+  expect(await detail("GET /v1/sessions?limit=0")).toContain("limit: must be above 0, not 0");
+  const agent = {
+    model: { ...stage.session({ replies: [] }).definition.model, contextWindow: -1 },
+    tools: {},
+  };
+  const said = await detail("POST /v1/sessions", { agent, prompt: "x" });
+  expect(said).toContain("model.contextWindow: must be above 0, not -1");
+  expect(said).toContain("tools: must be a list, not an object");
+  const unpriced = { model: "local/m@http://127.0.0.1:1/v1", limits: { maxCostUsd: 1 } };
+  const refused = await ask(server, "POST /v1/sessions", { agent: unpriced, prompt: "x" });
+  expect(refused).toMatchObject({ status: 422, body: { code: "definition-invalid" } });
+  expect(refused.body["detail"]).toMatch(
+    /limits\.maxCostUsd: .*local\/m is unknown.*or leave the cost limit out/,
+  );
+});
+
+test("a model is named as on a command line, a session is deleted, and an unknown price is null", async () => {
+  const session = stage.session({ replies: [{ text: "Here." }], agent: { model: { cost: null } } });
+  const { model } = session.definition;
+  await session.run("Go");
+  expect((await ask(server, `GET /v1/sessions/${session.id}`)).body["costUsd"]).toBeNull();
+  const { sessions } = (await ask(server, "GET /v1/sessions")).body as {
+    sessions: { session: string; costUsd: unknown }[];
+  };
+  expect(sessions.find((one) => one.session === session.id)?.costUsd).toBeNull();
+  const named = { model: `local/${model.id}@${model.baseUrl}` };
+  const busy = await ask(server, "POST /v1/sessions", { agent: named, mode: "interactive" });
+  expect(busy.status).toBe(201);
+  const way = `DELETE /v1/sessions/${String(busy.body["session"])}`;
+  expect(await ask(server, way)).toMatchObject({ status: 409, body: { code: "session-busy" } });
+  expect(await ask(server, `${way}?stop=true`)).toMatchObject({
+    status: 200,
+    body: { session: busy.body["session"] },
+  });
+  expect(await ask(server, `DELETE /v1/sessions/${session.id}`)).toMatchObject({ status: 200 });
+  expect(await ask(server, `GET /v1/sessions/${session.id}/messages`)).toMatchObject({ status: 404 });
 });
 
 test("a call that waits is shown, answered, and signed", async () => {

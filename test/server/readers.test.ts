@@ -158,3 +158,19 @@ async function firstOf<T>(all: AsyncIterable<T>): Promise<T[]> {
   for await (const one of all) return [one];
   return [];
 }
+
+test("connections whose heads do not come are closed soon after their time, not half a minute later", async () => {
+  const holdfast = telling(async function* () {});
+  server = await startServer(holdfast, { headersMs: 300 });
+  const { hostname, port } = new URL(server.url);
+  const begun = performance.now();
+  const closed = Array.from({ length: 50 }, async () => {
+    const socket: Socket = connect({ host: hostname, port: Number(port) });
+    socket.on("error", () => undefined);
+    socket.write("GET /v1/sessions HTTP/1.1\r\nhost: local");
+    socket.resume();
+    await new Promise((resolve) => socket.once("close", resolve));
+  });
+  await Promise.all(closed);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});

@@ -12,7 +12,8 @@ export const loopId = "loop-1";
 
 export const begin: AgentEvent = {
   type: "AgentStart",
-  agentId: "teller",
+  agentId: "0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d",
+  agentName: "teller",
   sessionId: "s",
   loopId,
   continuationKind: { type: "initial" },

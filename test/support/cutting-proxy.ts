@@ -6,6 +6,10 @@ export type Verdict = "pass" | "cut" | "pass-and-cut";
 /** Stands between a client and its server, and decides which connections live. */
 export type CuttingProxy = {
   readonly port: number;
+  /** Where new connections lead; undefined: they are refused. As an address that a failover moves. */
+  targetPort: number | undefined;
+  /** Ends the connections that there are, on both sides. */
+  cutAll(): void;
   /** Asked about everything that clients say; `pass` unless set. */
   judge: (said: Buffer) => Verdict;
   /** How many connections were cut. */
@@ -13,17 +17,22 @@ export type CuttingProxy = {
   close(): Promise<void>;
 };
 
-export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
+export async function startCuttingProxy(firstTarget: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let cuts = 0;
   const server = createServer((client) => {
-    const target = connect(targetPort, "127.0.0.1");
+    if (proxy.targetPort === undefined) {
+      client.destroy();
+      return;
+    }
+    const target = connect(proxy.targetPort, "127.0.0.1");
     const both = [client, target];
     for (const socket of both) {
       sockets.add(socket);
       socket.on("error", () => undefined);
       socket.on("close", () => {
         for (const one of both) one.destroy();
+        sockets.delete(socket);
       });
     }
     let deaf = false;
@@ -44,8 +53,13 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   const proxy = {
     port: (server.address() as AddressInfo).port,
+    targetPort: firstTarget,
+    cutAll,
     judge: (): Verdict => "pass",
     get cuts() {
       return cuts;
@@ -53,7 +67,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        cutAll();
       }),
   } as CuttingProxy;
   return proxy;

@@ -19,6 +19,8 @@ export type PostgresServer = {
   database(): Promise<string>;
   /** Ends it at once, as the machine would; what was committed is on disk. */
   kill(): Promise<void>;
+  /** Ends it by its immediate shutdown: no checkpoint, so that it recovers from its log when it starts. */
+  crash(): Promise<void>;
   /** Ends it as an operator would who cannot wait: sessions are told. */
   shutDown(): Promise<void>;
   /** Begins again on the same port with what it had. */
@@ -60,30 +62,90 @@ async function unprivileged(): Promise<{ uid: number; gid: number } | undefined>
   throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody");
 }
 
+/** A server that follows another one, read-only until it is promoted. */
+export type PostgresStandby = PostgresServer & {
+  /** Makes it the primary server. Its own address stays. */
+  promote(): Promise<void>;
+};
+
 /** @throws where there is no PostgreSQL: ask `postgresBinaries` before. */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
+  const home = await newHome();
+  // Trust: nobody but this machine reaches it, and it holds nothing.
+  const flags = ["-U", USER, "--auth=trust", "--encoding=UTF8", "--no-sync", "--no-instructions"];
+  await run(join(home.binaries, "initdb"), ["-D", home.data, ...flags], home.options);
+  return serve(home, settings);
+}
+
+/**
+ * A copy of a running server that goes on following it by streaming replication. The caller decides whether commits of
+ * the primary server wait for it (`waitForStandby`).
+ */
+export async function startStandby(
+  primary: PostgresServer,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresStandby> {
+  const home = await newHome();
+  const from = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", USER];
+  const flags = ["--wal-method=stream", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"];
+  await run(join(home.binaries, "pg_basebackup"), [...from, "-D", home.data, ...flags], home.options);
+  const server = await serve(home, settings);
+  return {
+    ...server,
+    promote: async () => {
+      const promoted = await ask<{ ok: boolean }>(server.url(), "SELECT pg_promote(true, 60) AS ok");
+      if (promoted[0]?.ok !== true) throw new Error("PostgreSQL's standby was not promoted within 60 s");
+    },
+  };
+}
+
+/** From here on a commit is acknowledged once the standby has it too. Waits until one follows. */
+export async function waitForStandby(primary: PostgresServer): Promise<void> {
+  await ask(primary.url(), "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await ask(primary.url(), "SELECT pg_reload_conf()");
+  const following = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'";
+  await eventually(async () => (await ask(primary.url(), following)).length > 0, {
+    timeoutMs: START_TIMEOUT_MS,
+    everyMs: 50,
+    what: "a synchronous standby",
+  });
+}
+
+async function ask<Row>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client(url);
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
+
+/** A folder of its own, for the user that the server runs as. */
+type Home = {
+  readonly binaries: string;
+  readonly folder: string;
+  readonly data: string;
+  readonly options: { uid?: number; gid?: number; cwd: string; env: Record<string, string> };
+};
+
+async function newHome(): Promise<Home> {
   const binaries = postgresBinaries();
   if (binaries === undefined) throw new Error("There is no PostgreSQL on this machine");
   const as = await unprivileged();
   const folder = await mkdtemp(join(tmpdir(), "holdfast-postgres-"));
   if (as !== undefined) chownSync(folder, as.uid, as.gid);
-  const data = join(folder, "data");
   const environment = { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", TZ: "UTC" };
-  const options = { ...as, cwd: folder, env: environment };
-  // Trust: nobody but this machine reaches it, and it holds nothing.
-  const initial = [
-    "-D",
-    data,
-    "-U",
-    USER,
-    "--auth=trust",
-    "--encoding=UTF8",
-    "--no-sync",
-    "--no-instructions",
-  ];
-  await run(join(binaries, "initdb"), initial, options);
+  return { binaries, folder, data: join(folder, "data"), options: { ...as, cwd: folder, env: environment } };
+}
+
+async function serve(
+  { binaries, folder, data, options }: Home,
+  settings: Readonly<Record<string, string>>,
+): Promise<PostgresServer> {
   const port = await freePort(0);
   const all = {
     listen_addresses: "127.0.0.1",
@@ -144,16 +206,14 @@ export async function startPostgres(
     database: async () => {
       databases += 1;
       const name = `test_${process.pid}_${databases}`;
-      const client = new pg.Client(url());
-      await client.connect();
-      await client.query(`CREATE DATABASE ${name}`);
-      await client.end();
+      await ask(url(), `CREATE DATABASE ${name}`);
       return name;
     },
     kill: () =>
       end((postmaster) => {
         for (const pid of [postmaster, ...childrenOf(postmaster)]) kill(pid);
       }),
+    crash: () => end((postmaster) => process.kill(postmaster, "SIGQUIT")),
     shutDown,
     start,
     stop: async () => {

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_FACTS_CHARS } from "../../src/core/call-facts.ts";
 import { readScript } from "../../src/tools/shell/script.ts";
 import { commandFacts } from "../../src/tools/shell-facts.ts";
+import { runsOf } from "../support/depth.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2000);
+const RUNS = runsOf(2000);
 const words = (command: string) => readScript(command).commands.map((fact) => fact.words);
 const real = (command: string) =>
   readScript(command)
@@ -255,11 +256,13 @@ describe("patterns, redirects and folders", () => {
     expect(await commandFacts("git add *.ts x", workspace)).toEqual({
       commands: [{ words: ["git", "add", "*.ts", "x"], fixed: 2 }],
     });
-    expect(await commandFacts("ls '*.ts'", workspace)).toEqual({ commands: [{ words: ["ls", "*.ts"] }] });
+    expect(await commandFacts("ls '*.ts'", workspace)).toEqual({
+      commands: [{ words: ["ls", "*.ts"], known: true }],
+    });
     expect(await commandFacts("timeout 5 ls [ab]", workspace)).toEqual({
       commands: [
         { words: ["timeout", "5", "ls", "[ab]"], fixed: 3, wrapper: true },
-        { words: ["ls", "[ab]"], fixed: 1 },
+        { words: ["ls", "[ab]"], fixed: 1, known: true },
       ],
     });
   });
@@ -267,7 +270,7 @@ describe("patterns, redirects and folders", () => {
   test("a redirect in the workspace is a path of the call [PERM-01]", async () => {
     for (const operator of [">", ">>", ">|", "&>", "&>>", ">&", "<", "<>", "2>"]) {
       expect(await commandFacts(`a ${operator} src/x`, workspace), operator).toEqual({
-        commands: [{ words: ["a"] }],
+        commands: [{ words: ["a"], ...(operator.startsWith("<") ? { fed: true } : {}) }],
         paths: [{ path: join(workspace, "src/x"), inside: true, relative: "src/x" }],
       });
     }

@@ -1,11 +1,14 @@
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AgentDefinition } from "../../src/schema/definition.ts";
 import { ExportError } from "../../src/transcript/export/export-error.ts";
 import { checkFile, importFile, namesFor } from "../../src/transcript/export/import-file.ts";
 import { Sums } from "../../src/transcript/export/sums.ts";
 import { digestOf, exportText } from "../../src/transcript/export/write-export.ts";
+import { Sql } from "../../src/transcript/sqlite/sql.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import { linesOf, story } from "./archive-contract.ts";
 import { answer, entry, message, opening, step, texts, write } from "./story.ts";
@@ -47,6 +50,22 @@ async function bringIn(text: string, as?: string): Promise<void> {
   const checked = await checkFile(file(text));
   await importFile(to.archive, file(text), checked, namesFor(checked.header.sessions, as));
 }
+
+test("a file whose loops are here in another session is refused, and says in which", async () => {
+  await from.openLoop(opening({ prompts: [message("hello")] }));
+  const text = await written("s");
+  await bringIn(text);
+  const sql = new Sql(to.path);
+  sql.exec(
+    "PRAGMA foreign_keys = OFF; UPDATE sessions SET id = 'other'; UPDATE loops SET session = 'other';",
+  );
+  sql.exec("UPDATE branches SET session = 'other'");
+  sql.close();
+  await expect(bringIn(text)).rejects.toThrow(
+    /Loop \S+ of session s is here already, in session other: nothing was imported/,
+  );
+  expect(await to.session("s")).toBeUndefined();
+});
 
 describe("a session as a file [HITL-02, RIG-04]", () => {
   test("has the steps of a worker, most of which are none of an answer's calls", async () => {
@@ -125,6 +144,120 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect((await refused(signed(without("session")))).message).toContain("a session must come first");
     const lied = bodies.map((body) => (body.type === "content" ? { ...body, text: "other" } : body));
     expect((await refused(signed(lied))).message).toContain("the text has the hash");
+  });
+
+  const signedBodies = (changed: readonly object[]) => {
+    const sums = new Sums();
+    const text = changed.map((body) => `${sums.signed(JSON.stringify(body))}\n`).join("");
+    return `${text}${sums.signed(JSON.stringify({ type: "end", lines: changed.length, sha256: sums.digest }))}\n`;
+  };
+  /** The file with its sums redone, each body as `how` makes it. */
+  const forged = async (how: (body: Record<string, unknown>) => object) => {
+    const lines = (await written("s")).trimEnd().split("\n").slice(0, -1);
+    return signedBodies(
+      lines.map((line) => {
+        const { sum: _, ...body } = JSON.parse(line);
+        return how(body);
+      }),
+    );
+  };
+  const withGrants = (grants: unknown) =>
+    forged((body) => (body["type"] === "session" || body["type"] === "loop" ? { ...body, grants } : body));
+
+  test("grants that are none are refused, though the sums are right", async () => {
+    await story(from);
+    for (const grants of [
+      [{ tool: "bash", commands: [[]] }],
+      [{ tool: "bash", exact: [[""]] }],
+      [{ tool: "bash", commands: "abc" }],
+      [{ tool: "bash", all: true }],
+      [null],
+      "x",
+      { length: 1 },
+    ]) {
+      const { message } = await refused(await withGrants(grants));
+      expect(message, JSON.stringify(grants)).toContain('"session" is not as it should be: grants');
+    }
+    expect(await to.sessions({ limit: 9 })).toEqual([]);
+  });
+
+  test("grants are dropped on import, unless they are asked for", async () => {
+    await story(from);
+    const grants = [{ tool: "bash", exact: [["npm", "test"]] }];
+    const text = await withGrants(grants);
+    const checked = await checkFile(file(text));
+    expect(checked.grants).toEqual(grants);
+    const open = async (session: string) => {
+      const at = step({ session, run: `r-${session}-new`, number: 0, kind: "open-loop" });
+      return (await to.openLoop(opening({ step: at, prompts: [message("n")] }))).grants;
+    };
+    await importFile(to.archive, file(text), checked, namesFor(["s"], undefined));
+    expect(await open("s")).toBeUndefined();
+    await importFile(to.archive, file(text), checked, namesFor(["s"], "kept"), { withGrants: true });
+    expect(await open("kept")).toEqual(grants);
+  });
+
+  test("a view or a long message that is none is refused, though the sums are right", async () => {
+    await story(from);
+    for (const view of ["x", {}, { spans: "x" }, { spans: [null] }, { spans: [{ from: 2, to: 1 }] }]) {
+      const text = await forged((body) =>
+        body["type"] === "loop" ? { ...body, end: { branch: "main", position: 3, view } } : body,
+      );
+      expect((await refused(text)).message, JSON.stringify(view)).toContain("end.view");
+    }
+    const other = JSON.stringify({ role: "user", content: 7 });
+    const hash = createHash("sha256").update(other).digest("hex");
+    const named = new Set<unknown>();
+    const text = await forged((body) => {
+      if (body["type"] === "content") return { ...body, text: other, hash };
+      if (body["type"] === "entry" && body["content"] !== undefined) {
+        named.add(body["content"]);
+        return { ...body, content: hash };
+      }
+      return body;
+    });
+    expect(named.size).toBeGreaterThan(0);
+    expect((await refused(text)).message).toContain("is not a message");
+  });
+
+  test("a definition that is not known here waits to be accepted, once", async () => {
+    await story(from);
+    const model = {
+      provider: "p",
+      api: "openai_completions",
+      contextWindow: 1000,
+      baseUrl: "http://127.0.0.1:1",
+      id: "m",
+    };
+    const definition = AgentDefinition.parse({ name: "stranger", model });
+    const hash = await from.saveDefinition(definition);
+    await from.setDefinition("s", { definitionHash: hash, agentName: "stranger", model: "m" });
+    expect(await from.isAccepted(hash)).toBe(true);
+    const text = await written("s");
+    await bringIn(text);
+    expect(await to.isAccepted(hash)).toBe(false);
+    await to.acceptDefinition(hash);
+    expect(await to.isAccepted(hash)).toBe(true);
+    await bringIn(text, "again");
+    expect(await to.isAccepted(hash)).toBe(true);
+  });
+
+  test("a definition that is given here needs no acceptance, though it came with an import", async () => {
+    await story(from);
+    const model = {
+      provider: "p",
+      api: "openai_completions",
+      contextWindow: 1000,
+      baseUrl: "http://127.0.0.1:1",
+      id: "m",
+    };
+    const definition = AgentDefinition.parse({ name: "stranger", model });
+    const hash = await from.saveDefinition(definition);
+    await from.setDefinition("s", { definitionHash: hash, agentName: "stranger", model: "m" });
+    await bringIn(await written("s"));
+    expect(await to.isAccepted(hash)).toBe(false);
+    expect(await to.saveDefinition((await to.definition(hash)) as never)).toBe(hash);
+    expect(await to.isAccepted(hash)).toBe(true);
   });
 
   test("a newer version is refused with what to do", async () => {

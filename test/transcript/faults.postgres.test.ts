@@ -1,15 +1,24 @@
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { commitStatements, commitsTable, giveUpStatements } from "../../src/postgres/commits.ts";
 import { Database } from "../../src/postgres/database.ts";
 import { databaseTarget } from "../../src/postgres/target.ts";
 import type { Statement, Work } from "../../src/postgres/transaction.ts";
+import { eventually } from "../../src/testing/eventually.ts";
 import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
 import { type CuttingProxy, once, startCuttingProxy } from "../support/cutting-proxy.ts";
-import { type PostgresServer, postgresBinaries, startPostgres } from "../support/postgres.ts";
+import {
+  type PostgresServer,
+  postgresBinaries,
+  startPostgres,
+  startStandby,
+  waitForStandby,
+} from "../support/postgres.ts";
 import { asked } from "./postgres-bench.ts";
 import { storeErrorOf } from "./sqlite-bench.ts";
 import { entry, NOTHING, opening, step, texts, write } from "./story.ts";
 
-/** The whole message: the isolation level of a beginning has the word in it too. */
+/** The end of the message: the isolation level of a beginning has the word in it too. */
 const COMMIT = "COMMIT\0";
 
 describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fails", () => {
@@ -18,7 +27,8 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
   let url: string;
   const closing: { close(): Promise<void> }[] = [];
   beforeAll(async () => {
-    server = await startPostgres();
+    // What nobody waits for stays in memory, so that a kill takes it along.
+    server = await startPostgres({ wal_writer_delay: "10s" });
   });
   afterAll(() => server?.stop());
   beforeEach(async () => {
@@ -61,6 +71,14 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     for (const [index, session] of sessions.entries()) {
       const numbers = Array.from({ length: lengths[index]! - 1 }, (_, at) => `${at + 1}`);
       expect(await texts(transcript, session, "main")).toEqual(["hello", ...numbers]);
+      // A result that finds no claim takes the step itself, at its own time: a lost claim shows there.
+      const claims = (await transcript.steps(session)).filter(({ kind }) => kind === "model");
+      const asClaimed = numbers.map((number) => ({
+        number: Number(number),
+        executions: 1,
+        startedAtMs: Number(number),
+      }));
+      expect(claims).toEqual(asClaimed.map((claim) => expect.objectContaining(claim)));
     }
     return sessions;
   }
@@ -152,12 +170,172 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(await transcript.text(await transcript.putText("x", 1))).toBe("x");
   });
 
-  async function database(options: object = {}): Promise<Database> {
+  test("a commit that dies with the server is made again, also when another one has its transaction id by then", async () => {
+    const made = await database({ patienceMs: 60_000 }, throughProxy());
+    await made.write([], function* () {
+      yield statement("INSERT INTO pairs VALUES (0, 0)");
+    });
+    let killed: Promise<void> | undefined;
+    proxy.judge = (said) => {
+      if (killed !== undefined || !said.includes(COMMIT)) return "pass";
+      proxy.targetPort = undefined;
+      killed = server.kill();
+      return "cut";
+    };
+    let id = "";
+    const writing = made.write([], function* () {
+      const rows = yield statement(
+        "INSERT INTO pairs VALUES (1, 0) RETURNING pg_current_xact_id()::text AS id",
+      );
+      if (id === "") ({ id } = rows[0] as { id: string });
+    });
+    await eventually(() => killed !== undefined);
+    await killed;
+    await server.start();
+    for (let n = 2; n < 12; n++) await asked(url, `INSERT INTO pairs.pairs VALUES (${n}, 0)`);
+    expect(await asked(url, "SELECT pg_xact_status($1::text::xid8) AS status", [id])).toEqual([
+      { status: "committed" },
+    ]);
+    proxy.targetPort = server.port;
+    await writing;
+    expect(await asked(url, "SELECT n::int FROM pairs.pairs WHERE id = 1")).toEqual([{ n: 0 }]);
+  }, 60_000);
+
+  test.each([
+    ["has not arrived", "cut"],
+    ["was carried out", "pass-and-cut"],
+  ] as const)(
+    "a commit that %s when the primary server dies is there once on the standby that takes over, which is not asked before",
+    async (_, verdict) => {
+      const primary = await startPostgres();
+      const standby = await startStandby(primary);
+      try {
+        await waitForStandby(primary);
+        url = primary.url(await primary.database());
+        proxy.targetPort = primary.port;
+        const made = await database(
+          { patienceMs: 60_000 },
+          url.replace(`:${primary.port}/`, `:${proxy.port}/`),
+        );
+        let asks = 0;
+        let isCut = false;
+        proxy.judge = (said) => {
+          if (isCut) {
+            if (said.includes("pairs_commits") || said.includes("stream_commits")) asks += 1;
+            return "pass";
+          }
+          if (!said.includes(COMMIT)) return "pass";
+          isCut = true;
+          proxy.targetPort = standby.port;
+          return verdict;
+        };
+        let times = 0;
+        const writing = made.write([], function* () {
+          times += 1;
+          yield statement("INSERT INTO pairs VALUES (1, 0)");
+        });
+        await eventually(() => asks >= 2);
+        await primary.kill();
+        await standby.promote();
+        await writing;
+        expect(times).toBe(verdict === "cut" ? 2 : 1);
+        const promoted = url.replace(`:${primary.port}/`, `:${standby.port}/`);
+        expect(await asked(promoted, "SELECT count(*)::int AS count FROM pairs.pairs")).toEqual([
+          { count: 1 },
+        ]);
+      } finally {
+        await standby.stop();
+        await primary.stop();
+      }
+    },
+    60_000,
+  );
+
+  test("a write whose commit is given up can no longer be committed, and one that was is not given up", async () => {
+    const made = await database();
+    const client = new pg.Client(url);
+    await client.connect();
+    const attempt = {
+      token: "6f0f0d0e-5b0a-4b0e-9d5e-0a0b0c0d0e0f",
+      begunAtMs: Date.now(),
+      pid: 0,
+      begunAt: "",
+    };
+    const [insert, select] = giveUpStatements("stream", attempt);
+    try {
+      await client.query("SET search_path TO pairs");
+      await client.query(insert!);
+      expect((await client.query(select!)).rows).toEqual([{ committed: "0" }]);
+      await client.query("BEGIN; INSERT INTO pairs VALUES (1, 0)");
+      await expect(client.query(commitStatements("stream", attempt))).rejects.toMatchObject({
+        code: "23505",
+      });
+      await client.query("ROLLBACK");
+      const other = { ...attempt, token: "6f0f0d0e-5b0a-4b0e-9d5e-0a0b0c0d0e10" };
+      await client.query("BEGIN; INSERT INTO pairs VALUES (2, 0)");
+      await client.query(commitStatements("stream", other));
+      const [again, found] = giveUpStatements("stream", other);
+      await client.query(again!);
+      expect((await client.query(found!)).rows).toEqual([{ committed: "1" }]);
+      const old = { ...attempt, begunAtMs: attempt.begunAtMs - 6 * 60_000 };
+      const [late, none] = giveUpStatements("stream", old);
+      await client.query(late!);
+      expect((await client.query(none!)).rows).toEqual([]);
+    } finally {
+      await client.end();
+    }
+    expect(
+      await made.read(function* (): Work<readonly unknown[]> {
+        return yield statement("SELECT id FROM pairs");
+      }),
+    ).toEqual([{ id: 2 }]);
+  });
+
+  test("a write that wrote nothing leaves no token, and old tokens are swept by the writes that come later", async () => {
+    const made = await database();
+    const write = (text: string) =>
+      made.write([], function* () {
+        yield statement(text);
+      });
+    const tokens = () => asked(url, "SELECT 1 FROM pairs.stream_commits");
+    for (let writes = 0; writes < 5; writes++) await write("SELECT 1");
+    expect(await tokens()).toEqual([]);
+    await asked(
+      url,
+      "INSERT INTO pairs.stream_commits SELECT n, gen_random_uuid(), 1 FROM generate_series(1, 1500) AS n",
+    );
+    // One write in 64 sweeps, at random.
+    let writes = 0;
+    const isOld = "SELECT 1 FROM pairs.stream_commits WHERE begun_at_ms <= 1500 LIMIT 1";
+    while ((await asked(url, isOld)).length > 0 && writes < 4000) {
+      await Promise.all(Array.from({ length: 50 }, () => write("UPDATE pairs SET n = n")));
+      writes += 50;
+    }
+    expect(writes).toBeLessThan(4000);
+  }, 60_000);
+
+  test("a write waits for the disk also where the database is set not to, and keeps what is stricter", async () => {
+    const settingIn = async (setting: string) => {
+      await asked(
+        url,
+        `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
+      );
+      const made = await database();
+      return made.write([], function* (): Work<unknown> {
+        const [row] = yield statement("SELECT current_setting('synchronous_commit') AS setting");
+        return (row as { setting: string }).setting;
+      });
+    };
+    expect(await settingIn("off")).toBe("on");
+    expect(await settingIn("remote_apply")).toBe("remote_apply");
+  });
+
+  async function database(options: object = {}, at = url): Promise<Database> {
     const part = {
       name: "stream" as const,
-      steps: ["CREATE TABLE pairs (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)"],
+      steps: [`CREATE TABLE pairs (id BIGINT PRIMARY KEY, n BIGINT NOT NULL);${commitsTable("stream")}`],
     };
-    const target = { ...databaseTarget(url), schema: "pairs" };
+    const target = { ...databaseTarget(at), schema: "pairs" };
     const made = await Database.open({ target, part, ...options });
     closing.push(made);
     return made;

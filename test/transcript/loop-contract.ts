@@ -135,6 +135,7 @@ export function loopContract(make: () => Promise<Bench>): void {
         message("i3"),
       ]);
       expect((await transcript.inbox("s")).map(({ id }) => id)).toEqual(["i1", "i2", "i3"]);
+      expect([await transcript.inboxSize("s"), await transcript.inboxSize("other")]).toEqual([3, 0]);
       expect(await transcript.session("s")).toBeUndefined();
 
       const opened = await transcript.openLoop(opening({ step: step({ number: 3 }) }));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Grant } from "../../src/core/approvals.ts";
+import type { Grant } from "../../src/core/grants.ts";
 import type { Span } from "../../src/core/view.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";

@@ -3,6 +3,7 @@ import { mkdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { LATEST, MIGRATIONS, migrate, versionOf } from "../../src/transcript/sqlite/migrations.ts";
+import { soundness } from "../../src/transcript/sqlite/soundness.ts";
 import { Sql } from "../../src/transcript/sqlite/sql.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import type { StoreFault } from "../../src/transcript/store-error.ts";
@@ -49,6 +50,16 @@ describe("files that must not be touched", () => {
     bytes.fill(0xee, 100, 4096);
     await writeFile(bench.path, bytes);
     await untouched("damaged", /malformed/);
+  });
+
+  test("a file with a broken page in its middle, where its header and the roots of its tables are well", async () => {
+    await filled();
+    const bytes = await readFile(bench.path);
+    const middle = Math.floor(bytes.length / 2 / 4096) * 4096;
+    for (const page of [0, 1, 2, 3]) bytes.fill(0xee, middle + page * 4096, middle + page * 4096 + 100);
+    await writeFile(bench.path, bytes);
+    await untouched("damaged", /does not hold together: .*restore a backup/s);
+    expect(() => soundness(bench.path)).toThrow(/does not hold together/);
   });
 
   test("a file of a newer version", async () => {
@@ -124,7 +135,7 @@ describe("migrations", () => {
   });
 
   test("pin: the newest version, and the mark of our files", async () => {
-    expect(MIGRATIONS).toHaveLength(6);
+    expect(MIGRATIONS).toHaveLength(7);
     await bench.opened();
     const sql = new Sql(bench.path);
     expect(sql.get("PRAGMA application_id")).toMatchObject({ application_id: 1215261796 });

@@ -94,7 +94,32 @@ export function stepContract(make: () => Promise<Bench>): void {
         branch: "main",
         executions: 3,
         lost: { generation: 1, process: "p2", startedAtMs: 20 },
+        lostBefore: [{ generation: 1, process: "p1", startedAtMs: 10, group: { pgid: 44, startTime: "12" } }],
       });
+    });
+
+    test("a claim that is given back says nothing about the lost one before it, which is told to the next", async () => {
+      await transcript.claim(step(), place, NOTHING, 10);
+      await transcript.claim(step({ generation: 2, process: "p2" }), place, NOTHING, 20);
+      await transcript.release(step({ generation: 2, process: "p2" }));
+      expect(await transcript.holder(step())).toBeUndefined();
+      expect(await transcript.claim(step({ generation: 3, process: "p3" }), place, NOTHING, 30)).toEqual({
+        type: "claimed",
+        branch: "main",
+        executions: 3,
+        lost: { generation: 1, process: "p1", startedAtMs: 10 },
+      });
+    });
+
+    test("who holds a step is told until it is given back or stored", async () => {
+      expect(await transcript.holder(step())).toBeUndefined();
+      await transcript.claim(step(), place, NOTHING, 10);
+      expect(await transcript.holder(step())).toEqual({ generation: 1, process: "p1", startedAtMs: 10 });
+      await transcript.release(step());
+      expect(await transcript.holder(step())).toBeUndefined();
+      await transcript.claim(step({ process: "p2" }), place, NOTHING, 20);
+      await transcript.store(write(place, { step: step({ process: "p2" }) }));
+      expect(await transcript.holder(step())).toBeUndefined();
     });
 
     test("a claim that was given back is not lost, but counts", async () => {

@@ -66,6 +66,29 @@ test("a definition that is none is refused with the field's name", async () => {
   expect(message).toMatch(/temperature/);
 });
 
+test.each([[" \n\t"], [""], [{ text: " " }], [5]])(
+  "a prompt without words (%j) fails the run, and no model is asked",
+  async (prompt) => {
+    const session = stage.session();
+    await stage.client.workflow.start("agent", {
+      ...session.starting(),
+      args: [{ prompt, definition: session.definition } as never],
+    });
+    const { message, result } = await session.failure();
+    expect(message).toMatch(/The prompt has no words. Start the session again with a text/);
+    expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
+    expect(session.requests()).toEqual([]);
+  },
+);
+
+test("a steering signal without words is ignored", async () => {
+  const session = stage.session({ replies: [{ text: "Fine." }] });
+  const handle = await session.start("Go");
+  await handle.signal("steer", "  ");
+  await session.result();
+  expect(await session.conversation()).toEqual(["user: Go", "assistant: Fine."]);
+});
+
 test("a definition hash that nobody stored is refused", async () => {
   const session = stage.session();
   await session.start("Go", { definitionHash: "0".repeat(64) });

@@ -180,11 +180,25 @@ describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", 
 
   test("twice ends the run with an error that says what was tried", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
-    await session.start("Go");
+    await session.start(`THE QUESTION ${LONG}`);
     const { result } = await session.failure();
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
     expect(result?.outcome.type === "failed" && result.outcome.message).toContain("also after a compaction");
-    expect(session.requests()).toHaveLength(2);
+    const [first = "", second = "", ...more] = session.requests().map(({ body }) => JSON.stringify(body));
+    expect(more).toEqual([]);
+    expect(second.length).toBeLessThan(first.length);
+    expect(second).toContain("THE QUESTION");
+    expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
+  });
+
+  test("and that cannot be made smaller is not sent again", async () => {
+    const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
+    await session.start("Go");
+    const { result } = await session.failure();
+    expect(result?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
+    expect(result?.outcome.type === "failed" && result.outcome.message).not.toContain("compaction");
+    expect(session.requests()).toHaveLength(1);
+    expect(await session.eventTypes()).not.toContain("CompactionStarted");
     expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
   });
 

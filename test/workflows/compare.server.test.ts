@@ -39,7 +39,7 @@ describe("holdfast compare", () => {
     );
     const { code, out, err } = await commandLine(stage, "compare", "Go", ...(await flagsOf(contest)));
     expect({ code, out }).toEqual({ code: 0, out: "the long one\n" });
-    expect(err).toMatch(/^ {3}agent-1 +test-model +answered +1 +\d+ +- +\d+\.\d$/m);
+    expect(err).toMatch(/^ {3}agent-1 +test-model +answered +1 +\d+ +\$0\.0000 +\d+\.\d$/m);
     expect(err).toMatch(/^\* {2}agent-2 +test-model +answered/m);
     expect(err).toContain("The judge chose branch 2.");
     expect(err).toMatch(/branch 2 · 1 turn · \d+ tokens/);

@@ -69,7 +69,7 @@ test("a run whose words are sealed works as any other, and its history holds non
 test("what a failure says is sealed, and told to whoever has the key [TMP-09]", async () => {
   const session = stage.session({
     faults: [{ fault: "overloaded", times: 9, message: `${MARKER} is busy` }],
-    agent: { retry: { maxRetries: 5, initialDelayMs: 60_000, maxDelayMs: 60_000 } },
+    agent: { retry: { maxRetries: 5, initialDelayMs: 20_000, maxDelayMs: 20_000 } },
   });
   const holdfast = await client({ encryption: KEYS });
   await holdfast.start({ agent: session.definition, prompt: "Hello", session: session.id });

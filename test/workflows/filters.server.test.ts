@@ -99,12 +99,18 @@ describe("filters that a worker has by name", () => {
     expect(asked).toEqual([]);
   });
 
-  test("put their warnings at the end of the prompt, in order [FILT-04]", async () => {
+  test("put their warnings behind the prompt in one block of their own, in order [FILT-04]", async () => {
     const session = filtered("short", "polite");
     await session.run("What a stupid thing");
-    const words = "What a stupid thing\n\n[Warning: too many words]\n[Warning: be kind]";
-    expect(session.seen(0)).toEqual([`user: ${words}`]);
-    expect(await session.conversation()).toEqual([`user: ${words}`, "assistant: Fine."]);
+    const words = "What a stupid thing";
+    const warnings = "[Warning: too many words]\n[Warning: be kind]";
+    expect(session.seen(0)).toEqual([`user: ${words}`, `user: ${warnings}`]);
+    expect((await session.entries())[0]?.message).toMatchObject({
+      content: [
+        { type: "text", text: words },
+        { type: "text", text: warnings },
+      ],
+    });
   });
 
   test("reject a prompt: it does not join the conversation, and no model is asked [FILT-03, EVT-07]", async () => {
@@ -202,7 +208,11 @@ describe("filters that a worker has by name", () => {
       },
     ]);
     await session.run("Build a shelter");
-    expect(session.seen(0)).toEqual(["user: a stupid one\n\n[Warning: be kind]", "user: Build a shelter"]);
+    expect(session.seen(0)).toEqual([
+      "user: a stupid one",
+      "user: [Warning: be kind]",
+      "user: Build a shelter",
+    ]);
   });
 
   test("let an interactive run wait for another prompt [FILT-02, FILT-03]", async () => {
@@ -238,7 +248,7 @@ describe("words that come while a run is at work", () => {
     });
     expect(await session.result()).toMatchObject({ text: "Third." });
     expect(asked).toEqual(["polite: Hello", "polite: a stupid question", "polite: and a kind one"]);
-    expect(session.seen(1).at(-1)).toBe("user: a stupid question\n\n[Warning: be kind]");
+    expect(session.seen(1).slice(-2)).toEqual(["user: a stupid question", "user: [Warning: be kind]"]);
     expect(session.seen(2).at(-1)).toBe("user: and a kind one");
   });
 
@@ -297,7 +307,7 @@ describe("what was decided stays so when the step runs twice", () => {
     ];
     forgetful.add(session.id);
     expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
-    expect(session.seen(0)).toEqual(["user: Hello\n\n[Warning: first mood]"]);
+    expect(session.seen(0)).toEqual(["user: Hello", "user: [Warning: first mood]"]);
     expect(asked).toHaveLength(2);
   });
 });

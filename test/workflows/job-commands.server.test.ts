@@ -28,6 +28,21 @@ const lines = (out: string) =>
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+test("a job that is not there is called a job, not a session, whatever is asked of it", async () => {
+  for (const args of [
+    ["job", "status", "nope"],
+    ["job", "result", "nope"],
+    ["job", "stop", "nope"],
+    ["job", "wake", "nope"],
+    ["job", "resume", "nope"],
+  ]) {
+    const { code, err } = await commandLine(stage, ...args);
+    expect(code).not.toBe(0);
+    expect(err).toMatch(/There is no job nope in namespace/);
+    expect(err).not.toMatch(/session/);
+  }
+});
+
 test("a file with a [mode] is run as it says; the result is on standard output [ORC-02, ORC-03]", async () => {
   const { writer, editor } = cast(stage, {
     writer: { says: [{ text: "Draft." }] },
@@ -43,7 +58,7 @@ test("a file with a [mode] is run as it says; the result is on standard output [
   const job = jobName(stage);
   const { code, out, err } = await commandLine(stage, "run", "Go", "--agent", file, "--session", job);
   expect({ code, out }).toEqual({ code: 0, out: "Better.\n" });
-  expect(err).toContain(`answered · 2 turns · no cost known · job ${job}`);
+  expect(err).toContain(`answered · 2 turns · $0.00 · job ${job}`);
   const status = await commandLine(stage, "job", "status", job);
   expect(status.code).toBe(0);
   expect(status.out).toMatch(/status +completed/);

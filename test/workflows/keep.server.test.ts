@@ -204,6 +204,20 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
   });
 
+  test("an export to a place where none can be written says why, and leaves nothing behind", async () => {
+    const session = stage.session({ replies: [{ text: "One." }] });
+    await session.run("Go");
+    const missing = join(elsewhere, "no-such-folder", "session.jsonl");
+    const nowhere = await commandLine(stage, "export", session.id, "-o", missing);
+    expect(nowhere.code).toBe(2);
+    expect(nowhere.err).toContain(`cannot be written to ${missing}: there is no folder`);
+    const folder = await commandLine(stage, "export", session.id, "-o", elsewhere);
+    expect(folder.code).toBe(2);
+    expect(folder.err).toContain("it is a folder");
+    expect(nowhere.err + folder.err).not.toMatch(/\n\s+at |node:internal/);
+    expect((await readdir(elsewhere)).filter((name) => name.includes(".part-"))).toEqual([]);
+  });
+
   test("as a snapshot without keys, and as the sources' own file [PER-01]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
@@ -225,7 +239,18 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     });
     const again = await client.session(restored.session).record();
     expect(again.agentId).toBe(saved.agentId);
-    expect((await resumed.record()).agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    expect(saved.agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}$/);
+    const told: string[] = [];
+    for await (const { event } of client.events(resumed.id)) {
+      if (event.type === "AgentStart") told.push(event.agentId);
+    }
+    expect(told).toHaveLength(1);
+    // One id of the agent: in the record, the checkpoint, the session that was made of it, and in its events.
+    expect(new Set([point.agentId, (await resumed.record()).agentId, ...told])).toEqual(
+      new Set([saved.agentId]),
+    );
+    const older = await client.resume({ ...point, agentId: "test-agent" }, { agent: session.definition });
+    expect((await older.record()).agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
     expect(again.loops.map(({ messages }) => messages.map(({ role }) => role))).toEqual([
       ["user", "assistant"],
     ]);

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import type { Answered } from "../../client/index.ts";
+import type { Answered, Holdfast } from "../../client/index.ts";
+import { coverageLines } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -19,7 +20,7 @@ export function approveCommand(program: Command, act: Act): void {
     .argument("<session>", "the session's id")
     .argument("[call]", CALL_HELP)
     .option("--arguments <json>", "run it with these instead: a JSON object, or @FILE that holds one")
-    .option("--always", "the same kind of call is not asked for again in this session")
+    .option("--always", "do not ask again in this session for what `status` shows as `always`")
     .addHelpText(
       "after",
       `
@@ -62,12 +63,25 @@ async function approve(
 ): Promise<number> {
   const changed = text === undefined ? undefined : jsonObject("--arguments", text);
   return withHoldfast(context, async (holdfast) => {
+    if (always === true && !context.json) await tellCoverage(context, holdfast, session, call);
     const approved = await holdfast.approve(session, call, {
       ...(changed === undefined ? {} : { arguments: changed }),
       ...(always === true ? { always } : {}),
     });
     return answered(context, session, changed === undefined ? "approved" : "changed", approved);
   });
+}
+
+/** Before it is given: what `always` lets run from now on. */
+async function tellCoverage(
+  context: Context,
+  holdfast: Holdfast,
+  session: string,
+  call: string | undefined,
+): Promise<void> {
+  const waiting = await holdfast.approvals(session).catch(() => []);
+  const found = waiting.filter(({ toolCallId }) => call === undefined || toolCallId === call);
+  for (const line of found.flatMap(coverageLines)) context.tell(line);
 }
 
 async function deny(

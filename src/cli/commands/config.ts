@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { definitionHash, type LoadedAgent, type ResolvedValue, readAgents } from "../../client/index.ts";
 import { writeAgent } from "../../config/agent-file/write.ts";
+import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import { AgentFileError, chosenAgent, KNOWN } from "../agent-file.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -66,7 +67,7 @@ Examples:
 async function check(context: Context, files: readonly string[], { strict }: CheckFlags): Promise<number> {
   let code: number = EXIT.ok;
   for (const file of files) {
-    const { agents, mode, problems } = read(context, file);
+    const { agents, mode, problems } = read(context, file, { knownStrategies: BUILT_IN_STRATEGIES });
     const valid = agents.length > 0;
     if (!valid) code = EXIT.usage;
     else if (strict === true && problems.length > 0 && code === EXIT.ok) code = EXIT.failed;
@@ -125,8 +126,10 @@ function linesOf(
   return [JSON.stringify(definition, undefined, 2)];
 }
 
-function read(context: Context, file: string) {
-  return readAgents(file, { cwd: process.cwd(), env: context.streams.env, ...KNOWN });
+type Known = { readonly knownStrategies?: readonly string[] };
+
+function read(context: Context, file: string, known: Known = {}) {
+  return readAgents(file, { cwd: process.cwd(), env: context.streams.env, ...KNOWN, ...known });
 }
 
 /** Longer values are cut: the whole is in the definition. */

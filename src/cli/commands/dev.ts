@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { connect } from "../../client/index.ts";
 import { DATABASE_URL } from "../../config/database.ts";
-import { startDevServer } from "../../devserver/start-server.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { interrupted, onInterrupts } from "../interrupts.ts";
-import { describeKeeperEvent, makeHome, startWorker } from "../local-stack.ts";
+import { describeStackEvent, type StackEvent, startWorker } from "../local-stack.ts";
+import { ServerKeeper } from "../server-keeper.ts";
+import { prepareHome } from "../start-checks.ts";
 import { UsageError } from "../usage-error.ts";
-import type { KeeperEvent } from "../worker-keeper.ts";
 
 type Flags = { readonly port?: string; readonly uiPort?: string };
 
@@ -51,13 +51,20 @@ async function dev(context: Context, flags: Flags): Promise<number> {
     );
   }
   const stop = interrupted(streams.signals);
-  const home = makeHome(options.home);
-  const server = await startDevServer({
-    dataDir: home.server,
-    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+  const ports = {
     ...(flags.port === undefined ? {} : { port: portFrom("--port", flags.port) }),
     ...(flags.uiPort === undefined ? {} : { uiPort: portFrom("--ui-port", flags.uiPort) }),
-  });
+  };
+  const home = await prepareHome(context, EMBEDDED.database);
+  const servers = await ServerKeeper.start(
+    {
+      dataDir: home.server,
+      ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+      ...ports,
+    },
+    (event) => say(context, event),
+  );
+  const { server } = servers;
   try {
     const holdfast = await connect({ ...context.connectOptions(), ...EMBEDDED, address: server.address });
     const { taskQueue } = holdfast;
@@ -84,7 +91,7 @@ async function dev(context: Context, flags: Flags): Promise<number> {
       off();
     }
   } finally {
-    await server.stop();
+    await servers.stop();
   }
   say(context, { type: "ended" });
   return EXIT.ok;
@@ -107,7 +114,7 @@ type Happening =
       readonly alreadyRunning: boolean;
       readonly home: string;
     }
-  | KeeperEvent
+  | StackEvent
   | { readonly type: "ended" };
 
 function say(context: Context, happening: Happening): void {
@@ -129,11 +136,10 @@ function say(context: Context, happening: Happening): void {
     case "worker-ready":
       row("worker", `ready, pid ${happening.ready.pid}, task queue ${happening.ready.taskQueue}`);
       break;
-    case "worker-died":
-      context.tell(context.err.yellow(describeKeeperEvent(happening)));
-      break;
     case "ended":
       break;
+    default:
+      context.tell(context.err.yellow(describeStackEvent(happening)));
   }
 }
 

@@ -1,7 +1,16 @@
 import type { Command } from "commander";
-import { ModelNameError } from "../../client/index.ts";
+import { ModelError } from "../../config/model-names.ts";
 import { positive, urlFrom } from "../agent-flags.ts";
-import { type Check, checkHome, checkKeys, checkLive, checkNode, checkRoom, checkServer } from "../checks.ts";
+import {
+  type Check,
+  checkHome,
+  checkKeys,
+  checkLive,
+  checkNode,
+  checkRoom,
+  checkServer,
+  checkTranscript,
+} from "../checks.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { packageVersion } from "../package-version.ts";
@@ -76,7 +85,7 @@ function modelAt(named: string, baseUrl: string | undefined, env: NodeJS.Process
   try {
     return vendorModel(named, baseUrl === undefined ? {} : { baseUrl }, knownModels(env));
   } catch (error) {
-    if (error instanceof ModelNameError) throw new UsageError(error.message, { cause: error });
+    if (error instanceof ModelError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }
@@ -104,6 +113,7 @@ async function doctor(context: Context, fix: boolean): Promise<number> {
     await checkHome(context.options.home),
     await checkRoom(context.options.home),
     await checkLive(context.options.home, context.options.database),
+    checkTranscript(context.options.home, context.options.database),
     ...(await checkServer(context, fix)),
     checkKeys(env),
     await checkRipgrep(env),

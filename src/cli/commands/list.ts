@@ -7,6 +7,7 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { table } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
+import { costCell } from "../words.ts";
 
 type Flags = { readonly status?: string; readonly agent?: string; readonly limit: string };
 
@@ -60,7 +61,7 @@ async function list(context: Context, flags: Flags): Promise<number> {
         session.agent ?? "",
         session.model ?? "",
         session.turns === undefined ? "" : `${session.turns}`,
-        session.costUsd === undefined ? "" : session.costUsd.toFixed(4),
+        costCell(session.costUsd),
         session.startedAt.toISOString().slice(0, 19).replace("T", " "),
       ]);
       const head = ["SESSION", "STATUS", "AGENT", "MODEL", "TURNS", "USD", "STARTED (UTC)"];

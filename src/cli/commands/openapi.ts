@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type Inspected, inspectOpenApi } from "../../openapi/inspect.ts";
+import { wanted } from "../../schema/check.ts";
 import { OpenApiSettings } from "../../schema/openapi.ts";
 import { OutsideError } from "../../tools/outside/source.ts";
 import type { Context } from "../context.ts";
@@ -81,14 +82,17 @@ function settingsOf(spec: string, flags: InspectFlags): OpenApiSettings {
     ...(tag === undefined ? {} : { tags: tag }),
     ...(path === undefined ? {} : { pathPrefix: path }),
   };
-  const parsed = OpenApiSettings.safeParse({
-    name: "inspect",
-    spec,
-    ...(Object.keys(operations).length === 0 ? {} : { operations }),
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    allowRemoteRefs: allowRemoteRefs === true,
-  });
+  const parsed = OpenApiSettings.safeParse(
+    {
+      name: "inspect",
+      spec,
+      ...(Object.keys(operations).length === 0 ? {} : { operations }),
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      allowRemoteRefs: allowRemoteRefs === true,
+    },
+    { error: wanted },
+  );
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   switch (issue?.path[0]) {

@@ -203,9 +203,9 @@ async function conclude(
   session: Session,
   result: RunResult,
 ): Promise<number> {
-  const { turns = 0, costUsd = 0 } = await holdfast
+  const { turns = 0, costUsd = null } = await holdfast
     .status(session.id)
-    .catch(() => ({ turns: 0, costUsd: 0 }));
+    .catch(() => ({ turns: 0, costUsd: null }));
   const exitCode = EXIT_OF_OUTCOME[result.outcome.type];
   if (context.json) context.printJson({ type: "result", ...result, turns, costUsd, exitCode });
   else {

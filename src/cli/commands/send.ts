@@ -21,7 +21,8 @@ Examples:
   $ holdfast steer 5f0c… "Leave the tests as they are"
   $ holdfast steer 5f0c… --ack Use pnpm
 
-A session at rest finds it in its inbox when its next run begins.`,
+A session at rest finds it in its inbox when its next run begins.
+At most 200 messages wait for a run; one more is refused.`,
     )
     .action(async (session: string, text: string[], flags: Flags) =>
       act((context) => send(context, "steer", session, text.join(" "), flags)),

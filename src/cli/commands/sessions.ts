@@ -7,6 +7,7 @@ import { EXIT } from "../exit-codes.ts";
 import { printable } from "../palette.ts";
 import { table } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
+import { costCell } from "../words.ts";
 import { STATUS_WORDS, statusFrom } from "./list.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
@@ -116,7 +117,7 @@ async function sessions(context: Context, { children = false, after, ...flags }:
         one.model,
         `${one.loops}`,
         `${one.turns}`,
-        one.costUsd.toFixed(4),
+        costCell(one.costUsd),
         one.lastActiveAt.toISOString().slice(0, 19).replace("T", " "),
         one.scope === "persistent" ? "kept" : "",
       ]);

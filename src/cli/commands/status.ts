@@ -82,6 +82,12 @@ function rowsOf(status: SessionStatus): readonly Row[] {
       "queued",
       queued === undefined ? undefined : `${queued.steering} steering, ${queued.followUps} follow-up`,
     ],
+    [
+      "refused",
+      status.refusedMessages === undefined
+        ? undefined
+        : `${count(status.refusedMessages.messages, "message")}, for the queue was full`,
+    ],
     ["outcome", outcome === undefined ? undefined : describeOutcome(outcome)],
     ["last", status.lastText === undefined ? undefined : shortened(status.lastText, 200)],
     ["started", status.startedAt?.toISOString()],

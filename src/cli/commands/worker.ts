@@ -4,6 +4,7 @@ import { secondsFrom, versioningOf } from "../../config/worker-environment.ts";
 import { localServer, namedAddress } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { checkBeforeWorker } from "../start-checks.ts";
 import { UsageError } from "../usage-error.ts";
 import { spawnWorker } from "../worker-child.ts";
 
@@ -49,6 +50,7 @@ Exit code: 0 after a drain, 1 when it could not start or failed, 130 or 143 when
 async function work(context: Context, flags: Flags): Promise<number> {
   const { options, streams } = context;
   checkVersioning(flags);
+  await checkBeforeWorker(context);
   const address = namedAddress(context) ?? (await localServer(context));
   const child = spawnWorker(
     {

@@ -1,7 +1,7 @@
 import { nearestName } from "../../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
+import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
-import { hasRates } from "../has-rates.ts";
 import type { Path } from "../source/node.ts";
 import { type Origin, originOf } from "./draft.ts";
 import type { Workbench } from "./workbench.ts";
@@ -17,33 +17,29 @@ export function doubtsOf(
     const origin = originOf(origins, [...below, ...path]);
     return origin?.type === "file" ? origin.path : undefined;
   };
-  costWithoutRates(bench, definition, place(["limits", "maxCostUsd"]));
   unknownTools(bench, definition, place(["tools"]));
-  for (const [index, { agent, limits }] of (definition.subAgents ?? []).entries()) {
-    const inner = ["subAgents", index, "agent"];
-    const cost = { ...agent, limits: { ...agent.limits, maxCostUsd: limits.maxCostUsd } };
-    costWithoutRates(bench, cost, place(["subAgents", index, "limits", "maxCostUsd"]));
-    doubtsOf(bench, agent, origins, [...below, ...inner]);
+  unknownStrategy(bench, definition, place(["context", "compaction", "strategy"]));
+  for (const [index, { agent }] of (definition.subAgents ?? []).entries()) {
+    doubtsOf(bench, agent, origins, [...below, "subAgents", index, "agent"]);
   }
 }
 
-function costWithoutRates(
-  bench: Workbench,
-  { model, fallbacks = [], limits }: AgentDefinition,
-  place: Path | undefined,
-): void {
-  if (limits.maxCostUsd === null || place === undefined) return;
-  if (hasRates(model.cost)) {
-    // A server that wants no key wants no money either.
-    const free = fallbacks.filter((fallback) => fallback.apiKey !== undefined && !hasRates(fallback.cost));
-    for (const { id } of free) {
-      const message = `what ${id} answers in place of ${model.id} does not count here: it has no rates; add its cost table`;
-      bench.doubt(place, message, { expected: "rates for each of the fallbacks" });
-    }
+/** Where it is not known what strategies there are, only a name that is nearly a built-in one is surely a mistake. */
+function unknownStrategy(bench: Workbench, { context }: AgentDefinition, place: Path | undefined): void {
+  const builtIn = bench.surroundings.knownStrategies ?? BUILT_IN_STRATEGIES;
+  const name = context?.compaction.strategy;
+  if (name === undefined || place === undefined || builtIn.includes(name)) return;
+  const nearest = nearestName(name, builtIn);
+  const expected = `one of ${builtIn.join(", ")}, or a strategy of the worker's`;
+  if (nearest !== undefined || bench.surroundings.knownStrategies !== undefined) {
+    const hint = nearest === undefined ? `known are ${builtIn.join(", ")}` : `did you mean "${nearest}"?`;
+    const message = `there is no compaction strategy "${name}"; ${hint}`;
+    const about = { kind: "invalid-field", severity: "error", message, found: name, expected } as const;
+    bench.tell(place, { ...about, ...(nearest === undefined ? {} : { nearest }) });
     return;
   }
-  const message = `this limit never holds: ${model.id} has no rates, so it costs nothing; add [provider.cost]`;
-  bench.doubt(place, message, { expected: "rates in [provider.cost]" });
+  const message = `compaction strategy "${name}" is not built in: a worker that does not have it refuses the agent; built in are ${builtIn.join(", ")}`;
+  bench.doubt(place, message, { found: name, expected });
 }
 
 function unknownTools(bench: Workbench, { tools, strict }: AgentDefinition, place: Path | undefined): void {

@@ -71,6 +71,7 @@ export class Draft {
         const place = placeIn(layer, field);
         if (place === undefined) continue;
         const value = field.read(at(layer.value, place));
+        if (value === undefined) break;
         const origin = { type: "file", path: [...layer.path, ...place] } as const;
         this.set(
           [...below, ...field.to],

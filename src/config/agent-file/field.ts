@@ -7,7 +7,7 @@ export type Field = {
   readonly places: readonly (readonly string[])[];
   readonly schema: z.ZodType;
   readonly to: Path;
-  /** From the file's value to the definition's, and back. */
+  /** From the file's value to the definition's, and back; `undefined` is not taken over. */
   readonly read: (value: unknown) => unknown;
   readonly write: (value: unknown) => unknown;
 };
@@ -70,6 +70,16 @@ export const wholeFrom = (min: number, max?: number) => {
   return max === undefined ? schema : schema.max(max);
 };
 
+/** What a key may be in place of its table. */
+function wordOrTable(word: z.ZodType, table: z.ZodType): z.ZodType {
+  const { description, expected } = word.meta() as { description?: string; expected?: string };
+  const schema = z.union([(word as z.ZodOptional<z.ZodType>).unwrap(), table]);
+  return schema.optional().meta({
+    ...(description === undefined ? {} : { description }),
+    ...(expected === undefined ? {} : { expected }),
+  });
+}
+
 /** The table that holds these fields, with tables within it. */
 export function shapeOf(fields: readonly Field[]): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = {};
@@ -85,6 +95,10 @@ export function shapeOf(fields: readonly Field[]): Record<string, z.ZodType> {
         });
     }
   }
-  for (const [key, below] of inner) shape[key] = z.strictObject(shapeOf(below)).optional();
+  for (const [key, below] of inner) {
+    const own = shape[key];
+    const table = z.strictObject(shapeOf(below));
+    shape[key] = own === undefined ? table.optional() : wordOrTable(own, table);
+  }
   return shape;
 }

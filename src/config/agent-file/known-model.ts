@@ -27,7 +27,7 @@ export function takeKnown(bench: Workbench, model: Draft): CatalogueEntry | unde
   return entry;
 }
 
-const ASSUMED = `a context of ${DEFAULT_CONTEXT_WINDOW.toLocaleString("en")} tokens, answers of up to 8,192 and no prices are assumed where the file says none`;
+const ASSUMED = `a context of ${DEFAULT_CONTEXT_WINDOW.toLocaleString("en")} tokens and answers of up to 8,192 are assumed, and its prices are unknown, where the file does not say`;
 
 /** Nothing is known of the model, and the file does not say it either. */
 export function doubtUnknown(bench: Workbench, model: Draft, { value, path }: Layer, place: Path): void {

@@ -1,3 +1,4 @@
+import { wanted } from "../../schema/check.ts";
 import { AgentDefinition } from "../../schema/definition.ts";
 import type { WorkMode } from "../../schema/mode.ts";
 import { inFileOrder, type Problem } from "../problem.ts";
@@ -68,7 +69,7 @@ function checkedDraft(
   { name, draft }: AgentDraft,
   errors: readonly Problem[],
 ): LoadedAgent | undefined {
-  const parsed = AgentDefinition.safeParse(draft.value);
+  const parsed = AgentDefinition.safeParse(draft.value, { error: wanted });
   if (parsed.success) {
     const definition = parsed.data;
     doubtsOf(bench, definition, draft.origins);

@@ -1,4 +1,5 @@
 import { nearestName } from "../../core/nearest-name.ts";
+import { wanted } from "../../schema/check.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { JobLimits, PartName, WorkMode } from "../../schema/mode.ts";
 import type { Path } from "../source/node.ts";
@@ -36,11 +37,12 @@ export function modeOf(bench: Workbench, agents: readonly Named[]): WorkMode | u
     if (key === "type" || USED[type].includes(key)) continue;
     bench.wrong([...MODE, key], `this is nothing that a mode of type "${type}" has`, USED[type].join(", "));
   }
-  const parsed = WorkMode.safeParse(inputOf(type, table, new Cast(bench, agents)));
+  const parsed = WorkMode.safeParse(inputOf(type, table, new Cast(bench, agents)), { error: wanted });
   if (parsed.success) return parsed.data;
   if (bench.problems.some(({ severity }) => severity === "error")) return undefined;
   for (const { path, message } of parsed.error.issues) {
-    bench.wrong(MODE, `${path.join(".")}: ${message}`, message.replace(/^must be /, ""));
+    if (path.join(".") === "limits.maxCostUsd") bench.wrong([...MODE, "max_cost"], message, "known prices");
+    else bench.wrong(MODE, `${path.join(".")}: ${message}`, message.replace(/^must be /, ""));
   }
   return undefined;
 }

@@ -12,6 +12,8 @@ export type ReadAgentsOptions = {
   /** Else the file's extension says it, or the first of TOML, JSON and YAML that fits. */
   readonly format?: Format | undefined;
   readonly knownTools?: readonly string[] | undefined;
+  /** Compaction strategies that there are, where any other is an error. */
+  readonly knownStrategies?: readonly string[] | undefined;
   /** What is built in and the user's own file, unless said. */
   readonly catalogue?: Catalogue | undefined;
   readonly unknownModels?: "doubted" | undefined;
@@ -19,7 +21,14 @@ export type ReadAgentsOptions = {
 
 /** The agents of a file (CFG-01). Nothing is thrown: a file that cannot be read is a problem of it. */
 export function readAgents(file: string, options: ReadAgentsOptions = {}): AgentFileResult {
-  const { cwd = process.cwd(), env = process.env, format, knownTools, unknownModels } = options;
+  const {
+    cwd = process.cwd(),
+    env = process.env,
+    format,
+    knownTools,
+    knownStrategies,
+    unknownModels,
+  } = options;
   let text: string;
   let catalogue: Catalogue;
   try {
@@ -31,7 +40,15 @@ export function readAgents(file: string, options: ReadAgentsOptions = {}): Agent
       (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
     return unreadable(file, `it cannot be read: ${why}`);
   }
-  const surroundings = { env, cwd, knownTools, catalogue, unknownModels, readFile: readText };
+  const surroundings = {
+    env,
+    cwd,
+    knownTools,
+    knownStrategies,
+    catalogue,
+    unknownModels,
+    readFile: readText,
+  };
   return loadAgents(text, { name: file, format, ...surroundings });
 }
 

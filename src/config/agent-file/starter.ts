@@ -16,7 +16,7 @@ api = "anthropic"
 reasoning = true
 # base_url = "http://127.0.0.1:8080/v1"
 
-# Dollars per million tokens. A limit in dollars needs them.
+# Dollars per million tokens. A limit in dollars needs them, or a model of the catalogue.
 [provider.cost]
 input_per_million = 3.0
 output_per_million = 15.0

@@ -13,6 +13,8 @@ export type Surroundings = {
   readonly readFile: (path: string) => string;
   /** Tools that are known without asking a worker; no name is doubtful where they are not said. */
   readonly knownTools?: readonly string[] | undefined;
+  /** Compaction strategies that there are; where they are not said, a worker may have others. */
+  readonly knownStrategies?: readonly string[] | undefined;
   /** What is built in, unless said. */
   readonly catalogue?: Catalogue | undefined;
   /** `doubted`: a model that the catalogue does not know, and the file says nothing of, is worth a warning. */

@@ -50,7 +50,7 @@ const ALWAYS = [
   ...["id", "api", "provider", "baseUrl", "reasoning", "contextWindow", "maxTokens"].map(
     (key) => `model.${key}`,
   ),
-  ...["input", "output", "cacheRead", "cacheWrite"].map((key) => `model.cost.${key}`),
+  ...["", ".input", ".output", ".cacheRead", ".cacheWrite"].map((key) => `model.cost${key}`),
 ];
 
 function fileOf(definition: AgentDefinition): Written {
@@ -122,13 +122,15 @@ export function written(fields: readonly Field[], definition: object, defaults: 
     if (value === undefined) continue;
     if (!ALWAYS.includes(to.join(".")) && JSON.stringify(value) === JSON.stringify(at(defaults, to)))
       continue;
+    const said = to.join(".") === "output.schema" ? schemaOf(value) : write(value);
+    if (said === undefined) continue;
     const [place] = places;
     let holder = table;
     for (const key of place!.slice(0, -1)) {
       if (!isTable(holder[key])) holder[key] = {};
       holder = holder[key] as Written;
     }
-    holder[place!.at(-1)!] = to.join(".") === "output.schema" ? schemaOf(value) : write(value);
+    holder[place!.at(-1)!] = said;
   }
   return table;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { check } from "../../schema/check.ts";
 import { homeAt } from "../home.ts";
 import { plain } from "../source/node.ts";
 import { parseToml } from "../source/parse-toml.ts";
@@ -74,10 +75,9 @@ export function ownModels(text: string, file: string): readonly CatalogueEntry[]
   const parsed = parseToml(text);
   if (!parsed.ok)
     throw new CatalogueError(`The file of models ${file} is not TOML: ${parsed.problems[0]?.message}`);
-  const checked = OwnModels.safeParse(plain(parsed.root));
-  if (checked.success)
-    return Object.entries(checked.data.models).map(([name, own]) => entryOf(name, own, file));
-  const wrong = checked.error.issues.map(({ path, message }) => `${path.map(String).join(".")}: ${message}`);
+  const checked = check(OwnModels, plain(parsed.root), "file");
+  if (checked.ok) return Object.entries(checked.value.models).map(([name, own]) => entryOf(name, own, file));
+  const wrong = checked.problems;
   throw new CatalogueError(
     `The file of models ${file} cannot be used: ${wrong.join("; ")}. docs/models.md says what it may hold.`,
   );

@@ -86,8 +86,10 @@ export function left(account: Account, spent: Spent, nowMs: number): Left {
   };
 }
 
-function rest(limit: number | null, gone: number): number | null {
-  return limit === null ? null : Math.max(0, limit - gone);
+/** Nothing is left of a limit when what has gone is unknown: it could be all of it. */
+export function rest(limit: number | null, gone: number | null): number | null {
+  if (limit === null) return null;
+  return gone === null ? 0 : Math.max(0, limit - gone);
 }
 
 /**

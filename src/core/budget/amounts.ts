@@ -1,5 +1,6 @@
 import type { Delegation, Limits } from "../../schema/definition.ts";
 import type { Spent } from "../limits.ts";
+import { addCosts, type Cost } from "../usage.ts";
 
 /**
  * What was spent, or is set aside. Whole numbers all: sums are exact, in whatever order and grouping they are made.
@@ -10,7 +11,8 @@ import type { Spent } from "../limits.ts";
 export type Amounts = {
   readonly turns: number;
   readonly tokens: number;
-  readonly nanoUsd: number;
+  /** `null` where the price of something that was used is unknown. */
+  readonly nanoUsd: number | null;
   /** Agents that were started. */
   readonly children: number;
 };
@@ -38,19 +40,24 @@ export function addAmounts(a: Amounts, b: Amounts): Amounts {
   return {
     turns: a.turns + b.turns,
     tokens: a.tokens + b.tokens,
-    nanoUsd: a.nanoUsd + b.nanoUsd,
+    nanoUsd: addCosts(a.nanoUsd, b.nanoUsd),
     children: a.children + b.children,
   };
 }
 
 const NANO = 1_000_000_000;
 
-export function toNanoUsd(dollars: number): number {
+export function toNanoUsd(dollars: number): number;
+export function toNanoUsd(dollars: Cost): Cost;
+export function toNanoUsd(dollars: Cost): Cost {
+  if (dollars === null) return null;
   return Math.min(Number.MAX_SAFE_INTEGER, Math.round(dollars * NANO));
 }
 
-export function toUsd(nanoUsd: number): number {
-  return nanoUsd / NANO;
+export function toUsd(nanoUsd: number): number;
+export function toUsd(nanoUsd: Cost): Cost;
+export function toUsd(nanoUsd: Cost): Cost {
+  return nanoUsd === null ? null : nanoUsd / NANO;
 }
 
 /** What one agent has spent itself, without those below it. */
@@ -75,7 +82,7 @@ export function allowanceOf(
   return {
     turns: limits.maxTurns,
     tokens: limits.maxTotalTokens,
-    nanoUsd: limits.maxCostUsd === null ? null : toNanoUsd(limits.maxCostUsd),
+    nanoUsd: toNanoUsd(limits.maxCostUsd),
     children: maxChildren,
     deadlineMs: limits.maxDurationMs === null ? null : startsAtMs + limits.maxDurationMs,
     depth: maxDepth,

@@ -35,6 +35,9 @@ export function refusal(shortage: Shortage, account: Account, spent: Spent, nowM
 export function budgetReached(account: Account, spent: Spent, nowMs: number): string | undefined {
   const rest = left(account, spent, nowMs);
   for (const part of ["turns", "tokens", "nanoUsd"] as const) {
+    if (part === "nanoUsd" && rest.nanoUsd === 0 && used(account, spent).nanoUsd === null) {
+      return `Budget of dollars cannot be kept: what was spent of ${amount(part, allowance(account).nanoUsd)} is unknown`;
+    }
     if (rest[part] === 0)
       return `Budget of ${NAMES[part]} reached: none left of ${tally(account, spent, part)}`;
   }
@@ -49,7 +52,7 @@ function tally(account: Account, spent: Spent, part: Counted): string {
   return `${whole} (${gone} spent${waiting})`;
 }
 
-function amount(part: Counted, value: number): string {
+function amount(part: Counted, value: number | null): string {
   return part === "nanoUsd" ? dollars(toUsd(value)) : String(value);
 }
 

@@ -1,14 +1,20 @@
 import type { CompactionConfig } from "../../schema/context.ts";
 import type { Entry } from "../../schema/record.ts";
-import { estimateMessage, estimateText } from "../estimate.ts";
-import { UNANSWERED_CALL } from "../orphans.ts";
-import { COMPACTION_KIND } from "../seen-messages.ts";
-import { cutToolResult } from "./cut-text.ts";
+import { leastPlan, withUnread } from "./least.ts";
+import {
+  cutTo,
+  fewerLines,
+  joined,
+  type Plan,
+  type PlanOptions,
+  type Section,
+  Sections,
+  tokensOf,
+  withoutCompactions,
+} from "./plan.ts";
 import { loopsInScope } from "./scope.ts";
-import { removedText, standIn } from "./stand-in.ts";
-import { summarise } from "./summary.ts";
-import type { TokenCounter } from "./token-counter.ts";
-import { loopsOf, positionsOfTurns, type Turn, turnsOf } from "./turns.ts";
+import type { Turn } from "./turns.ts";
+import { wordsToAnswer, workIn } from "./work.ts";
 
 // The default strategy for a session: a plan over entries that changes none of them. The newest loop keeps its first
 // turns, a summary of its middle, and its last turns with their tool outputs cut; loops before it are summaries, older
@@ -19,197 +25,77 @@ import { loopsOf, positionsOfTurns, type Turn, turnsOf } from "./turns.ts";
 //   B2. Sections are in order of position and do not overlap (PHI-13g).
 //   B3. An answer and the results of its calls are in one section, or in none.
 //   B4. An entry that was not given is in no section that is shown: a section ends at a hole in the positions.
-
-/** Entries from `from` up to, not including, `to`, and what a model sees of them. */
-export type Section = {
-  readonly from: number;
-  readonly to: number;
-  readonly turns: number;
-  /** The estimate of what is seen. */
-  readonly tokens: number;
-  readonly as: SectionForm;
-};
-
-export type SectionForm =
-  | "whole"
-  /** Tool results keep this many lines of each text. */
-  | { readonly cut: number }
-  /** One message of these words stands in for all entries. */
-  | { readonly summary: string };
-
-export type BlockOptions = {
-  /** For a scope by tokens (CMP-05). */
-  readonly maxContextTokens: number;
-  readonly count?: TokenCounter;
-  /**
-   * Words for turns that are not shown, in at most `maxTokens`; one line a turn when absent. No words, no section.
-   *
-   * A strategy that asks a model plans twice: once to learn which turns need words, and again with the words at hand.
-   */
-  readonly summarise?: (turns: readonly Turn[], maxTokens: number) => string;
-};
+//   B5. Words of people that the loop at work answers are shown, whole or with head and tail (docs/loop.md, rule 1).
+//   B6. Results that no answer has read are shown, whole or with head and tail (rule 2).
 
 /**
  * The sections that a compacted view has.
  *
  * Without a middle in the newest loop there is nothing to sum up, and it stays as it is (X-15). A plan over the budget
- * gives way in this order: fewer recent turns, fewer lines of the last one's tool outputs, and at last only the newest
- * turns that fit, behind a marker (CTX-14). A budget too small for the marker gives fewer sections, or none (X-13).
+ * gives way in this order: fewer recent turns, fewer lines of their results, no first turns, shorter results of those that
+ * the model has not read, and at last all but the newest turns that fit, behind a marker (CTX-14).
  */
 export function planBlock(
   given: readonly Entry[],
   config: CompactionConfig,
   budget: number,
-  options: BlockOptions,
-): readonly Section[] {
-  const count = options.count ?? estimateMessage;
-  const plan: Planner = {
-    count,
-    config,
-    summarise: options.summarise ?? ((turns, maxTokens) => summarise(turns, maxTokens, count)),
-  };
-  const entries = given.filter((entry) => !isCompaction(entry));
-  const loops = loopsOf(turnsOf(entries));
-  const newest = loops.at(-1) ?? [];
-  const older = loops.slice(0, -1);
-  const tokensOf = (turns: readonly Turn[]) => sum(turns.map((turn) => turnTokens(plan, turn, "whole")));
-  const inScope = loopsInScope(config.scope, older.map(tokensOf), options.maxContextTokens);
+  options: PlanOptions,
+): Plan {
+  const plan = new Sections(options);
+  const entries = withoutCompactions(given);
+  const work = workIn(entries);
+  const { older, turns, unread } = work;
+  const whole = (loop: readonly Turn[]) => tokensOf(plan.shown(loop, "whole"));
+  const inScope = loopsInScope(config.scope, older.map(whole), options.maxContextTokens);
   const earlier = older.slice(older.length - inScope);
-  const summaries = earlier.flatMap((turns) => summarySection(plan, turns));
-  for (const layout of layouts(config, newest.length)) {
-    const sections = [...summaries, ...newestLoop(plan, newest, layout)];
-    if (sum(sections.map(({ tokens }) => tokens)) <= budget) return sections;
+  const summaries = earlier.flatMap((loop) => plan.summary(loop, config.maxSummaryTokens));
+  const wordsFrom = wordsToAnswer(work)[0]?.position;
+  const loop = (layout: Layout) => [...summaries, ...newestLoop(plan, turns, layout, config, wordsFrom)];
+  const tail = turns.slice(turns.length - unread);
+  for (const layout of layouts(config, turns.length, unread)) {
+    const sections = [...loop(layout), ...plan.shown(tail, "whole")];
+    if (tokensOf(sections) <= budget) return { ok: true, sections: joined(sections) };
   }
-  return newestThatFit(plan, entries, [...earlier.flat(), ...newest], budget);
+  const before = loop({ first: 0, recent: 0, unread, lines: config.toolOutputMaxLines });
+  const sections = withUnread(plan, before, tail, budget);
+  if (sections !== undefined) return { ok: true, sections: joined(sections) };
+  return leastPlan(plan, { ...work, older: earlier }, budget, config.toolOutputMaxLines);
 }
 
-/** What an earlier compaction has put down is seen by no model, and in no section of this one. */
-function isCompaction({ message }: Entry): boolean {
-  return message.role === "extension" && message.kind === COMPACTION_KIND;
-}
-
-type Planner = {
-  readonly count: TokenCounter;
-  readonly config: CompactionConfig;
-  readonly summarise: (turns: readonly Turn[], maxTokens: number) => string;
+/**
+ * How the newest loop is divided: so many turns at its beginning, so many before those that the model has not read, with
+ * results of so many lines.
+ */
+type Layout = {
+  readonly first: number;
+  readonly recent: number;
+  readonly unread: number;
+  readonly lines: number;
 };
 
-/** How the newest loop is divided: so many turns at its beginning, so many at its end, their tool outputs this long. */
-type Layout = { readonly first: number; readonly recent: number; readonly lines: number };
-
-function* layouts(config: CompactionConfig, turns: number): Generator<Layout> {
-  const first = Math.min(config.keepFirstTurns, turns);
-  const most = Math.min(config.keepRecentTurns, turns - first);
-  const lines = config.toolOutputMaxLines;
-  yield { first, recent: most, lines };
-  for (let recent = most - 1; recent > 0; recent--) yield { first, recent, lines };
-  for (const fewer of halvings(lines)) yield { first, recent: Math.min(1, most), lines: fewer };
+function* layouts(config: CompactionConfig, turns: number, unread: number): Generator<Layout> {
+  const first = Math.min(config.keepFirstTurns, turns - unread);
+  const most = Math.max(0, Math.min(config.keepRecentTurns - unread, turns - first - unread));
+  const [lines = 0, ...fewer] = fewerLines(config);
+  for (let recent = most; recent > 0; recent--) yield { first, recent, unread, lines };
+  for (const less of most > 0 ? fewer : []) yield { first, recent: 1, unread, lines: less };
+  yield { first, recent: 0, unread, lines };
 }
 
-/** 50 gives 25, 12, 6, 3, 1, 0. */
-function halvings(lines: number): readonly number[] {
-  const half = Math.floor(lines / 2);
-  return lines === 0 ? [] : [half, ...halvings(half)];
-}
-
-function newestLoop(plan: Planner, turns: readonly Turn[], { first, recent, lines }: Layout): Section[] {
-  const middle = turns.slice(first, turns.length - recent);
-  if (middle.length === 0) return shownSections(plan, turns, "whole");
-  return [
-    ...shownSections(plan, turns.slice(0, first), "whole"),
-    ...summarySection(plan, middle),
-    ...shownSections(plan, turns.slice(turns.length - recent), { cut: lines }),
-  ];
-}
-
-function summarySection(plan: Planner, turns: readonly Turn[]): readonly Section[] {
-  const text = plan.summarise(turns, plan.config.maxSummaryTokens);
-  return text === "" ? [] : [standInSection(plan, turns, text)];
-}
-
-/** A stand-in covers holes too: of what it replaces, nothing is shown. */
-function standInSection(plan: Planner, turns: readonly Turn[], text: string): Section {
-  const { from, to } = positionsOfTurns(turns, { start: 0, end: turns.length - 1 }) ?? { from: 0, to: 0 };
-  return { from, to, turns: turns.length, tokens: plan.count(standIn(text, 0)), as: { summary: text } };
-}
-
-type Shown = "whole" | { readonly cut: number };
-
-/** Turns side by side in one section; a hole between two positions begins another. */
-function shownSections(plan: Planner, turns: readonly Turn[], as: Shown): Section[] {
-  const sections: { from: number; to: number; turns: number; tokens: number; as: Shown }[] = [];
-  for (const turn of turns) {
-    for (const [index, entry] of turn.entries.entries()) {
-      const tokens = entryTokens(plan, entry, as) + (index === 0 ? unansweredTokens(turn) : 0);
-      const begun = index === 0 ? 1 : 0;
-      const last = sections.at(-1);
-      if (last === undefined || last.to !== entry.position) {
-        sections.push({ from: entry.position, to: entry.position + 1, turns: begun, tokens, as });
-      } else {
-        last.to++;
-        last.turns += begun;
-        last.tokens += tokens;
-      }
-    }
-  }
-  return sections;
-}
-
-/** The newest turns that fit, with their tool outputs as long as the last of them allows. */
-function newestThatFit(
-  plan: Planner,
-  entries: readonly Entry[],
+/** All but the turns that the model has not read. */
+function newestLoop(
+  plan: Sections,
   turns: readonly Turn[],
-  budget: number,
+  { first, recent, unread, lines }: Layout,
+  { maxSummaryTokens }: CompactionConfig,
+  wordsFrom: number | undefined,
 ): readonly Section[] {
-  const last = turns.at(-1);
-  if (last === undefined) return [];
-  const marker = (removed: number) =>
-    standInSection(plan, [{ id: undefined, entries: entries.slice(0, removed) }], removedText(removed));
-  const reserved = marker(entries.length).tokens;
-  const marked = reserved <= budget;
-  const room = marked ? budget - reserved : budget;
-  const limit = plan.config.toolOutputMaxLines;
-  const lines = [limit, ...halvings(limit)].find((cut) => turnTokens(plan, last, { cut }) <= room) ?? 0;
-  const kept = turns.slice(newestWithin(plan, turns, room, { cut: lines }));
-  const removed = entries.length - sum(kept.map((turn) => turn.entries.length));
-  const shown = shownSections(plan, kept, { cut: lines });
-  return marked && removed > 0 ? [marker(removed), ...shown] : shown;
-}
-
-/** The index of the oldest turn that still fits, together with all after it. */
-function newestWithin(plan: Planner, turns: readonly Turn[], room: number, as: Shown): number {
-  let used = 0;
-  for (let index = turns.length - 1; index >= 0; index--) {
-    used += turnTokens(plan, turns[index] as Turn, as);
-    if (used > room) return index + 1;
-  }
-  return 0;
-}
-
-function turnTokens(plan: Planner, turn: Turn, as: Shown): number {
-  return sum(turn.entries.map((entry) => entryTokens(plan, entry, as))) + unansweredTokens(turn);
-}
-
-function entryTokens({ count }: Planner, { message }: Entry, as: Shown): number {
-  return count(as === "whole" ? message : cutToolResult(message, as.cut));
-}
-
-/** What a view says where a call has no result. */
-export function unansweredTokens(turn: Turn): number {
-  const messages = turn.entries.map(({ message }) => message);
-  const answered = new Set(
-    messages.map((message) => (message.role === "toolResult" ? message.toolCallId : undefined)),
-  );
-  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
-  const open = calls.filter((part) => part.type === "toolCall" && !answered.has(part.id));
-  return sum(
-    open.map((call) => (call.type === "toolCall" ? estimateText(call.name) : 0) + UNANSWERED_TOKENS),
-  );
-}
-
-const UNANSWERED_TOKENS = estimateText(UNANSWERED_CALL) + 8;
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+  const end = turns.length - unread;
+  const middle = turns.slice(first, end - recent);
+  if (middle.length === 0) return plan.shown(turns.slice(0, end), "whole");
+  return [
+    ...plan.shown(turns.slice(0, first), "whole"),
+    ...plan.summary(middle, maxSummaryTokens, wordsFrom),
+    ...plan.shown(turns.slice(end - recent, end), cutTo(lines)),
+  ];
 }

@@ -1,11 +1,13 @@
 import type { Entry } from "../../schema/record.ts";
 import { estimateMessage } from "../estimate.ts";
 import { isKeptForPeople } from "../seen-messages.ts";
-import { type Section, type SectionForm, unansweredTokens } from "./block.ts";
-import { cutToolResult } from "./cut-text.ts";
+import { shownMessage } from "./clip.ts";
+import { mostChars } from "./least.ts";
 import { pairUp } from "./pairs.ts";
+import { isText, type Plan, type Section, type TextForm, tokensOf, unansweredTokens } from "./plan.ts";
 import { removedText, standIn } from "./stand-in.ts";
 import { turnsOf } from "./turns.ts";
+import { wordsToAnswer, workIn } from "./work.ts";
 
 // A view as an application wants it: what its strategy has said is checked, and counted anew.
 //
@@ -14,9 +16,17 @@ import { turnsOf } from "./turns.ts";
 //   C2. An answer and the results of its calls are in one section.
 //   C3. The sections together have at most the budget, and a text at most its own.
 //   C4. An entry that was not given is in no section that is shown: a section is divided at a hole in the positions.
+//   C5. Words of people that the loop at work answers follow a text that stands for them (docs/loop.md, rule 1).
 
 /** Entries from `from` up to, not including, `to`, and how a model is to see them. */
-export type WantedSection = { readonly from: number; readonly to: number; readonly as: SectionForm };
+export type WantedSection = { readonly from: number; readonly to: number; readonly as: WantedForm };
+
+export type WantedForm =
+  | "whole"
+  /** Tool results keep this many lines of each text. */
+  | { readonly cut: number }
+  /** One message of these words stands in for all entries. */
+  | { readonly summary: string };
 
 export type Bounds = {
   /** Tokens of all sections together. */
@@ -25,10 +35,8 @@ export type Bounds = {
   readonly maxTextTokens: number;
 };
 
-export type CheckedPlan =
-  | { readonly ok: true; readonly sections: readonly Section[] }
-  /** What is wrong, as a sentence without its subject: "leaves out the entry at 4". */
-  | { readonly ok: false; readonly problem: string };
+/** A problem is a sentence without its subject: "leaves out the entry at 4". */
+export type CheckedPlan = Plan;
 
 /** A view has room for more, of turns that come later, before its oldest are joined. */
 const MAX_SECTIONS = 32;
@@ -49,7 +57,7 @@ export function checkPlan(
   entries: readonly Entry[],
   { budget, maxTextTokens }: Bounds,
 ): CheckedPlan {
-  if (wanted.length === 0) return withinBudget(nothingShown(entries), budget);
+  if (wanted.length === 0) return withinBudget(nothingShown(entries), entries, budget);
   const { joined } = pairUp(entries.map(({ message }) => message));
   const sections: Section[] = [];
   let at = 0;
@@ -65,7 +73,7 @@ export function checkPlan(
     if (own.length === 0) return wrong(`${name} holds no entry`);
     if (isText(as) && as.summary.trim() === "") return wrong(`${name} has a text without words`);
     const made = sectionsOf(own, as, turnStarts(entries));
-    const tokens = sum(made);
+    const tokens = tokensOf(made);
     if (isText(as) && tokens > maxTextTokens) {
       return wrong(
         `${name} has a text of ${tokens} tokens; ${maxTextTokens} are the most (maxSummaryTokens)`,
@@ -79,7 +87,7 @@ export function checkPlan(
   if (left !== undefined) return wrong(leftOut(left));
   if (sections.length > MAX_SECTIONS)
     return wrong(`has ${sections.length} sections; ${MAX_SECTIONS} are the most`);
-  return withinBudget(sections, budget);
+  return withinBudget(sections, entries, budget);
 }
 
 function nothingShown(entries: readonly Entry[]): readonly Section[] {
@@ -88,10 +96,29 @@ function nothingShown(entries: readonly Entry[]): readonly Section[] {
     : sectionsOf(entries, { summary: removedText(entries.length) }, turnStarts(entries));
 }
 
-function withinBudget(sections: readonly Section[], budget: number): CheckedPlan {
-  const tokens = sum(sections);
-  if (tokens > budget) return wrong(`has ${tokens} tokens; the budget is ${budget}`);
-  return { ok: true, sections };
+/** Words that the loop answers come on top of the texts that stand for them; they are cut where there is no room for them. */
+function withinBudget(sections: readonly Section[], entries: readonly Entry[], budget: number): Plan {
+  const words = wordsToAnswer(workIn(entries));
+  const whole = sections.map((section) => withWords(section, words));
+  if (tokensOf(whole) <= budget) return { ok: true, sections: whole };
+  const cut = (wordChars: number) => sections.map((section) => withWords(section, words, wordChars));
+  const chars = mostChars((limit) => tokensOf(cut(limit)) <= budget);
+  if (chars !== undefined) return { ok: true, sections: cut(chars) };
+  const tokens = tokensOf(sections);
+  const more = tokensOf(whole) - tokens;
+  const said = more === 0 ? "" : `, and words of people that the loop answers have ${more} more`;
+  return wrong(`has ${tokens} tokens${said}; the budget is ${budget}`);
+}
+
+function withWords(section: Section, words: readonly Entry[], wordChars?: number): Section {
+  const { from, to, as } = section;
+  const own = words.filter(({ position }) => position >= from && position < to);
+  const wordsFrom = own[0]?.position;
+  if (!isText(as) || wordsFrom === undefined) return section;
+  const limit = wordChars === undefined ? {} : { wordChars };
+  const said = own.reduce((total, entry) => total + estimateMessage(shownMessage(entry, limit)), 0);
+  const form: TextForm = { ...as, wordsFrom, ...limit };
+  return { ...section, tokens: section.tokens + said, as: form };
 }
 
 function wrong(problem: string): CheckedPlan {
@@ -102,17 +129,13 @@ function leftOut({ position }: Entry): string {
   return `leaves out the entry at ${position}: let a text stand for what is not to be seen`;
 }
 
-function isText(as: SectionForm): as is { readonly summary: string } {
-  return typeof as === "object" && "summary" in as;
-}
-
 function turnStarts(entries: readonly Entry[]): ReadonlySet<number> {
   return new Set(turnsOf(entries).flatMap((turn) => turn.entries[0]?.position ?? []));
 }
 
 /** One for a text; for what is shown, one for each run of positions without a hole. */
-function sectionsOf(own: readonly Entry[], as: SectionForm, starts: ReadonlySet<number>): readonly Section[] {
-  if (isText(as)) {
+function sectionsOf(own: readonly Entry[], as: WantedForm, starts: ReadonlySet<number>): readonly Section[] {
+  if (as !== "whole" && "summary" in as) {
     const { from, to, turns } = placeOf(own, starts);
     return [{ from, to, turns, tokens: estimateMessage(standIn(as.summary, 0)), as }];
   }
@@ -138,13 +161,10 @@ function runsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   return runs;
 }
 
-function shownTokens(entries: readonly Entry[], as: "whole" | { readonly cut: number }): number {
-  const own = entries.map(({ message }) =>
-    estimateMessage(as === "whole" ? message : cutToolResult(message, as.cut)),
+function shownTokens(entries: readonly Entry[], as: Exclude<WantedForm, { summary: string }>): number {
+  const form = as === "whole" ? {} : as;
+  return entries.reduce(
+    (total, entry) => total + estimateMessage(shownMessage(entry, form)),
+    unansweredTokens({ id: undefined, entries }),
   );
-  return own.reduce((total, tokens) => total + tokens, unansweredTokens({ id: undefined, entries }));
-}
-
-function sum(sections: readonly Section[]): number {
-  return sections.reduce((total, { tokens }) => total + tokens, 0);
 }

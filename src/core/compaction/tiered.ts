@@ -1,99 +1,144 @@
-import type { AgentMessage, AssistantMessage, UserMessage } from "../../schema/message.ts";
-import { estimateMessage } from "../estimate.ts";
-import { cutToolResult } from "./cut-text.ts";
-import { cutBefore, pairUp } from "./pairs.ts";
-import { middleRemovedText, removedText, saidBy, standIn } from "./stand-in.ts";
-import type { TokenCounter } from "./token-counter.ts";
+import type { ContextConfig } from "../../schema/context.ts";
+import type { Entry } from "../../schema/record.ts";
+import { leastPlan, withUnread } from "./least.ts";
+import {
+  cutTo,
+  entriesIn,
+  joined,
+  type Plan,
+  type PlanOptions,
+  type Section,
+  Sections,
+  tokensOf,
+  withoutCompactions,
+} from "./plan.ts";
+import { middleRemovedText, saidBy } from "./stand-in.ts";
+import type { Turn } from "./turns.ts";
+import { type Work, wordsToAnswer, workIn } from "./work.ts";
 
-// The tiered strategy: three levels, each harsher, until the messages fit (CTX-11).
+// The tiered strategy: three levels, each harsher, until the messages fit (CTX-11). It knows no loops: what is old is
+// counted in messages.
 //
 // Invariants
-//   T1. The estimated total of the result is at most the budget, for any input (CTX-15).
-//   T2. A call and its result stay together or go together.
-//   T3. What fits comes back as it is, so that compacting twice is compacting once.
+//   T1. The tokens of the sections together are at most the budget, for any entries (CTX-15).
+//   T2. A call and its result are in one section.
+//   T3. What fits is shown as it is.
+//   T4. Words of people that the loop at work answers, and results that no answer has read, are shown, whole or with head
+//       and tail (docs/loop.md, rules 1 and 2).
 
-export type TieredOptions = {
-  /** Tokens of messages. */
-  readonly budget: number;
-  /** Messages that level 3 keeps from the beginning. */
-  readonly keepFirst: number;
-  /** Messages that levels 2 and 3 keep from the end, and a few more where a pair would be parted. */
-  readonly keepRecent: number;
-  readonly toolOutputMaxLines: number;
-  readonly count?: TokenCounter;
-};
+export type TieredConfig = Pick<ContextConfig, "keepFirst" | "keepRecent" | "toolOutputMaxLines">;
 
-export function compactTiered(
-  messages: readonly AgentMessage[],
-  options: TieredOptions,
-): readonly AgentMessage[] {
-  const fits = (candidate: readonly AgentMessage[]) => total(candidate, options) <= options.budget;
-  if (fits(messages)) return messages;
-  const cut = messages.map((message) => cutToolResult(message, options.toolOutputMaxLines));
-  if (fits(cut)) return cut;
-  const summarised = summariseOld(cut, options.keepRecent);
-  if (fits(summarised)) return summarised;
-  const dropped = dropMiddle(summarised, options);
-  if (dropped !== undefined && fits(dropped)) return dropped;
-  return keepNewest(summarised, options);
+/** A view holds no more pieces of what is old: the oldest are one text. */
+const MAX_OLD_SECTIONS = 24;
+
+export function planTiered(
+  given: readonly Entry[],
+  config: TieredConfig,
+  budget: number,
+  options: Pick<PlanOptions, "count"> = {},
+): Plan {
+  const plan = new Sections(options);
+  const entries = withoutCompactions(given);
+  const work = workIn(entries);
+  const { turns, old } = divided(work, config);
+  const tail = turns.slice(turns.length - work.unread);
+  const read = turns.slice(0, turns.length - work.unread);
+  const cut = cutTo(config.toolOutputMaxLines);
+  const recent = plan.shown(read.slice(old), cut);
+  const levels: readonly (() => readonly Section[])[] = [
+    () => plan.shown(read, "whole"),
+    () => plan.shown(read, cut),
+    () => [...summarised(plan, read.slice(0, old)), ...recent],
+    () => [...middleRemoved(plan, read.slice(0, old), work, config), ...recent],
+  ];
+  for (const level of levels) {
+    const sections = [...level(), ...plan.shown(tail, "whole")];
+    if (tokensOf(sections) <= budget) return { ok: true, sections: joined(sections) };
+  }
+  for (const level of levels.slice(2)) {
+    const sections = withUnread(plan, level(), tail, budget);
+    if (sections !== undefined) return { ok: true, sections: joined(sections) };
+  }
+  return leastPlan(plan, work, budget, config.toolOutputMaxLines);
 }
 
-function total(messages: readonly AgentMessage[], { count = estimateMessage }: TieredOptions): number {
-  return messages.reduce((sum, message) => sum + count(message), 0);
-}
-
-/** CTX-13. Words of people and of applications stay. */
-function summariseOld(messages: readonly AgentMessage[], keepRecent: number): readonly AgentMessage[] {
-  const recent = cutBefore(pairUp(messages), Math.max(0, messages.length - keepRecent));
-  const old = messages.slice(0, recent).filter(({ role }) => role !== "toolResult");
-  const summarised = old.map((message) => (message.role === "assistant" ? summaryOf(message) : message));
-  return [...summarised, ...messages.slice(recent)];
-}
-
-function summaryOf(answer: AssistantMessage): UserMessage {
-  const summary = standIn(`[Summary] ${saidBy(answer)}`, answer.timestamp);
-  return answer.turnId === undefined ? summary : { ...summary, turnId: answer.turnId };
+/** How many of the turns that the model has read lie before the last `keepRecent` messages, whole turns only (CMP-09). */
+function divided({ older, turns: newest, unread }: Work, { keepRecent }: TieredConfig) {
+  const turns = [...older.flat(), ...newest];
+  let old = turns.length;
+  let messages = 0;
+  while (old > 0 && (messages < keepRecent || old > turns.length - unread)) {
+    old--;
+    messages += turns[old]?.entries.length ?? 0;
+  }
+  return { turns, old };
 }
 
 /**
- * CTX-14: the beginning, a marker, the end; nothing when there is no middle.
+ * CTX-13: each answer is a line, its results are gone; words of people and of applications stay.
  *
- * @param messages - Summarised: answers stand only among those kept from the end, so that the beginning parts no pair.
+ * Where that gives too many pieces, the oldest are one text, with the words of people behind it.
  */
-function dropMiddle(
-  messages: readonly AgentMessage[],
-  { keepFirst, keepRecent }: TieredOptions,
-): readonly AgentMessage[] | undefined {
-  const first = Math.min(keepFirst, messages.length);
-  const recent = cutBefore(pairUp(messages), Math.max(0, messages.length - keepRecent));
-  if (first >= recent) return undefined;
-  const marker = standIn(middleRemovedText(recent - first), messages[recent - 1]?.timestamp ?? 0);
-  return [...messages.slice(0, first), marker, ...messages.slice(recent)];
+function summarised(plan: Sections, turns: readonly Turn[]): readonly Section[] {
+  const runs = runsOf(turns);
+  const oldest = runs.slice(0, Math.max(0, runs.length - MAX_OLD_SECTIONS));
+  const lines = oldest.flatMap(linesOf);
+  const position = oldest[0]?.entries[0]?.position ?? 0;
+  return [
+    ...(oldest.length === 0 ? [] : plan.text(oldest, lines.join("\n"), { wordsFrom: position })),
+    ...runs.slice(oldest.length).flatMap((run) => {
+      const said = linesOf(run);
+      if (said.length > 0) return plan.text([run], said.join("\n"));
+      return plan.shown([{ ...run, entries: run.entries.filter((entry) => !isMade(entry)) }], "whole");
+    }),
+  ];
 }
 
-/** CTX-14's last resort. The marker's cost is set aside first (X-13); without room for it there is none. */
-function keepNewest(messages: readonly AgentMessage[], options: TieredOptions): readonly AgentMessage[] {
-  const { count = estimateMessage, budget } = options;
-  const timestamp = messages.at(-1)?.timestamp ?? 0;
-  const reserved = count(standIn(removedText(messages.length), timestamp));
-  const marked = reserved <= budget;
-  const kept = newestWithin(messages, marked ? budget - reserved : budget, count);
-  return marked ? [standIn(removedText(messages.length - kept.length), timestamp), ...kept] : kept;
+function linesOf({ entries }: Turn): readonly string[] {
+  return entries.flatMap(({ message }) =>
+    message.role === "assistant" ? [`[Summary] ${saidBy(message)}`] : [],
+  );
 }
 
-/** The newest messages that fit, whole answers with their results; results that nobody asked for are left out. */
-function newestWithin(
-  messages: readonly AgentMessage[],
-  budget: number,
-  count: TokenCounter,
-): readonly AgentMessage[] {
-  const { joined, orphans } = pairUp(messages);
-  let keepFrom = messages.length;
-  let used = 0;
-  for (let index = messages.length - 1; index >= 0; index--) {
-    if (!orphans.has(index)) used += count(messages[index] as AgentMessage);
-    if (used > budget) break;
-    if (joined[index] !== true) keepFrom = index;
+function isMade({ message }: Entry): boolean {
+  return message.role === "assistant" || message.role === "toolResult";
+}
+
+/** Answers with their results, and what stands between them, as turns of their own. */
+function runsOf(turns: readonly Turn[]): readonly Turn[] {
+  const runs: { id: Turn["id"]; entries: Entry[] }[] = [];
+  for (const { id, entries } of turns) {
+    for (const entry of entries) {
+      const last = runs.at(-1);
+      const before = last?.entries[0];
+      if (last === undefined || before === undefined || isMade(before) !== isMade(entry)) {
+        runs.push({ id, entries: [entry] });
+      } else last.entries.push(entry);
+    }
   }
-  return messages.filter((_, index) => index >= keepFrom && !orphans.has(index));
+  return runs;
+}
+
+/** CTX-14: the beginning, a marker, and behind it the words that must stay. */
+function middleRemoved(
+  plan: Sections,
+  turns: readonly Turn[],
+  work: Work,
+  { keepFirst }: TieredConfig,
+): readonly Section[] {
+  const entries = turns.flatMap((turn) => turn.entries);
+  let messages = 0;
+  const end = entries.findIndex(({ message }) => {
+    if (message.role !== "toolResult") messages++;
+    return messages > keepFirst;
+  });
+  const first = end < 0 ? entries.length : end;
+  const part = (own: readonly Entry[]): readonly Turn[] =>
+    own.length === 0 ? [] : [{ id: undefined, entries: own }];
+  const middle = part(entries.slice(first));
+  const wordsFrom = wordsToAnswer(work)[0]?.position;
+  return [
+    ...summarised(plan, part(entries.slice(0, first))),
+    ...plan.text(middle, middleRemovedText(entriesIn(middle)), wordsFrom === undefined ? {} : { wordsFrom }),
+  ];
 }

@@ -1,11 +1,35 @@
 import type { ContextConfig } from "../../schema/context.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Usage } from "../../schema/message.ts";
 
 // When a view is too large, as arithmetic: CTX-05, CTX-09.
 
-/** Room for messages in the window (CTX-11): what an overflow must be brought below. */
+/** Room for messages in the window (CTX-11). */
 export function messageBudget(config: ContextConfig): number {
   return Math.max(0, config.maxContextTokens - config.systemPromptTokens);
+}
+
+/** The longest answer takes no more of a window than this part of it, by our reckoning. */
+const ANSWER_SHARE = 0.25;
+
+type Asking = Pick<AgentDefinition, "maxTokens"> & {
+  readonly model: Pick<AgentDefinition["model"], "contextWindow" | "maxTokens">;
+};
+
+/** Tokens that a model takes as input: its window, less the longest answer, which vendors count as well. */
+export function inputRoom({ model, maxTokens = model.maxTokens }: Asking): number {
+  const { contextWindow } = model;
+  const answer = Math.min(maxTokens, model.maxTokens, Math.floor(contextWindow * ANSWER_SHARE));
+  return contextWindow - answer;
+}
+
+/** The settings for an agent's model: its window counts where it is smaller than theirs. */
+export function contextFor(context: ContextConfig, asking: Asking): ContextConfig {
+  const room = inputRoom(asking);
+  if (room >= context.maxContextTokens) return context;
+  const share = room / context.maxContextTokens;
+  const systemPromptTokens = Math.floor(context.systemPromptTokens * share);
+  return { ...context, maxContextTokens: room, systemPromptTokens };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import type { Amounts } from "../budget/amounts.ts";
 import type { PersonMessage } from "../state.ts";
+import type { Cost } from "../usage.ts";
 import type { BranchOutcome, BranchStatus } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import type { LoopPart } from "./part.ts";
@@ -85,7 +86,7 @@ export type EvaluatedBranch = BranchOutcome & {
   readonly agentName: string;
   readonly model: string;
   readonly turns: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
   readonly startedAtMs?: number;
   readonly endedAtMs?: number;
 };
@@ -95,7 +96,7 @@ export type DecidedDigest = {
   readonly branches: readonly EvaluatedBranch[];
   /** Of the judge, or of what a registered strategy says that it has used. */
   readonly evaluationUsage: Usage;
-  readonly evaluationCostUsd: number;
+  readonly evaluationCostUsd: Cost;
   /** How the chosen branch's loop ended. */
   readonly outcome: Outcome;
   /** The chosen branch's last answer, as a run's result has it. */

@@ -1,9 +1,12 @@
 import type { Outcome } from "../../schema/record.ts";
+import { NOTHING, toUsd } from "../budget/amounts.ts";
 import { dollars } from "../limits.ts";
 import { outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
 import type { Status, StatusWord } from "../status.ts";
 import type { TaskReport } from "../task.ts";
+import { type Cost, sumCosts } from "../usage.ts";
+import type { RefusedMessages } from "../waiting-messages.ts";
 import { type BranchStatus, statusOf } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import type { EvaluationOpenedDigest, OpenedAgent, PartEnd } from "./digest.ts";
@@ -20,7 +23,7 @@ export type PartProgress = {
   /** Known when it is over. */
   readonly turns: number;
   readonly tokens: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
   readonly startedAtMs?: number;
   readonly endedAtMs?: number;
 };
@@ -40,6 +43,9 @@ export type EvaluationProgress = {
   readonly decision?: Decision;
   readonly outcome?: Outcome;
   readonly waiting: number;
+  readonly waitingBytes?: number;
+  /** Messages for which there was no room; absent for none. */
+  readonly refused?: RefusedMessages;
 };
 
 /** What a person wants to know of an evaluation: what `status` says of any run, where it has a meaning here, and more. */
@@ -55,6 +61,7 @@ export type EvaluationStatus = Pick<
   | "turns"
   | "costUsd"
   | "queued"
+  | "refusedMessages"
   | "approvals"
   | "running"
   | "outcome"
@@ -92,12 +99,13 @@ export function endedPart(
   report: Pick<TaskReport, "used"> | undefined,
   endedAtMs: number,
 ): PartProgress {
-  const { turns = 0, tokens = 0, nanoUsd = 0 } = report?.used ?? {};
-  return { ...part, status: status.type, turns, tokens, costUsd: nanoUsd / 1_000_000_000, endedAtMs };
+  const { turns, tokens, nanoUsd } = report?.used ?? NOTHING;
+  return { ...part, status: status.type, turns, tokens, costUsd: toUsd(nanoUsd), endedAtMs };
 }
 
 export function evaluationStatus(progress: EvaluationProgress): EvaluationStatus {
   const { session, strategy, goal, branches, judge, decision, outcome, waiting } = progress;
+  const { waitingBytes: bytes = 0, refused } = progress;
   const parts = [...branches, ...(judge === undefined ? [] : [judge])];
   const chosen = decision === undefined ? undefined : branches[decision.selected];
   return {
@@ -110,8 +118,9 @@ export function evaluationStatus(progress: EvaluationProgress): EvaluationStatus
     goal,
     loopId: chosen?.loopId,
     turns: parts.reduce((sum, { turns }) => sum + turns, 0),
-    costUsd: parts.reduce((sum, { costUsd }) => sum + costUsd, 0),
-    queued: { steering: waiting, followUps: 0 },
+    costUsd: sumCosts(parts.map(({ costUsd }) => costUsd)),
+    queued: { steering: waiting, followUps: 0, bytes },
+    ...(refused === undefined ? {} : { refusedMessages: refused }),
     approvals: [],
     running: [],
     outcome,

@@ -1,12 +1,13 @@
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
+import type { Cost } from "../usage.ts";
 import { type JobMode, type JobPart, type JobState, usedByJob } from "./job.ts";
 
 /** What a part has come to. Its words stay in its session, in the entry at `position`. */
 export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome"> &
   Partial<NonNullable<JobPart["report"]>> & {
     readonly turns: number;
-    readonly costUsd: number;
+    readonly costUsd: Cost;
   };
 
 /** What a job gives back. */
@@ -25,7 +26,7 @@ export type JobResult = {
   readonly rounds?: number;
   readonly turns: number;
   readonly tokens: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
 };
 
 type More = Pick<JobResult, "at" | "text" | "ref" | "bytes" | "rounds">;

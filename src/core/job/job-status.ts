@@ -4,13 +4,15 @@ import { dollars } from "../limits.ts";
 import { outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
 import type { Status, StatusWord } from "../status.ts";
+import type { Cost } from "../usage.ts";
+import type { RefusedMessages, Waiting } from "../waiting-messages.ts";
 import { type JobMode, type JobPart, type JobState, NO_SPENDING, usedByJob } from "./job.ts";
 
 /** Where one part stands. */
 export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> & {
   readonly status: StatusWord | "waiting";
   readonly turns: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
 };
 
 /** What a person wants to know of a job: what they want to know of any run, and its parts. */
@@ -26,12 +28,18 @@ export type JobStatus = Status & {
 };
 
 /** Of an autonomous agent. */
-export type Rounds = { readonly rounds: number; readonly sleepsUntilMs?: number };
+export type Rounds = {
+  readonly rounds: number;
+  readonly sleepsUntilMs?: number;
+  /** Words that wait for their round, and those for which there was no room. */
+  readonly wakes?: { readonly waiting: Waiting; readonly refused?: RefusedMessages };
+};
 
 /** Of the names of all agents, in bytes: a search attribute is short. */
 const AGENTS_BYTES = 117;
 
 export function jobStatus(state: JobState, nowMs: number, rounds?: Rounds): JobStatus {
+  const { wakes, ...shown } = rounds ?? {};
   const { turns, nanoUsd } = usedByJob(state);
   return {
     session: state.job,
@@ -48,12 +56,13 @@ export function jobStatus(state: JobState, nowMs: number, rounds?: Rounds): JobS
     budget: state.outcome === undefined ? budgetIn(state.account, NO_SPENDING, null, nowMs) : undefined,
     children: undefined,
     contextTokens: 0,
-    queued: { steering: 0, followUps: 0 },
+    queued: { steering: 0, followUps: wakes?.waiting.messages ?? 0, bytes: wakes?.waiting.bytes ?? 0 },
+    ...(wakes?.refused === undefined ? {} : { refusedMessages: wakes.refused }),
     approvals: [],
     running: [],
     lastText: undefined,
     outcome: state.outcome,
-    job: { mode: state.mode, parts: state.parts.map(partStatus), ...rounds },
+    job: { mode: state.mode, parts: state.parts.map(partStatus), ...shown },
   };
 }
 

@@ -7,6 +7,7 @@ import { dollars } from "../limits.ts";
 import { outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
 import type { Status } from "../status.ts";
+import type { Cost } from "../usage.ts";
 import { atWork, type Member, type NamedAgent, NO_SPENDING, type Team } from "./team.ts";
 
 // What is shown of a team: to people, and to its lead.
@@ -104,12 +105,12 @@ export type TeamResult = {
     readonly agent: string;
     readonly session: string;
     readonly turns: number;
-    readonly costUsd: number;
+    readonly costUsd: Cost;
   }[];
   /** Of all agents, with all below them. */
   readonly turns: number;
   readonly tokens: number;
-  readonly costUsd: number;
+  readonly costUsd: Cost;
 };
 
 export function teamResult(team: Team, outcome: Outcome, text: string | undefined): TeamResult {
@@ -133,7 +134,7 @@ export function teamResult(team: Team, outcome: Outcome, text: string | undefine
       agent,
       session,
       turns: spent?.turns ?? 0,
-      costUsd: spent?.costUsd ?? 0,
+      costUsd: spent === undefined ? 0 : spent.costUsd,
     })),
     turns: settled.turns,
     tokens: settled.tokens,

@@ -7,6 +7,7 @@ import type { Spent } from "../limits.ts";
 import { type OutcomeWord, outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
 import type { PartEnd } from "../task.ts";
+import type { Cost } from "../usage.ts";
 
 // A lead and the agents that it has handed tasks to, seen from above. Words stay in the sessions of the agents.
 //
@@ -35,7 +36,7 @@ export type Member = {
   /** Where its last words stand; absent while it is at work, and where it has said none. */
   readonly words?: { readonly branch: string; readonly position: number };
   /** With all below it, once it is over. */
-  readonly spent?: { readonly turns: number; readonly costUsd: number };
+  readonly spent?: { readonly turns: number; readonly costUsd: Cost };
 };
 
 export type Team = {

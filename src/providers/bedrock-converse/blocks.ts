@@ -7,6 +7,9 @@ import { citedAs } from "./citations.ts";
 
 type Kind = "text" | "thinking" | "redacted" | "toolCall" | "serverCall" | "serverResult" | "image";
 
+/** The `type` of a tool use that the vendor answers itself. */
+const SERVER_TOOL_USE = "server_tool_use";
+
 type Block = {
   readonly kind: Kind;
   /** Its place in the message, given when it first has something to keep. */
@@ -17,7 +20,7 @@ type Block = {
   readonly bytes: Buffer[];
   readonly id: string;
   readonly name: string;
-  /** Of the vendor's own calls and results: their start, and what a result brings. */
+  /** Of calls and of the vendor's own results: their start, and what a result brings. */
   readonly start: JsonObject;
   readonly items: unknown[];
 };
@@ -40,13 +43,13 @@ export class Blocks {
     const call = objectOf(start["toolUse"]);
     if (call !== undefined) {
       const name = textOf(call["name"]) ?? "";
-      // The vendor answers the calls of its own tools by itself.
-      if (textOf(call["type"]) !== undefined) return this.#keep(index, "serverCall", call);
+      if (call["type"] === SERVER_TOOL_USE) return this.#keep(index, "serverCall", call);
       this.#room.takeCall();
       const taken = this.#all.flatMap(({ kind, id }) => (kind === "toolCall" ? [id] : []));
       const block = this.#begin(index, "toolCall", {
         id: freeId(textOf(call["toolUseId"]) ?? "", taken),
         name,
+        start: call,
       });
       return [this.#delta(block, "")];
     }
@@ -88,7 +91,18 @@ export class Blocks {
     return this.#all
       .filter((block) => block.place !== undefined && !isUndrawn(block))
       .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
-      .map(contentOf);
+      .map((block) => contentOf(this.#isAnswered(block) ? { ...block, kind: "serverCall" } : block));
+  }
+
+  /**
+   * A tool use of a type that is not in the vendor's documentation, whose result is in the same answer: the vendor has
+   * run it. One without a result waits for ours.
+   */
+  #isAnswered({ kind, start }: Block): boolean {
+    if (kind !== "toolCall" || textOf(start["type"]) === undefined) return false;
+    return this.#all.some(
+      (other) => other.kind === "serverResult" && other.start["toolUseId"] === start["toolUseId"],
+    );
   }
 
   /** Bytes come in pieces; the place in a store comes whole. */

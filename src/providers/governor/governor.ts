@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { estimateMessage, estimateText } from "../../core/estimate.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
-import type { WorkerLimits } from "../../schema/vendor-limits.ts";
+import type { VendorLimits, WorkerLimits } from "../../schema/vendor-limits.ts";
 import type { ModelRequest, Provider, StreamOptions, Wait } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
@@ -104,9 +104,10 @@ export class Governor {
     kept: Kept,
     id: number,
     { model, ...asked }: ModelRequest,
-    { signal, onWait }: StreamOptions,
+    { signal, onWait, maxWaitMs: patienceMs = Number.POSITIVE_INFINITY }: StreamOptions,
   ): Promise<void> {
-    const { now, maxWaitMs, maxWaiting } = this.#options;
+    const { now, maxWaiting } = this.#options;
+    const maxWaitMs = Math.max(0, Math.min(this.#options.maxWaitMs, patienceMs));
     const { lane } = kept;
     const closed = (ms: number) =>
       givenBack(`${model.provider} takes no question to ${model.id} yet, as it has said`, ms);
@@ -148,7 +149,9 @@ export class Governor {
           resolve();
         },
       });
-      lane.join(id, model.id, tokensOf(asked));
+      // Counting a long conversation takes long: only where somebody has set a limit.
+      const isCounted = this.#limitsOf(model.provider).tokensPerMinute !== undefined;
+      lane.join(id, model.id, isCounted ? tokensOf(asked) : 0);
       this.#look(kept);
     });
   }
@@ -187,11 +190,14 @@ export class Governor {
       const isIdle = lane.waiting === 0 && lane.running === 0;
       if (isIdle && usedAtMs + FORGET_MS < nowMs) this.#lanes.delete(other);
     }
-    const { limits } = this.#options;
-    const own = Object.hasOwn(limits, model.provider) ? limits[model.provider] : limits["default"];
-    const kept = { lane: new Lane(own ?? {}), timer: undefined, usedAtMs: nowMs };
+    const kept = { lane: new Lane(this.#limitsOf(model.provider)), timer: undefined, usedAtMs: nowMs };
     this.#lanes.set(key, kept);
     return kept;
+  }
+
+  #limitsOf(vendor: string): VendorLimits {
+    const { limits } = this.#options;
+    return (Object.hasOwn(limits, vendor) ? limits[vendor] : limits["default"]) ?? {};
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Counted, RateLimits } from "../rate-limits/rate-limits.ts";
 
-/**
- * "Nothing is left" is believed for this long: some who stand in between say it of something else. A refusal that names
- * a delay is believed as it is.
- */
+/** "Nothing is left" is believed for this long: some who stand in between say it of something else. */
 const MAX_BELIEVED_MS = 60_000;
+
+/** A refusal that names a longer delay closes the model to all of this worker's runs for this long; then one knocks. */
+const MAX_CLOSED_MS = 15 * 60_000;
 
 /** So many knocking at once are no reason to count them any more. */
 const MAX_RAMP = 64;
@@ -76,7 +76,7 @@ export class SaidLimits {
     this.#ramp = Math.max(1, Math.floor(Math.min(this.#ramp ?? MAX_RAMP, this.#knocking.size) / 2));
     this.#knocking.delete(id);
     if (retryAfterMs !== undefined) {
-      this.#blockedUntilMs = Math.max(this.#blockedUntilMs, nowMs + retryAfterMs);
+      this.#blockedUntilMs = Math.max(this.#blockedUntilMs, nowMs + Math.min(retryAfterMs, MAX_CLOSED_MS));
     }
   }
 

@@ -10,8 +10,13 @@ const LENGTHS = [32, 8, 1] as const;
 const COLUMNS = "session, loop_id, run, command, call, tool_call_id, announces, at_ms, delta";
 const ROW = "(nextval('delta_places'), ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/** More places than can have been given out between a crash and what the disk had of them before it: ten seconds at most. */
-const TAKEN_BACK = 1_000_000;
+/**
+ * Where places go on after a crash, a failover or a restore took the sequence back: at the database's clock in
+ * microseconds, which is above every place given out so far, since nobody writes a million deltas a second. How far back
+ * the sequence went does not matter. The step up beside it counts where the clock was set back.
+ */
+const BEYOND =
+  "greatest(nextval('delta_places') + 1000000, floor(extract(epoch FROM clock_timestamp()) * 1e6)::bigint)";
 
 /** @param json - Of the same deltas, as it is kept. */
 export function* insert(deltas: readonly Delta[], json: readonly string[], nowMs: number): Work<void> {
@@ -39,7 +44,7 @@ function* beginEpoch(nowMs: number): Work<void> {
   if (yield* hasEpoch()) return;
   // The step up itself must not be taken back by the next crash.
   yield nothing("SET LOCAL synchronous_commit = on");
-  yield nothing("SELECT setval('delta_places', nextval('delta_places') + ?)", TAKEN_BACK);
+  yield nothing(`SELECT setval('delta_places', ${BEYOND})`);
   yield nothing("INSERT INTO delta_epoch VALUES (?)", nowMs);
 }
 

@@ -1,3 +1,5 @@
+import { commitsTable } from "../../postgres/commits.ts";
+
 /**
  * What is shown and not recorded yet. Nothing of it is needed after a crash of the server, so that it is not logged, and
  * its commits do not wait for the disk. No place may be given out twice all the same: a crash takes back the last few,
@@ -29,5 +31,8 @@ CREATE INDEX deltas_by_session ON deltas (session, place);
 CREATE INDEX deltas_by_time ON deltas (at_ms);
 `;
 
+/** A crash takes the tokens and the deltas alike: what is not there any more is written again. */
+export const SCHEMA_2 = commitsTable("stream", "unlogged");
+
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2];

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { check } from "../../schema/check.ts";
 
 /** A header that was recorded several times counts once, joined; what is no text is none. */
 const Headers = z.record(z.string(), z.unknown()).transform((headers) =>
@@ -46,9 +47,9 @@ export async function readRecordings(folder: string): Promise<readonly Recording
     const why = error instanceof Error ? error.message : String(error);
     throw new RecordingsError(`${file} cannot be read as a list of recordings: ${why}`, { cause: error });
   }
-  const read = z.array(Recording).safeParse(json);
-  if (read.success) return read.data;
-  throw new RecordingsError(`${file} is no list of recordings:\n${z.prettifyError(read.error)}`);
+  const checked = check(z.array(Recording), json, "recordings");
+  if (checked.ok) return checked.value;
+  throw new RecordingsError(`${file} is no list of recordings:\n${checked.problems.join("\n")}`);
 }
 
 export async function bytesOf(folder: string, { file }: Recording): Promise<Buffer> {

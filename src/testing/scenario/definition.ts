@@ -2,12 +2,13 @@ import { pointsOf } from "./form/hook.ts";
 import type { ScenarioSubAgentInput } from "./form/sub-agent.ts";
 import type { ScenarioInput } from "./schema.ts";
 
-/** Rates, window and wire of a scenario's model, where it does not say. */
+/** Prices, window and wire of a scenario's model, where it does not say. It is free. */
 const MODEL = {
   id: "scenario-model",
   api: "anthropic_messages",
   provider: "anthropic",
   contextWindow: 200_000,
+  cost: { input: 0, output: 0 },
 } as const;
 
 /** The agent that a scenario describes, as an author would write it; not checked yet. */

@@ -3,7 +3,7 @@ import type { CallModelCommand, CloseLoopCommand } from "../../core/command.ts";
 import type { LoopDigest, OpenedDigest } from "../../core/digest.ts";
 import { estimateMessage } from "../../core/estimate.ts";
 import { type Fork, type OutboxEntry, outboxMessage } from "../../core/outbox.ts";
-import { refusedMessage } from "../../core/refused.ts";
+import { refusedMessage, spokenContent } from "../../core/refused.ts";
 import type { PersonMessage } from "../../core/state.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EntryOrigin, EventBody, Outcome } from "../../schema/record.ts";
@@ -154,11 +154,11 @@ export class MemoryTranscript {
     if (kind.type === "compaction") return [];
     const waiting = (inbox ?? this.waiting).map((message) => ({ ...message, origin: "inbox" as const }));
     this.inbox = [];
-    return [...waiting, ...prompts].flatMap(({ id, text, atMs, origin = "prompt" }) => {
+    return [...waiting, ...prompts].flatMap(({ id, text, warning, atMs, origin = "prompt" }) => {
       if (this.#messageIds.has(id)) return [];
       const message: AgentMessage = {
         role: "user",
-        content: [{ type: "text", text }],
+        content: [...spokenContent(text, warning)],
         timestamp: atMs,
         turnId: { loopId, turnIndex: 0 },
       };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { READ_FULL_TOOL } from "../../core/view-request.ts";
 import type { PinnedTool } from "../../schema/outside.ts";
 import { canonicalName } from "../aliases.ts";
 import { RESERVED_TOOL_NAMES } from "../tool.ts";
@@ -19,7 +20,7 @@ export function fittingName(name: string): string {
  * @param taken - Names that are spoken for.
  */
 export function named(tools: readonly PinnedTool[], taken: readonly string[]): readonly PinnedTool[] {
-  const names = new Set<string>([...taken, ...RESERVED_TOOL_NAMES]);
+  const names = new Set<string>([...taken, ...RESERVED_TOOL_NAMES, READ_FULL_TOOL]);
   return tools.map((tool) => {
     const name = freeName(fittingName(tool.name), names);
     names.add(name);

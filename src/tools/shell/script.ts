@@ -32,9 +32,9 @@ const MAX_DEPTH = 3;
 export function readScript(source: string): ScriptReading {
   const reader = new ScriptReader();
   reader.read(source, 0);
-  const { commands, targets, folders, reasons } = reader;
+  const { targets, folders, reasons, feeds } = reader;
   return {
-    commands,
+    commands: feeds ? reader.commands.map((command) => ({ ...command, fed: true })) : reader.commands,
     targets,
     ...(reasons[0] !== undefined && { opaque: reasons[0] }),
     ...(folders[0] !== undefined && { folder: folders[0] }),
@@ -114,6 +114,10 @@ const OBJECTIONS = {
 class ScriptReader {
   readonly commands: CommandFact[] = [];
   readonly targets: string[] = [];
+  /** A file or a text of the script is somewhere the input of a command. */
+  feeds = false;
+  /** Inside a command that reads from a pipe. */
+  #piped = false;
   readonly folders: string[] = [];
   readonly reasons: string[] = [];
 
@@ -129,6 +133,20 @@ class ScriptReader {
   }
 
   private visit(node: SyntaxNode, source: string, depth: number): void {
+    if (node.type !== "Pipeline") {
+      this.look(node, source, depth);
+      return;
+    }
+    const outside = this.#piped;
+    for (const prefix of node.prefixes) this.visit(prefix, source, depth);
+    for (const [index, command] of node.commands.entries()) {
+      this.#piped = outside || index > 0;
+      this.visit(command, source, depth);
+    }
+    this.#piped = outside;
+  }
+
+  private look(node: SyntaxNode, source: string, depth: number): void {
     const objection = Object.hasOwn(OBJECTIONS, node.type) ? OBJECTIONS[node.type] : "does not parse";
     if (objection !== null) this.reasons.push(objection);
     if (node.type === "Script" && "errors" in node && (node.errors?.length ?? 0) > 0) {
@@ -139,6 +157,7 @@ class ScriptReader {
       this.reasons.push(`sets ${node.name}, which may change what commands do`);
     }
     if (node.type === "Redirect") this.redirect(node);
+    if (node.type === "HereString") this.feeds = true;
     if (node.type === "HereDoc") this.hereDocument(node, source);
     const known = this.reasons.length;
     forEachChild(node, (child) => this.visit(child, source, depth));
@@ -165,7 +184,10 @@ class ScriptReader {
   }
 
   private words(words: readonly string[], fixed: number | undefined, depth: number): void {
-    const certain = fixed === undefined ? {} : { fixed };
+    const certain = {
+      ...(fixed === undefined ? {} : { fixed }),
+      ...(this.#piped ? { fed: true as const } : {}),
+    };
     const reading = readCommand(words, fixed);
     if (reading.type === "wraps" && fixed !== undefined && fixed <= reading.at) {
       this.reasons.push("has a pattern in the place of a program");
@@ -205,6 +227,7 @@ class ScriptReader {
   }
 
   private redirect({ operator, target }: Redirect): void {
+    if (operator.startsWith("<")) this.feeds = true;
     if (target === undefined) {
       this.reasons.push("does not parse");
     } else if (hasPattern(target)) {
@@ -223,6 +246,7 @@ class ScriptReader {
 
   /** Where its text ends is easily misread, so that only the plainest form is believed. */
   private hereDocument({ operator, delimiter, body, closing }: HereDoc, source: string): void {
+    this.feeds = true;
     const plain = delimiter !== undefined && /^(['"]?)[A-Za-z_]\w*\1$/.test(delimiter.text);
     const single = source.split("<<").length === 2;
     if (!plain || !single || closing === undefined || source[body.pos - 1] !== "\n") {

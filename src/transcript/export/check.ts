@@ -14,7 +14,8 @@ type Section = {
 /** Whether lines fit together: everything that is named is there, in order and whole. Throws an ordinary error. */
 export class Check {
   readonly #wanted: string[];
-  readonly #contents = new Set<string>();
+  /** By hash: whether the text is a message. */
+  readonly #contents = new Map<string, boolean>();
   #section: Section | undefined;
 
   constructor(sessions: readonly string[]) {
@@ -46,7 +47,7 @@ export class Check {
         return;
       case "content":
         mustBe(hashOf(line.text), line.hash, "the text");
-        this.#contents.add(line.hash);
+        this.#contents.set(line.hash, isMessageText(line.text));
         return;
       case "entry":
         this.#entry(section, line);
@@ -105,6 +106,8 @@ export class Check {
       throw new Error("an entry has a message or names one");
     if (content !== undefined && !this.#contents.has(content))
       throw new Error(`the text ${content} did not come before`);
+    if (content !== undefined && this.#contents.get(content) === false)
+      throw new Error(`the text ${content} is not a message`);
     if (message !== undefined && !AgentMessage.safeParse(message).success)
       throw new Error("this is not a message");
   }
@@ -116,6 +119,14 @@ export class Check {
       throw new Error(`loop ${loopId} goes on with event ${loop.next} of ${loop.events}, found ${sequence}`);
     }
     loop.next += 1;
+  }
+}
+
+function isMessageText(text: string): boolean {
+  try {
+    return AgentMessage.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
+import { type Grant, readGrants } from "../../core/grants.ts";
 import { Renewed } from "../../core/renewed.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
 import type { BodyLine, HeaderLine, SessionLine } from "../../schema/export-line.ts";
 import type { Archive } from "../archive.ts";
 import { hashOf } from "../sql/canonical.ts";
@@ -12,18 +14,32 @@ export type OpenFile = () => AsyncIterable<Uint8Array>;
 /** What is written at once, so that no one waits long for the database. */
 const PAGE = { lines: 200, bytes: 1024 * 1024 };
 
-export type CheckedFile = { readonly header: HeaderLine; readonly digest: string; readonly lines: number };
+export type CheckedFile = {
+  readonly header: HeaderLine;
+  readonly digest: string;
+  readonly lines: number;
+  /** The definitions in it, by hash. */
+  readonly definitions: ReadonlyMap<string, AgentDefinition>;
+  /** What users have allowed in its sessions, as the file says. */
+  readonly grants: readonly Grant[];
+};
 
 /** Reads a file to its end and writes nothing. */
 export async function checkFile(open: OpenFile): Promise<CheckedFile> {
   let header: HeaderLine | undefined;
-  let end: Omit<CheckedFile, "header"> | undefined;
+  let end: Pick<CheckedFile, "digest" | "lines"> | undefined;
+  const definitions = new Map<string, AgentDefinition>();
+  const grants: Grant[] = [];
   for await (const read of readExport(open())) {
     if (read.type === "header") header = read.header;
-    else if (read.type === "end") end = { digest: read.digest, lines: read.lines };
+    else if (read.type === "line") {
+      const { line } = read;
+      if (line.type === "definition") definitions.set(line.hash, line.definition);
+      if (line.type === "session") grants.push(...readGrants(line.grants));
+    } else if (read.type === "end") end = { digest: read.digest, lines: read.lines };
   }
   if (header === undefined || end === undefined) throw new ExportError(1, "the file is empty");
-  return { header, ...end };
+  return { header, ...end, definitions, grants };
 }
 
 /** New ids by the old ones: those of sub-agents begin with their caller's. */
@@ -38,8 +54,9 @@ export function namesFor(sessions: readonly string[], as: string | undefined): R
 export async function importFile(
   archive: Archive,
   open: OpenFile,
-  { header, digest }: CheckedFile,
+  { header, digest }: Pick<CheckedFile, "header" | "digest">,
   names: ReadonlyMap<string, string>,
+  { withGrants = false }: { readonly withGrants?: boolean } = {},
 ): Promise<void> {
   const token = randomUUID();
   const sessions = header.sessions.map((id) => names.get(id) ?? id);
@@ -56,7 +73,8 @@ export async function importFile(
     };
     for await (const read of readExport(open())) {
       if (read.type === "line") {
-        page.push(lines.renewed(read.line));
+        const line = lines.renewed(read.line);
+        page.push(withGrants ? line : withoutGrants(line));
         bytes += weightOf(read.line);
         if (page.length >= PAGE.lines || bytes >= PAGE.bytes) await write();
       } else if (read.type === "end" && read.digest !== digest) {
@@ -69,6 +87,13 @@ export async function importFile(
     await archive.abandonImport(token, sessions).catch(() => undefined);
     throw error;
   }
+}
+
+/** What users have allowed elsewhere is not allowed here. */
+function withoutGrants(line: BodyLine): BodyLine {
+  if (line.type !== "session" && line.type !== "loop") return line;
+  const { grants: _, ...rest } = line;
+  return rest;
 }
 
 function weightOf(line: BodyLine): number {

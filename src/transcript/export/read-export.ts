@@ -1,3 +1,4 @@
+import { wanted } from "../../schema/check.ts";
 import { BodyLine, EndLine, EXPORT_VERSION, HeaderLine } from "../../schema/export-line.ts";
 import { Check } from "./check.ts";
 import { ExportError } from "./export-error.ts";
@@ -48,7 +49,7 @@ export async function* readExport(bytes: AsyncIterable<Uint8Array>): AsyncGenera
       yield { type: "end", digest: digest.value, lines: number };
       continue;
     }
-    const line = BodyLine.safeParse(value);
+    const line = BodyLine.safeParse(value, { error: wanted });
     if (!line.success) throw new ExportError(number, said(line.error.issues, value.type));
     digest.add(body);
     within(number, () => check?.line(line.data));

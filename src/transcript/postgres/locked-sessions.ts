@@ -13,6 +13,7 @@ type Sessions = { readonly [Name in OperationName]: (...values: OperationArgumen
  */
 const SESSIONS: Sessions = {
   saveDefinition: () => [],
+  acceptDefinition: () => [],
   putText: () => [],
   openLoop: ({ step }) => [step.session],
   claim: ({ session }) => [session],

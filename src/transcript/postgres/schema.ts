@@ -1,3 +1,5 @@
+import { commitsTable } from "../../postgres/commits.ts";
+
 /**
  * The tables of version 1: those of the SQLite transcript's versions 1 to 4, with the same names.
  *
@@ -266,5 +268,21 @@ INSERT INTO search_fill (branch, position, last)
   SELECT 0, -1, ref FROM branches ORDER BY ref DESC LIMIT 1;
 `;
 
+/**
+ * The tokens by which a write whose connection was lost over its commit is known; and the executions that later claims of
+ * a step have displaced, none of which has given the step back: JSON, oldest first.
+ */
+export const SCHEMA_4 = `${commitsTable("transcript")}
+ALTER TABLE steps ADD COLUMN displaced TEXT;
+`;
+
+/** Definitions that came with an import and that nobody has accepted here: no run is started with them. */
+export const SCHEMA_IMPORTS = `
+CREATE TABLE unaccepted_definitions (
+  hash TEXT COLLATE "C" PRIMARY KEY,
+  imported_at_ms BIGINT NOT NULL
+);
+`;
+
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_IMPORTS];

@@ -1,3 +1,4 @@
+import { StoreError } from "../store-error.ts";
 import { hashOf } from "./canonical.ts";
 import { placeOf, secret } from "./private.ts";
 import { exec, get, type Work } from "./statement.ts";
@@ -36,7 +37,16 @@ function* put(text: string, leasedUntilMs: number, named: 0 | 1): Work<string> {
 
 export function* textOf(hash: string): Work<string | undefined> {
   const row = yield* get<{ body: Buffer }>("SELECT body FROM contents WHERE hash = ?", hash);
-  return row === undefined
-    ? undefined
-    : wordsIn(row, "body", placeOf("contents.body", [hash])).toString("utf8");
+  if (row === undefined) return undefined;
+  const text = wordsIn(row, "body", placeOf("contents.body", [hash])).toString("utf8");
+  return sound(text, hash, "text");
+}
+
+/** What is kept under the hash of its words must still have it. */
+export function sound(text: string, hash: string, what: string): string {
+  if (hashOf(text) === hash) return text;
+  throw new StoreError(
+    "damaged",
+    `The transcript is damaged: the ${what} ${hash} is not what was stored. Restore a backup (docs/operations.md).`,
+  );
 }

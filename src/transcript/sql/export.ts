@@ -1,3 +1,4 @@
+import { readGrants } from "../../core/grants.ts";
 import type { EvaluationLine, InboxLine, LoopLine, SessionLine } from "../../schema/export-line.ts";
 import type { LoopStatus } from "../../schema/record.ts";
 import { type EventStretch, visibleEvents } from "./events.ts";
@@ -48,7 +49,7 @@ export function* sessionLine(session: string): Work<SessionLine | undefined> {
     ...(row.last_loop_id === null ? {} : { lastLoopId: row.last_loop_id }),
     status: row.status,
     ...(spawn === null ? {} : { spawn: JSON.parse(spawn) }),
-    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
+    ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
     ...(row.formation === null ? {} : { formation: JSON.parse(row.formation) }),
@@ -129,10 +130,10 @@ function loopLine(session: string, row: LoopRow, events: readonly EventStretch[]
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
     ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
-    ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
+    ...(row.cost_usd === null && row.status === "running" ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
     ...(end === undefined ? {} : { end }),
-    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
+    ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
     events: events.at(-1)?.to ?? 0,
   };

@@ -11,7 +11,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 import { StoreError } from "../store-error.ts";
 import { type Branch, createBranch, findBranch } from "./branches.ts";
 import { putText, textOf } from "./contents.ts";
-import { saveDefinition } from "./definitions.ts";
+import { bringDefinition } from "./definitions.ts";
 import { appear, putEvents } from "./events.ts";
 import { hiddenMark, importing } from "./hidden.ts";
 import { putInbox } from "./inbox.ts";
@@ -58,7 +58,7 @@ export function* importLines(token: string, lines: readonly BodyLine[], atMs: nu
         yield* loop(line);
         break;
       case "definition":
-        yield* saveDefinition(line.definition as never);
+        yield* bringDefinition(line.definition as never, atMs);
         break;
       case "content":
         yield* putText(line.text, atMs);
@@ -142,7 +142,19 @@ function* known(session: string, id: string, branches: Map<string, Branch>): Wor
   return found;
 }
 
+/** A loop is known by its id alone, in whatever session it is. */
+function* mustBeNew({ loopId, session }: LoopLine): Work<void> {
+  const found = yield* get<{ session: string }>("SELECT session FROM loops WHERE loop_id = ?", loopId);
+  if (found === undefined) return;
+  throw new StoreError(
+    "other",
+    `Loop ${loopId} of session ${session} is here already, in session ${found.session}: nothing was imported. ` +
+      "Delete that session first (`holdfast delete`), or export the file anew from where it came from.",
+  );
+}
+
 function* loop(line: LoopLine): Work<void> {
+  yield* mustBeNew(line);
   const running = line.status === "running";
   const row = yield* get<{ at: number }>(
     "SELECT last_active_at_ms AS at FROM sessions WHERE id = ?",

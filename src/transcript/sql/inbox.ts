@@ -28,6 +28,14 @@ export function* inboxOf(session: string): Work<NewMessage[]> {
   });
 }
 
+export function* inboxSize(session: string): Work<number> {
+  const row = yield* get<{ messages: number }>(
+    "SELECT count(*) AS messages FROM inbox WHERE session = ?",
+    session,
+  );
+  return Number(row?.messages ?? 0);
+}
+
 export function* takeFromInbox(session: string, messages: readonly NewMessage[]): Work<void> {
   for (const { id } of messages) yield* exec("DELETE FROM inbox WHERE session = ? AND id = ?", session, id);
 }

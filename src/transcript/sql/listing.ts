@@ -29,7 +29,7 @@ export function conditionsOf(filter: SessionFilter): { readonly where: string; r
 const NO_CALLER = `(sessions.spawned_by IS NULL
   OR NOT EXISTS (SELECT 1 FROM sessions AS callers WHERE callers.id = sessions.spawned_by))`;
 
-type TotalsRow = ListedRow & { turns: number; cost_usd: number; open_loops: number };
+type TotalsRow = ListedRow & { turns: number; cost_usd: number | null; open_loops: number };
 
 export function* listPage(
   filter: SessionFilter,
@@ -44,7 +44,11 @@ export function* listPage(
   const rows = yield* all<TotalsRow>(
     `SELECT sessions.*,
        coalesce((SELECT sum(turns) FROM loops WHERE loops.session = sessions.id), 0) AS turns,
-       coalesce((SELECT sum(cost_usd) FROM loops WHERE loops.session = sessions.id), 0) AS cost_usd,
+       CASE WHEN EXISTS (SELECT 1 FROM loops WHERE loops.session = sessions.id AND loops.cost_usd IS NULL
+           AND loops.status <> 'running')
+         THEN NULL
+         ELSE coalesce((SELECT sum(cost_usd) FROM loops WHERE loops.session = sessions.id), 0)
+       END AS cost_usd,
        (SELECT count(*) FROM loops WHERE loops.session = sessions.id AND loops.status = 'running') AS open_loops
      FROM sessions WHERE ${where} ${page} ORDER BY sessions.last_active_at_ms DESC, sessions.id LIMIT ?`,
     ...values,

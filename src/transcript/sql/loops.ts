@@ -1,4 +1,5 @@
 import { estimateMessage } from "../../core/estimate.ts";
+import { readGrants } from "../../core/grants.ts";
 import type { LoopClosing, LoopOpened, LoopOpening } from "../loop.ts";
 import { StoreError } from "../store-error.ts";
 import type { Stored } from "../write.ts";
@@ -81,7 +82,7 @@ function* newLoop(opening: LoopOpening): Work<LoopOpened> {
     from,
     tokensBefore: yield* tokensBefore(branch, from),
     ...(view === undefined ? {} : { view }),
-    ...(grants === null ? {} : { grants: JSON.parse(grants) }),
+    ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
       messageId: entry.messageId!,

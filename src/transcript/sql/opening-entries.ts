@@ -1,4 +1,4 @@
-import { refusedMessage } from "../../core/refused.ts";
+import { refusedMessage, spokenContent } from "../../core/refused.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { EntryOrigin } from "../../schema/record.ts";
 import type { LoopOpening } from "../loop.ts";
@@ -47,7 +47,7 @@ export function* refusedEntries(opening: LoopOpening, reason: string, from: numb
 function spoken(message: NewMessage, loopId: string): UserMessage {
   return {
     role: "user",
-    content: [{ type: "text", text: message.text }],
+    content: [...spokenContent(message.text, message.warning)],
     timestamp: message.atMs,
     turnId: { loopId, turnIndex: 0 },
   };

@@ -13,7 +13,7 @@ import type { Outbox, Place, SessionDefinition, StoreWrite } from "../write.ts";
 import { fork, rewind } from "./asked-branches.ts";
 import { bequeath } from "./bequeath.ts";
 import { putContent, putText } from "./contents.ts";
-import { saveDefinition, setDefinition } from "./definitions.ts";
+import { acceptDefinition, giveDefinition, setDefinition } from "./definitions.ts";
 import { beginDelete, deletePage } from "./delete.ts";
 import { edit, setScope } from "./edit.ts";
 import { closeEvaluation, openEvaluation, warnOfEvaluation } from "./evaluations.ts";
@@ -32,7 +32,8 @@ import { nameText, sweepTexts } from "./texts.ts";
 
 /** Everything that writes, by name: what crosses to an engine is a name and its arguments. */
 export const OPERATIONS = {
-  saveDefinition: (definition: AgentDefinition) => saveDefinition(definition),
+  saveDefinition: (definition: AgentDefinition) => giveDefinition(definition),
+  acceptDefinition: (hash: string) => acceptDefinition(hash),
   putText: (text: string, atMs: number) => putText(text, atMs),
   openLoop: (opening: LoopOpening) => openLoop(opening),
   claim: (step: Step, place: Place, outbox: Outbox, atMs: number) => claim(step, place, outbox, atMs),

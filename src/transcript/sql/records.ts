@@ -127,7 +127,7 @@ function loopRecord(row: LoopRow): LoopRecord {
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
     ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
-    ...(row.cost_usd === null ? {} : { costUsd: row.cost_usd }),
+    ...(row.cost_usd === null && row.status === "running" ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
     ...(parallel === undefined ? {} : { parallel }),

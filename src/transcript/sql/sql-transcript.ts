@@ -12,25 +12,25 @@ import type { Rotated, SessionFollowing, SessionRotation } from "../formation.ts
 import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
-import type { Claimed, Step, StepKey, StepRecord } from "../step.ts";
+import type { Claimed, LostExecution, Step, StepKey, StepRecord } from "../step.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Remains, WorkerProcess } from "../worker-process.ts";
 import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "../write.ts";
 import { findBranch, lengthOf } from "./branches.ts";
 import { textOf } from "./contents.ts";
-import { definitionOf } from "./definitions.ts";
+import { definitionOf, isAccepted } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { writersOf } from "./entries.ts";
 import { evaluationsOf } from "./evaluations.ts";
 import { currentOf } from "./formation.ts";
-import { inboxOf } from "./inbox.ts";
+import { inboxOf, inboxSize } from "./inbox.ts";
 import { readEntries, readEvents, readPages } from "./long-reads.ts";
 import { processesOf, remainsOf } from "./processes.ts";
 import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
 import type { RekeyCursor, RekeyPage } from "./rekey.ts";
 import { snapshotsOf } from "./snapshots.ts";
 import { SqlArchive } from "./sql-archive.ts";
-import { noteOf } from "./steps.ts";
+import { holderOf, noteOf } from "./steps.ts";
 
 /** The transcript in a database, whichever engine carries the statements out. */
 export class SqlTranscript implements Transcript {
@@ -44,6 +44,14 @@ export class SqlTranscript implements Transcript {
 
   saveDefinition(definition: AgentDefinition): Promise<string> {
     return this.#engine.write("saveDefinition", definition);
+  }
+
+  isAccepted(hash: string): Promise<boolean> {
+    return this.#engine.read(() => isAccepted(hash));
+  }
+
+  acceptDefinition(hash: string): Promise<void> {
+    return this.#engine.write("acceptDefinition", hash);
   }
 
   definition(hash: string): Promise<AgentDefinition | undefined> {
@@ -72,6 +80,10 @@ export class SqlTranscript implements Transcript {
 
   noteGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void> {
     return this.#engine.write("noteGroup", step, group);
+  }
+
+  holder(step: StepKey): Promise<LostExecution | undefined> {
+    return this.#engine.read(() => holderOf(step));
   }
 
   note(step: StepKey): Promise<string | undefined> {
@@ -201,6 +213,10 @@ export class SqlTranscript implements Transcript {
 
   inbox(session: string): Promise<readonly NewMessage[]> {
     return this.#engine.read(() => inboxOf(session));
+  }
+
+  inboxSize(session: string): Promise<number> {
+    return this.#engine.read(() => inboxSize(session));
   }
 
   steps(session: string): Promise<readonly StepRecord[]> {

@@ -17,6 +17,7 @@ export type StepRow = {
   readonly released: number;
   readonly group_pgid: number | null;
   readonly group_start: string | null;
+  readonly displaced: string | null;
   readonly branch: string | null;
   readonly stored_at_ms: number | null;
   readonly result: string | null;
@@ -26,7 +27,7 @@ const KEY = "run = ? AND number = ? AND call = ?";
 
 function* find(key: StepKey & Partial<Pick<Step, "kind">>): Work<StepRow | undefined> {
   const row = yield* get<StepRow>(
-    `SELECT kind, generation, executions, process, started_at_ms, released, group_pgid, group_start, branch,
+    `SELECT kind, generation, executions, process, started_at_ms, released, group_pgid, group_start, displaced, branch,
        stored_at_ms, result
      FROM steps WHERE ${KEY}`,
     key.run,
@@ -59,8 +60,15 @@ export function* claim(step: Step, place: Place, outbox: Outbox, atMs: number): 
   if (row !== undefined && row.generation > step.generation) throw fenced(step, row);
   const branch = yield* append({ session: step.session, run: step.run, place, ...outbox });
   const executions = yield* take(step, place.loopId, atMs, row);
-  const lost = row === undefined || row.released === 1 ? undefined : lostExecution(row);
-  return { type: "claimed", branch, executions, ...(lost === undefined ? {} : { lost }) };
+  const all = row === undefined ? [] : displacedBy(row);
+  const [lost, lostBefore] = [all.at(-1), all.slice(0, -1)];
+  return {
+    type: "claimed",
+    branch,
+    executions,
+    ...(lost === undefined ? {} : { lost }),
+    ...(lostBefore.length === 0 ? {} : { lostBefore }),
+  };
 }
 
 /**
@@ -141,13 +149,14 @@ function* whereItGoesOn(step: Step, place: Place, outbox: Outbox, row: StepRow):
 function* take(step: Step, loopId: string, atMs: number, row: StepRow | undefined): Work<number> {
   yield* noteRun(step, atMs);
   const executions = (row?.executions ?? 0) + 1;
+  const displaced = row === undefined ? [] : displacedBy(row);
   yield* exec(
     `INSERT INTO steps (run, number, call, session, loop_id, kind, generation, executions, process, activity_id,
-       started_at_ms, workflow, released)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+       started_at_ms, workflow, displaced, released)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
      ON CONFLICT (run, number, call) DO UPDATE SET loop_id = excluded.loop_id, generation = excluded.generation,
        executions = excluded.executions, process = excluded.process, activity_id = excluded.activity_id,
-       started_at_ms = excluded.started_at_ms, released = 0, group_pgid = NULL, group_start = NULL`,
+       started_at_ms = excluded.started_at_ms, displaced = excluded.displaced, released = 0, group_pgid = NULL, group_start = NULL`,
     step.run,
     step.number,
     step.call,
@@ -160,6 +169,7 @@ function* take(step: Step, loopId: string, atMs: number, row: StepRow | undefine
     step.activityId ?? null,
     atMs,
     step.workflow ?? null,
+    displaced.length === 0 ? null : json(displaced),
   );
   return executions;
 }
@@ -174,6 +184,22 @@ function* finish(step: StepKey, branch: string, result: unknown, atMs: number): 
     step.number,
     step.call,
   );
+}
+
+/** More claims in a row than any run issues; of still more, the oldest are kept. */
+const MAX_DISPLACED = 32;
+
+/** The executions that a new claim finds and that have not given the step back, oldest first. */
+function displacedBy(row: StepRow): readonly LostExecution[] {
+  const before = row.displaced === null ? [] : (JSON.parse(row.displaced) as LostExecution[]);
+  if (row.released === 1) return before;
+  return [...before.slice(0, MAX_DISPLACED - 1), lostExecution(row)];
+}
+
+export function* holderOf(key: StepKey): Work<LostExecution | undefined> {
+  const row = yield* find({ run: key.run, number: key.number, call: key.call });
+  if (row === undefined || row.stored_at_ms !== null || row.released === 1) return undefined;
+  return lostExecution(row);
 }
 
 function lostExecution(row: StepRow): LostExecution {

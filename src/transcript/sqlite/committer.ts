@@ -3,6 +3,7 @@ import { StoreError, type StoreFault } from "../store-error.ts";
 import { storeError, translated } from "./fault.ts";
 import { LATEST, migrate, newer, versionFound, versionOf } from "./migrations.ts";
 import { SameFile } from "./same-file.ts";
+import { mustBeSound } from "./soundness.ts";
 import { Sql } from "./sql.ts";
 
 /** One thing to write. What it throws is its own affair: the others of its commit go through. */
@@ -46,8 +47,9 @@ export class Committer {
   /** Opens the file and brings it to the newest version. */
   open(): void {
     try {
-      this.#connected();
+      mustBeSound(this.#connected(), this.#path);
     } catch (error) {
+      this.#disconnect();
       throw translated(error, this.#path);
     }
   }

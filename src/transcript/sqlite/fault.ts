@@ -6,7 +6,8 @@ const ADVICE: Record<StoreFault, string> = {
   full: "Make room on the disk (or raise the quota); the store then goes on by itself.",
   "read-only": "Make the file, its folder and its file system writable; the store then goes on by itself.",
   unreachable: "Look whether the file and its folder exist, can be opened and lie on a healthy disk.",
-  damaged: "It was left as it is. Keep a copy, then restore a backup or name another path.",
+  damaged:
+    "It was left as it is. Keep a copy, then restore a backup (`holdfast restore`) or name another home; `holdfast doctor` looks it through.",
   newer: "It was left as it is. Run the newer version of Holdfast, or name another path.",
   behind: "Restore the transcript that belongs to this server's store (docs/operations.md).",
   ahead: "Restore the server's store that belongs to this transcript (docs/operations.md).",
@@ -23,9 +24,21 @@ export function translated(error: unknown, path: string): Error {
   if (error instanceof StoreError || error instanceof FencedError) return error;
   const code = (error as { code?: unknown } | null)?.code;
   const message = error instanceof Error ? error.message : String(error);
+  if (isDamage(error, message))
+    return storeError("damaged", path, `what it holds cannot be read: ${message}`, error);
   const fault = typeof code === "string" && code !== "" ? faultOf(code) : faultOfMessage(message);
   if (fault !== undefined) return storeError(fault, path, message, error);
   return error instanceof Error ? error : new Error(message);
+}
+
+/**
+ * Words that are no JSON any more, where we have written JSON; and tables or columns that are not there, in a file that says
+ * that it has them. Nothing of this passes by being tried again.
+ */
+function isDamage(error: unknown, message: string): boolean {
+  return (
+    error instanceof SyntaxError || /^no such (?:table|column|index)|^malformed database schema/.test(message)
+  );
 }
 
 /** Extended result codes of SQLite begin with the name of the plain one. */

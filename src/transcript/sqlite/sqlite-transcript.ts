@@ -7,6 +7,7 @@ import { tryKeys, vaultFor } from "../sql/vault.ts";
 import { storeError, translated } from "./fault.ts";
 import { inspect } from "./inspect.ts";
 import { Reader } from "./reader.ts";
+import { AT_OPENING_BYTES, soundness } from "./soundness.ts";
 import { SqliteEngine } from "./sqlite-engine.ts";
 import { Writer } from "./writer.ts";
 
@@ -41,6 +42,7 @@ export class SqliteTranscript extends SqlTranscript {
     if (readOnly && inspect(path, "read") === "new") {
       throw storeError("unreachable", path, "there is no such file to read");
     }
+    if (readOnly) soundness(path, AT_OPENING_BYTES);
     const reader = new Reader(path, busyMs, readOnly, vault);
     try {
       await reader.read(checkTables);

@@ -24,7 +24,20 @@ function waiting(name, replay) {
   });
 }
 
+/** Adds its line and is done: for many calls at a time. */
+const quickUnsafe = defineTool({
+  name: "quick_unsafe",
+  description: "Adds a line; unsafe",
+  parameters: z.object({ label: z.string() }),
+  replay: "unsafe",
+  execute: async ({ label }, { workspace, idempotencyKey }) => {
+    appendFileSync(join(workspace, `${label}.runs`), `${process.pid} ${idempotencyKey}\n`);
+    return `finished ${label}`;
+  },
+});
+
 export default [
+  quickUnsafe,
   waiting("wait_unsafe", "unsafe"),
   waiting("wait_idempotent", "idempotent"),
   waiting("wait_pure", "pure"),

@@ -22,7 +22,10 @@ export const COMPACTION_FIELDS: readonly Field[] = [
   around(
     "max_context_tokens",
     "maxContextTokens",
-    said(wholeFrom(1), "The context window. Compaction is off unless this is said."),
+    said(
+      wholeFrom(1),
+      "The context window, at most that of the model. Compaction is off unless this is said.",
+    ),
   ),
   around(
     "system_prompt_tokens",
@@ -83,7 +86,7 @@ export const COMPACTION_FIELDS: readonly Field[] = [
     "strategy",
     said(
       z.string().min(1),
-      "`block`, `summary` (asks the agent's own model), or the name of a strategy of the worker's.",
+      "`block`, `summary` (asks the agent's own model), `tiered`, or the name of a strategy of the worker's.",
       COMPACTION.strategy,
     ),
   ),

@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { ApprovalSettings, NudgeSettings, RevertSettings } from "../../../schema/definition.ts";
+import {
+  ApprovalSettings,
+  NudgeSettings,
+  RepeatSettings,
+  RevertSettings,
+} from "../../../schema/definition.ts";
 import { PermissionPolicy, PermissionRule } from "../../../schema/permission.ts";
 import { expecting, type Field, field, NULLABLE, orNone, said, wholeFrom } from "../field.ts";
 
@@ -8,6 +13,7 @@ import { expecting, type Field, field, NULLABLE, orNone, said, wholeFrom } from 
 const POLICY = PermissionPolicy.parse({});
 const APPROVALS = ApprovalSettings.parse({});
 const NUDGES = NudgeSettings.parse({});
+const REPEATS = RepeatSettings.parse({});
 const REVERT = RevertSettings.parse({});
 
 export const BATCH_SIZE = 3;
@@ -91,6 +97,34 @@ export const CONDUCT_FIELDS: readonly Field[] = [
     said(z.boolean(), "A model that announces a call and makes none is told so.", NUDGES.enabled),
   ),
   field("nudges.max", "nudges.max", said(wholeFrom(0), "In a row.", NUDGES.max)),
+  field(
+    "repeated_failures.tell_after",
+    "repeatedFailures.tellAfter",
+    said(
+      wholeFrom(1),
+      "After so many answers with a call that fails in the same way, the model is told plainly.",
+      REPEATS.tellAfter,
+    ),
+  ),
+  field(
+    "repeated_failures.end_after",
+    "repeatedFailures.endAfter",
+    said(
+      orNone(wholeFrom(1)),
+      "After so many of them the loop ends, or a person is asked.",
+      REPEATS.endAfter ?? "none",
+    ),
+    NULLABLE,
+  ),
+  field(
+    "repeated_failures.action",
+    "repeatedFailures.action",
+    said(
+      RepeatSettings.shape.action.unwrap(),
+      "What happens then: the loop ends, or a person says.",
+      REPEATS.action,
+    ),
+  ),
   field(
     "revert.shown_for_turns",
     "revert.shownForTurns",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DEFAULT_MAX_WAIT_MS } from "../../../core/vendor-wait.ts";
 import { Delegation, Limits, QueueMode, RetryConfig } from "../../../schema/definition.ts";
 import { type Field, field, NULLABLE, orNone, SECONDS, said, wholeFrom } from "../field.ts";
 
@@ -44,7 +45,11 @@ export function limitFields(at: string, to: string, defaults: LimitDefaults): re
     field(
       `${at}max_cost`,
       `${to}.maxCostUsd`,
-      said(orNone(seconds), "Dollars. Needs the rates of [provider.cost].", "none"),
+      said(
+        orNone(seconds),
+        "Dollars. An error where the price of a model is unknown: see [provider.cost].",
+        "none",
+      ),
       NULLABLE,
     ),
   ];
@@ -86,6 +91,15 @@ export const EXECUTION_FIELDS: readonly Field[] = [
     "execution.retry.max_delay_ms",
     "retry.maxDelayMs",
     said(wholeFrom(1), "No delay is longer.", RETRY.maxDelayMs),
+  ),
+  field(
+    "execution.retry.max_wait_ms",
+    "retry.maxWaitMs",
+    said(
+      wholeFrom(1),
+      "A vendor that asks for a longer pause is asked again after this.",
+      DEFAULT_MAX_WAIT_MS,
+    ),
   ),
   field(
     "execution.cache.enabled",

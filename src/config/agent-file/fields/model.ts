@@ -54,6 +54,9 @@ const Key = expecting(
   z.string().regex(/^(\$\{[A-Za-z_][A-Za-z0-9_]*\})?$/),
   "the environment variable that holds the key, as ${NAME}, never the key itself; none where the server needs none",
 );
+/** Of prices: not the same as free. */
+const UNKNOWN = "unknown";
+
 const dearerRate = (what: string) => said(z.number().nonnegative(), `Dollars per million ${what}.`);
 const rate = (what: string) => said(z.number().nonnegative(), `Dollars per million ${what}.`, 0);
 const withoutSlash = (url: unknown) => (typeof url === "string" ? url.replace(/\/+$/, "") : url);
@@ -159,6 +162,18 @@ export const MODEL_FIELDS: readonly Field[] = [
     "api_version",
     "model.apiVersion",
     said(z.string().min(1), "Of Azure: the dated form of its API; today's form, without one, unless said."),
+  ),
+  field(
+    "cost",
+    "model.cost",
+    said(
+      z.literal(UNKNOWN),
+      `Its prices; \`"${UNKNOWN}"\` where the catalogue is not to be asked. The catalogue's unless said, else unknown.`,
+    ),
+    {
+      read: (value) => (value === UNKNOWN ? null : undefined),
+      write: (value) => (value === null ? UNKNOWN : undefined),
+    },
   ),
   field("cost.input_per_million", "model.cost.input", rate("input tokens")),
   field("cost.output_per_million", "model.cost.output", rate("output tokens")),

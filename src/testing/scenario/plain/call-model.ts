@@ -19,11 +19,14 @@ export async function callModel(stage: Stage, command: CallModelCommand): Promis
   const branch = begin(stage, command, "answer");
   const view = { ...command.view, branch };
   const labels = showsLabels(toolsAtHand(definition, stage.tools));
-  const asked = await withAttempts(stage, command.maxAttempts, async (attempt) => {
+  const asking = { isRepair: command.repair === true, shown: view.ranges };
+  const { deadlineMs = Number.POSITIVE_INFINITY } = command;
+  const work = async (attempt: number) => {
     const messages = seen(transcript, view, { labels });
-    const answer = await vendor.stream(modelRequest(definition, messages, stage, command.repair === true));
+    const answer = await vendor.stream(modelRequest(definition, messages, stage, asking));
     return { answer, attempt };
-  });
+  };
+  const asked = await withAttempts(stage, command.maxAttempts, work, deadlineMs);
   if ("setback" in asked) return { type: "model-set-back", setback: asked.setback };
   const { answer, attempt } = asked.done;
   const message = { ...answer, turnId: { loopId, turnIndex: turn } };

@@ -161,7 +161,14 @@ function held(stage: Stage, step: "open" | "close"): void {
 
 function wait(stage: Stage, untilMs: number | undefined): void {
   const { machine, people } = stage;
-  const asks = machine.state.phase.type === "calling-tools";
+  const { phase } = machine.state;
+  if (phase.type === "calling-model" && untilMs !== undefined) {
+    people.arrive(people.due("backoff").sent);
+    machine.passUntil(untilMs);
+    if (machine.next().type === "wait") machine.tell({ type: "time-passed" });
+    return;
+  }
+  const asks = phase.type === "calling-tools";
   const { nth, sent } = people.due(asks ? "approval" : "wait");
   stage.note({ type: asks ? "asks-people" : "waits" });
   people.arrive(sent);

@@ -1,4 +1,5 @@
 import { checkHooks } from "../../../activities/ask-hooks.ts";
+import { checkCompaction } from "../../../activities/check-definition.ts";
 import { childFacts } from "../../../activities/child-definitions.ts";
 import { mustBeContinuable } from "../../../activities/continuable.ts";
 import { parsed } from "../../../activities/definitions.ts";
@@ -33,6 +34,7 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
   const resolved = offeredTools(definition, stage.tools);
   checkOutput(definition, stage.providers, resolved.tools);
   checkNames("input filter", definition.inputFilters, stage.filters.names);
+  checkCompaction(definition, stage);
   checkHooks(definition, stage);
   const continuation = asked === undefined ? undefined : parsed("continuation", Continuation, asked);
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);

@@ -76,7 +76,7 @@ export class RunningCalls {
   /** As the worker that comes next finds it: scenarios' tools leave nothing running. */
   #unknown(): Execution {
     const lost = { generation: 0, process: "", startedAtMs: this.#stage.machine.nowMs };
-    return unknownOutcome(lost, "nothing was running any more", []);
+    return unknownOutcome(lost, true, "nothing was running any more", []);
   }
 
   /** Which of them are seen to run now: Temporal schedules the others only when the quick ones, which are local, have ended. */

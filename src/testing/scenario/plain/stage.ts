@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { textOf } from "../../../activities/answer-digest.ts";
 import { childDefinition } from "../../../activities/child-definitions.ts";
 import type { RunHookCommand } from "../../../core/command.ts";
-import { BUILT_IN_STRATEGIES, type CompactionStrategy } from "../../../hooks/compaction-strategy.ts";
+import type { CompactionStrategy } from "../../../hooks/compaction-strategy.ts";
 import { FilterRegistry } from "../../../hooks/filters.ts";
 import { Named } from "../../../hooks/named.ts";
 import { HookRegistry } from "../../../hooks/registry.ts";
@@ -10,9 +10,11 @@ import type { Logger } from "../../../observability/log.ts";
 import { Outages } from "../../../providers/outages.ts";
 import { ProviderRegistry } from "../../../providers/registry.ts";
 import type { SecretSource } from "../../../providers/secrets.ts";
+import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
 import { AgentDefinition } from "../../../schema/definition.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import { ToolRegistry } from "../../../tools/registry.ts";
+import { readFullTool } from "../../../tools/view/read-full-message.ts";
 import { viewTools } from "../../../tools/view/view-tools.ts";
 import { definitionInput } from "../definition.ts";
 import { filterOf } from "../filters.ts";
@@ -124,7 +126,11 @@ export class Stage {
       refused: [],
       continuedAsNew: 0,
     };
-    this.tools = new ToolRegistry([...viewTools(), ...scenario.tools.map((tool) => toolOf(tool, () => ""))]);
+    this.tools = new ToolRegistry([
+      ...viewTools(),
+      readFullTool(),
+      ...scenario.tools.map((tool) => toolOf(tool, () => "")),
+    ]);
     for (const filter of scenario.filters) this.filters.register(filter.name, filterOf(filter));
     this.hookScript = new HookScript(scenario.hooks, {
       written: () => this.transcript.written,

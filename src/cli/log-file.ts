@@ -1,0 +1,73 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+
+/** What a log file's keeper hears: that words are being lost, or that they are written again. */
+export type LogTrouble =
+  | { readonly type: "log-lost"; readonly file: string; readonly reason: string }
+  | { readonly type: "log-written-again"; readonly file: string; readonly lostBytes: number };
+
+/** A file that cannot be written is tried again with the first words that come after this. */
+const RETRY_MS = 1_000;
+
+/**
+ * A log that never ends its process: while its file cannot be written, as on a full disk, words are lost and counted,
+ * and the file says how many once it can be written again.
+ */
+export class LogFile {
+  readonly #path: string;
+  readonly #tell: (trouble: LogTrouble) => void;
+  readonly #now: () => number;
+  #file: number | undefined;
+  #lostBytes = 0;
+  #isLosing = false;
+  #retryAtMs = 0;
+
+  constructor(path: string, tell: (trouble: LogTrouble) => void, now: () => number = Date.now) {
+    this.#path = path;
+    this.#tell = tell;
+    this.#now = now;
+  }
+
+  write(chunk: Buffer): void {
+    if (this.#isLosing && this.#now() < this.#retryAtMs) {
+      this.#lostBytes += chunk.length;
+      return;
+    }
+    let written = 0;
+    try {
+      this.#file ??= openSync(this.#path, "a", 0o600);
+      if (this.#isLosing) this.#tellGap(this.#file);
+      while (written < chunk.length) written += writeSync(this.#file, chunk, written);
+    } catch (error) {
+      this.#lostBytes += chunk.length - written;
+      this.#retryAtMs = this.#now() + RETRY_MS;
+      this.close();
+      if (this.#isLosing) return;
+      this.#isLosing = true;
+      this.#tell({ type: "log-lost", file: this.#path, reason: (error as Error).message });
+    }
+  }
+
+  close(): void {
+    const file = this.#file;
+    this.#file = undefined;
+    try {
+      if (file !== undefined) closeSync(file);
+    } catch {
+      // A disk that is full may say so once more when the file is closed.
+    }
+  }
+
+  #tellGap(file: number): void {
+    const lostBytes = this.#lostBytes;
+    writeSync(file, `\n[${lostBytes} bytes of this log could not be written]\n`);
+    this.#isLosing = false;
+    this.#lostBytes = 0;
+    this.#tell({ type: "log-written-again", file: this.#path, lostBytes });
+  }
+}
+
+export function describeLogTrouble(trouble: LogTrouble): string {
+  return trouble.type === "log-lost"
+    ? `the log ${trouble.file} cannot be written (${trouble.reason}): its words are lost until it can; work goes on`
+    : `the log ${trouble.file} is written again; ${trouble.lostBytes} bytes of it were lost`;
+}

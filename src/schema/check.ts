@@ -1,0 +1,200 @@
+import type { z } from "zod";
+import { nearestName } from "../core/nearest-name.ts";
+
+// What a schema has to say about a value that does not fit, in sentences: where it stands, what it must be, what came.
+
+export type Checked<Value> =
+  | { readonly ok: true; readonly value: Value }
+  /** Every problem, a sentence each. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * Makes a value whole, or says everything that is wrong with it at once; misspelt keys by name.
+ *
+ * @param root - What the value is called where all of it is wrong: `body`, `definition`.
+ */
+export function check<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  root: string,
+): Checked<z.output<Schema>> {
+  const parsed = schema.safeParse(input, { error: wanted });
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return { ok: false, problems: describeIssues(parsed.error, schema, root) };
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Every problem, a sentence each. @param schema - That was not met: to say which key was probably meant. */
+export function describeIssues({ issues }: z.ZodError, schema: z.ZodType, root: string): readonly string[] {
+  return issues.flatMap(meant).flatMap((issue) => describe(issue, schema, root));
+}
+
+function describe(issue: Issue, schema: z.ZodType, root: string): readonly string[] {
+  const place = issue.path.map(String).join(".");
+  if (issue.code !== "unrecognized_keys") return [`${place || root}: ${issue.message}`];
+  const known = keysAt(schema, issue.path);
+  return issue.keys.map((key) => {
+    const near = nearestName(key, known);
+    const hint = near === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${near}"?`;
+    return `${place === "" ? "" : `${place}.`}${key}: unknown key${known.length === 0 ? "" : `; ${hint}`}`;
+  });
+}
+
+/** Of a choice, what is wrong with the form that was meant: the one that the value comes closest to. */
+function meant(issue: Issue): readonly Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const possible = issue.errors.filter((errors) => !errors.some(refusesWhole));
+  if (possible.length === 0) return [issue];
+  const [closest = []] = [...possible].sort((one, other) => one.length - other.length);
+  return closest.flatMap((inner) => meant({ ...inner, path: [...issue.path, ...inner.path] } as Issue));
+}
+
+/** The value is of another kind, or says that it is another form. */
+function refusesWhole({ path, code }: Issue): boolean {
+  if (code === "invalid_value") return path.length <= 1;
+  return path.length === 0 && (code === "invalid_type" || code === "invalid_format");
+}
+
+/**
+ * What zod's own words are replaced by; a schema's own go before.
+ *
+ * Texts are not repeated: one could be a key.
+ */
+export function wanted(issue: z.core.$ZodRawIssue): string | undefined {
+  const came = kindOf(issue.input);
+  const say = (must: string) =>
+    issue.input === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${came}`;
+  switch (issue.code) {
+    case "invalid_type":
+      return say(KINDS[issue.expected] ?? `a value of type ${issue.expected}`);
+    case "invalid_value":
+      return say(oneOf(issue.values.map((value) => JSON.stringify(value) ?? String(value))));
+    case "too_small":
+    case "too_big":
+      return sized(issue);
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}, not ${came}`;
+    case "invalid_format":
+      return `must be ${FORMATS[issue.format] ?? `a text of the form ${issue.format}`}`;
+    case "unrecognized_keys":
+      return `has unknown keys: ${issue.keys.join(", ")}`;
+    case "invalid_union":
+      return ofAnyForm(issue, came);
+    case "invalid_key":
+      return "has a key that is not allowed";
+    case "invalid_element":
+      return "has a member that is not allowed";
+    default:
+      return undefined;
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  object: "an object",
+  record: "an object",
+  array: "a list",
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  null: "null",
+  nan: "no number",
+  undefined: "left out",
+  never: "left out",
+  date: "a date",
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  url: "a URL such as https://HOST/v1",
+  uuid: "a UUID",
+  email: "an e-mail address",
+  datetime: "a time such as 2026-09-23T12:00:00Z",
+};
+
+/** What came, as a sentence says it. */
+export function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  switch (typeof value) {
+    case "number":
+      return Number.isNaN(value) ? "a text" : String(value);
+    case "boolean":
+      return String(value);
+    case "string":
+      return value === "" ? "an empty text" : "a text";
+    case "object":
+      return "an object";
+    default:
+      return `a value of type ${typeof value}`;
+  }
+}
+
+type Raw<Code> = Extract<z.core.$ZodRawIssue, { code: Code }>;
+
+function sized(issue: Raw<"too_small"> | Raw<"too_big">): string {
+  const { origin, input } = issue;
+  const bound = String(issue.code === "too_small" ? issue.minimum : issue.maximum);
+  if (origin === "string" || origin === "array" || origin === "set" || origin === "file") {
+    const what = origin === "string" ? "characters" : "members";
+    const size = (input as { readonly length?: number } | undefined)?.length;
+    if (issue.code === "too_small" && bound === "1") return "must not be empty";
+    const side = issue.code === "too_small" ? "at least" : "at most";
+    return `must have ${side} ${bound} ${what}${size === undefined ? "" : `, not ${size}`}`;
+  }
+  const side = issue.code === "too_small" ? "above" : "below";
+  const inclusive = issue.code === "too_small" ? "at least" : "at most";
+  return `must be ${issue.inclusive === false ? side : inclusive} ${bound}, not ${kindOf(input)}`;
+}
+
+/** Where the value fits none of several forms. */
+function ofAnyForm(issue: Raw<"invalid_union">, came: string): string {
+  const { discriminator, options } = issue as { discriminator?: string; options?: readonly unknown[] };
+  if (discriminator !== undefined && options !== undefined) {
+    const value = (issue.input as Record<string, unknown> | undefined)?.[discriminator];
+    const must = oneOf(options.map((option) => JSON.stringify(option) ?? String(option)));
+    return value === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${kindOf(value)}`;
+  }
+  const kinds = issue.errors.flatMap((errors) =>
+    errors.flatMap((inner) => {
+      if (inner.path.length > 0) return [];
+      if (inner.code === "invalid_type") return [KINDS[inner.expected] ?? inner.expected];
+      return inner.code === "invalid_value"
+        ? inner.values.map((value) => JSON.stringify(value) ?? String(value))
+        : [];
+    }),
+  );
+  if (kinds.length === 0) return "has none of the forms that it may have";
+  const must = oneOf([...new Set(kinds)]);
+  return issue.input === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${came}`;
+}
+
+function oneOf(choices: readonly string[]): string {
+  if (choices.length < 2) return choices.join("");
+  return `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
+}
+
+/** The keys that an object of the schema may have at a path, in a choice those of all its forms; none behind a choice. */
+function keysAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  let here = bare(schema);
+  for (const step of path)
+    here = bare(typeof step === "number" ? here?.def?.element : here?.shape?.[String(step)]);
+  const forms = [here, ...(here?.def?.options ?? []).map(bare)];
+  return [...new Set(forms.flatMap((form) => Object.keys(form?.shape ?? {})))];
+}
+
+type Shaped = {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  /** Of a list: what its members are. Of a choice: its forms. */
+  readonly def?: { readonly element?: unknown; readonly options?: readonly unknown[] };
+};
+type Wrapped = { readonly def?: { readonly innerType?: unknown } };
+
+/** Without what says "optional" or "by default". */
+function bare(schema: unknown): Shaped | undefined {
+  let inner = schema;
+  while ((inner as Wrapped | undefined)?.def?.innerType !== undefined)
+    inner = (inner as Wrapped).def?.innerType;
+  return inner as Shaped | undefined;
+}

@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+// What a user has allowed for the rest of a session, as it stands in a file. `src/core/grants.ts` reads it from a store.
+
+const Words = z.array(z.string().max(1024)).min(1).max(64);
+const Commands = z
+  .array(Words.refine(([program]) => program !== "", { message: "must begin with the name of a program" }))
+  .min(1)
+  .max(64);
+
+const Grant = z.strictObject({
+  tool: z.string().min(1).max(1024),
+  commands: Commands.optional(),
+  exact: Commands.optional(),
+  hosts: z.array(z.string().min(1).max(1024)).min(1).max(64).optional(),
+});
+
+export const Grants: z.ZodType<unknown> = z.array(Grant).max(1000);

@@ -1,0 +1,39 @@
+import type { CostRates } from "./model.ts";
+
+// A cost limit holds only where every price is known: what is spent at an unknown price cannot be added up.
+
+type PricedModel = { readonly provider: string; readonly id: string; readonly cost: CostRates | null };
+
+/** As much of a definition as its prices need. */
+export type PricedAgent = {
+  readonly model: PricedModel;
+  readonly fallbacks?: readonly PricedModel[] | undefined;
+  readonly subAgents?: readonly { readonly agent: PricedAgent }[] | undefined;
+};
+
+/** Names of the models whose prices are unknown, each once: the agent's own, its fallbacks and those of its sub-agents. */
+export function unpricedModels(agents: readonly PricedAgent[]): readonly string[] {
+  return [...new Set(agents.flatMap(unpriced))];
+}
+
+function unpriced({ model, fallbacks = [], subAgents = [] }: PricedAgent): readonly string[] {
+  const own = [model, ...fallbacks].filter(({ cost }) => cost === null);
+  return [
+    ...own.map(({ provider, id }) => `${provider}/${id}`),
+    ...subAgents.flatMap(({ agent }) => unpriced(agent)),
+  ];
+}
+
+const MOST_NAMED = 5;
+
+const WHAT_TO_DO =
+  "Give its prices in dollars per million tokens (`cost: { input, output }` of the model in code and HTTP, [provider.cost] in an agent file, --prices IN,OUT on the command line, models.toml for all of them; 0 for a model that is free), or leave the cost limit out";
+
+/** Why a cost limit cannot be kept for these agents, with what to do; nothing when all prices are known. */
+export function costLimitProblem(agents: readonly PricedAgent[]): string | undefined {
+  const names = unpricedModels(agents);
+  if (names.length === 0) return undefined;
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+  const named = names.slice(0, MOST_NAMED).join(", ");
+  return `a cost limit cannot be kept: the price of ${named}${more} is unknown. ${WHAT_TO_DO}`;
+}

@@ -1,0 +1,191 @@
+// Programs that only read or write the files they are given and run nothing else. A user may allow one with other
+// arguments, as long as these stay in the workspace. A program, or an option, that is not listed here may do anything:
+// it is allowed only with the exact words that the user has seen.
+
+type KnownProgram = {
+  /** Options of one letter without a value. */
+  readonly flags?: string;
+  /** Options of one letter whose value follows, in the same word or in the next. */
+  readonly values?: string;
+  /** Options of one letter whose value is one character, which is not a path. */
+  readonly delimiters?: string;
+  /** Takes numbers as options: `head -20`. */
+  readonly numbers?: true;
+  /** Long options, without the dashes; a value after `=` is looked at as a path. */
+  readonly longs?: string;
+  /** Its arguments are texts, not paths. */
+  readonly text?: true;
+  /** Its first argument is a pattern, unless an option gives one. */
+  readonly pattern?: true;
+  /** It changes files: those of git's own folder, where programs are named that git runs, are not its business. */
+  readonly writes?: true;
+};
+
+const GREP: KnownProgram = {
+  flags: "EFGPabcHhiIlLnoqrsvwxyzZ",
+  values: "ABCmef",
+  numbers: true,
+  pattern: true,
+  longs:
+    "ignore-case invert-match line-number count files-with-matches files-without-match no-messages with-filename " +
+    "no-filename only-matching word-regexp line-regexp extended-regexp fixed-strings basic-regexp perl-regexp " +
+    "regexp max-count after-context before-context context color colour include exclude exclude-dir recursive quiet",
+};
+const SUM: KnownProgram = { flags: "bt", longs: "binary text tag zero" };
+const TEXT: KnownProgram = { text: true, flags: "neEsLP" };
+const NAMES: KnownProgram = { text: true };
+
+/** No `find`, `sort --compress-program`, `grep -R`, `rm -r`: what runs programs, follows links or takes folders away. */
+const KNOWN: Readonly<Record<string, KnownProgram>> = {
+  ls: {
+    flags: "1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ",
+    longs:
+      "all almost-all human-readable recursive reverse size classify directory group-directories-first color inode " +
+      "full-time time-style sort time",
+  },
+  cat: { flags: "AbeEnstTuv", longs: "number number-nonblank show-all show-ends show-tabs squeeze-blank" },
+  tac: { flags: "br" },
+  head: { flags: "qvz", values: "cn", numbers: true, longs: "lines bytes quiet silent verbose" },
+  tail: { flags: "fFqvz", values: "cns", numbers: true, longs: "lines bytes quiet silent verbose follow" },
+  wc: { flags: "clLmw", longs: "lines words chars bytes max-line-length" },
+  nl: {},
+  rev: {},
+  sort: {
+    flags: "bdfghiMnRrVucCmsz",
+    values: "koS",
+    delimiters: "t",
+    longs: "reverse numeric-sort human-numeric-sort version-sort unique key stable ignore-case output",
+    writes: true,
+  },
+  uniq: { flags: "cdDiuz", values: "fsw", longs: "count repeated unique ignore-case", writes: true },
+  cut: { flags: "nsz", values: "bcf", delimiters: "d", longs: "fields bytes characters complement" },
+  paste: { flags: "sz", delimiters: "d" },
+  tr: { text: true, flags: "cCdst", longs: "delete complement squeeze-repeats truncate-set1" },
+  comm: { flags: "123z" },
+  cmp: { flags: "bls" },
+  diff: {
+    flags: "abBdeEiNpqstTuwy",
+    values: "UCW",
+    longs: "brief unified context color ignore-case ignore-all-space side-by-side",
+  },
+  fold: { flags: "bs", values: "w" },
+  column: { flags: "t", delimiters: "s" },
+  grep: GREP,
+  egrep: GREP,
+  fgrep: GREP,
+  rg: {
+    flags: "FilnNovwxUSsIHcPqp",
+    values: "eABCgtTmj",
+    pattern: true,
+    longs:
+      "ignore-case line-number files files-with-matches count hidden glob type color no-heading fixed-strings json",
+  },
+  tree: { flags: "adfCDFhsprtAiQ", values: "LIP", longs: "dirsfirst noreport" },
+  stat: { flags: "ft", delimiters: "", longs: "terse" },
+  file: { flags: "bi", longs: "brief mime mime-type mime-encoding" },
+  du: {
+    flags: "abchHkmsSx0",
+    values: "dtB",
+    longs: "all human-readable summarize total max-depth apparent-size",
+  },
+  df: { flags: "ahHiklmPT", longs: "human-readable" },
+  readlink: { flags: "efmnqsz" },
+  realpath: { flags: "emqsz" },
+  sha1sum: SUM,
+  sha224sum: SUM,
+  sha256sum: SUM,
+  sha384sum: SUM,
+  sha512sum: SUM,
+  md5sum: SUM,
+  b2sum: SUM,
+  cksum: {},
+  od: { flags: "abcdfiloOsxv", values: "AtNjw" },
+  strings: { flags: "a", values: "nt" },
+  test: { flags: "bcdefghkLnprsStuwxzGNO" },
+  touch: { flags: "acm", values: "drt", writes: true },
+  mkdir: { flags: "pv", longs: "parents verbose", writes: true },
+  rmdir: { flags: "pv", longs: "parents verbose", writes: true },
+  cp: {
+    flags: "afinpPrRTuv",
+    values: "t",
+    longs: "archive recursive force interactive no-clobber update verbose preserve",
+    writes: true,
+  },
+  mv: { flags: "finTuv", values: "t", longs: "force interactive no-clobber update verbose", writes: true },
+  rm: { flags: "dfiIv", longs: "force interactive dir verbose", writes: true },
+  tee: { flags: "ai", longs: "append ignore-interrupts", writes: true },
+  echo: TEXT,
+  pwd: TEXT,
+  printf: NAMES,
+  true: NAMES,
+  false: NAMES,
+  basename: NAMES,
+  dirname: NAMES,
+  sleep: NAMES,
+  seq: NAMES,
+  whoami: {},
+  nproc: {},
+  arch: {},
+  uptime: {},
+};
+
+/** What a known program is given, each of which may be a path. */
+export type KnownCommand = { readonly operands: readonly string[]; readonly writes: boolean };
+
+/** Standard input and output, and nowhere: no files. */
+const NO_FILE = /^(-|\/dev\/(null|stdin|stdout|stderr))$/;
+
+/** Undefined when the program or one of its options is not known. A program that is named by a path is not. */
+export function readKnown(words: readonly string[]): KnownCommand | undefined {
+  const [name = "", ...args] = words;
+  const program = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  if (program === undefined) return undefined;
+  const { text = false, pattern = false, writes = false } = program;
+  const operands: string[] = [];
+  const values: string[] = [];
+  let hasPattern = false;
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at]!;
+    if (word === "--") {
+      operands.push(...args.slice(at + 1));
+      break;
+    }
+    // `printf -x` and `test -f` have no options as others have; theirs are looked at as words.
+    if (!word.startsWith("-") || word === "-" || (text && program === NAMES)) {
+      operands.push(word);
+      continue;
+    }
+    const option = word.startsWith("--") ? readLong(word, program) : readShort(word, program);
+    if (option === undefined) return undefined;
+    hasPattern ||= /^(e|f|regexp)$/.test(option.name);
+    if (option.value !== undefined) values.push(option.value);
+    // A value in the next word is an operand to us: it is looked at in the same way.
+    if (option.skips === true) at += 1;
+  }
+  const paths = text ? [] : [...(pattern && !hasPattern ? operands.slice(1) : operands), ...values];
+  return { operands: paths.filter((path) => !NO_FILE.test(path)), writes };
+}
+
+type Option = { readonly name: string; readonly value?: string; readonly skips?: true };
+
+function readLong(word: string, { longs = "" }: KnownProgram): Option | undefined {
+  const [name = "", ...rest] = word.slice(2).split("=");
+  if (!longs.split(" ").includes(name)) return undefined;
+  return rest.length === 0 ? { name } : { name, value: rest.join("=") };
+}
+
+function readShort(word: string, program: KnownProgram): Option | undefined {
+  const { flags = "", values = "", delimiters = "", numbers = false } = program;
+  const letters = [...word.slice(1)];
+  for (const [index, letter] of letters.entries()) {
+    const rest = letters.slice(index + 1).join("");
+    if (numbers && /^\d+$/.test(letter + rest)) return { name: "number" };
+    if (values.includes(letter)) return { name: letter, ...(rest === "" ? {} : { value: rest }) };
+    if (delimiters.includes(letter)) {
+      if ([...rest].length > 1) return undefined;
+      return { name: letter, ...(rest === "" ? { skips: true } : {}) };
+    }
+    if (!flags.includes(letter)) return undefined;
+  }
+  return { name: letters.at(-1) ?? "" };
+}

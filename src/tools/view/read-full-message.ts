@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { READ_FULL_DEFINITION } from "../../core/read-full-definition.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { answeredElsewhere } from "./prun.ts";
+
+const whole = z.number().int().nonnegative();
+
+export const ReadFullArguments = z.object({
+  message: whole,
+  from: whole.optional(),
+  image: whole.optional(),
+});
+
+/** Offered while something is left out of a message that the model sees; a definition need not name it. */
+export function readFullTool(): Tool {
+  const { name, description, parameters } = READ_FULL_DEFINITION;
+  const tool = defineTool({
+    name,
+    label: "Read full message",
+    description,
+    parameters: ReadFullArguments,
+    replay: "pure",
+    quick: true,
+    summarise: ({ message, from = 0 }) => `message ${message} from ${from}`,
+    execute: answeredElsewhere,
+  });
+  return { ...tool, parameters, view: "read" };
+}

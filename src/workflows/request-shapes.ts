@@ -1,0 +1,179 @@
+import { workflowInfo } from "@temporalio/workflow";
+import { isWords } from "./input.ts";
+import { UNREADABLE } from "./payload-converter.ts";
+import {
+  anything,
+  count,
+  fields,
+  filledText,
+  flag,
+  invalidRequest,
+  list,
+  mustHaveShape,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  text,
+} from "./shape.ts";
+
+// What each workflow may be started with.
+
+/** Words that make no sense are ignored, as in a signal: only values that no code can read are refused. */
+const looseWords: Shape = (value, path) =>
+  value === undefined || value === null || typeof value === "string" || object(value, path) === undefined
+    ? undefined
+    : `${path}: must be a text, or an object with \`text\` or \`ref\``;
+
+const words: Shape = (value, path) =>
+  isWords(value) ? undefined : `${path}: must be a text, or an object with \`text\` or \`ref\``;
+
+const settings = optional(
+  fields({
+    localSteps: optional(flag),
+    searchAttributes: optional(flag),
+    rotateAfterEvents: optional(number),
+    words: optional(oneOf("shown", "none")),
+  }),
+);
+
+const amount = nullable(number);
+const allowance = fields({
+  turns: amount,
+  tokens: amount,
+  nanoUsd: amount,
+  children: amount,
+  deadlineMs: amount,
+  depth: number,
+});
+
+const spawn = fields({
+  session: text,
+  loopId: text,
+  turn: count,
+  toolCallId: text,
+  toolName: text,
+});
+
+const place = fields({ branch: text, position: optional(count) });
+
+const limits = optional(
+  fields({
+    maxTurns: optional(amount),
+    maxTotalTokens: optional(amount),
+    maxDurationMs: optional(amount),
+    maxCostUsd: optional(amount),
+  }),
+);
+
+const continuation = fields({
+  kind: fields({ type: oneOf("default", "rerun", "branch", "compaction"), tag: optional(text) }),
+  focus: optional(text),
+  at: optional(place),
+  limits,
+});
+
+const run = fields({
+  prompt: looseWords,
+  definition: optional(object),
+  definitionHash: optional(text),
+  continuation: optional(continuation),
+  task: optional(
+    fields({
+      spawn,
+      branch: text,
+      answer: count,
+      arguments: optional(object),
+      summary: text,
+      given: allowance,
+    }),
+  ),
+  share: optional(allowance),
+  within: optional(
+    fields({
+      session: filledText,
+      evaluation: text,
+      number: count,
+      at: fields({ branch: text, position: count }),
+      parentLoopId: optional(text),
+    }),
+  ),
+  mode: optional(oneOf("run", "interactive")),
+  idleTimeoutMs: optional(amount),
+  settings,
+});
+
+const evaluation = fields({
+  prompt: looseWords,
+  prompts: optional(list(nullable(looseWords))),
+  // The plan itself is checked where it is opened, with all that is wrong with it.
+  agents: optional(list(anything)),
+  at: optional(place),
+  settings,
+});
+
+const part = { agent: text, definitionHash: text };
+const job = { limits, settings };
+
+const pipeline = fields({
+  ...job,
+  task: words,
+  stages: list(fields({ ...part, name: filledText, prompt: optional(text), input: optional(object) }), 1),
+  resume: optional(fields({ from: optional(text) })),
+});
+
+const fanOut = fields({
+  ...job,
+  task: looseWords,
+  parts: list(fields({ ...part, task: words }), 1),
+  concurrency: optional(number),
+  reducer: optional(text),
+});
+
+const autonomous = fields({
+  ...job,
+  ...part,
+  task: words,
+  maxIdleRounds: optional(number),
+  maxRounds: optional(amount),
+});
+
+const supervisor = fields({
+  ...job,
+  task: words,
+  lead: text,
+  agents: list(fields({ name: filledText, description: optional(text), definitionHash: text }), 1),
+  maxAgents: optional(number),
+});
+
+const retention = fields({ policy: object, dryRun: optional(flag) });
+const wakeJob = fields({ job: filledText, words: looseWords });
+
+const REQUESTS = { run, evaluation, pipeline, fanOut, autonomous, supervisor, retention, wakeJob };
+
+/** What only a run of its own leaves, when it continues as new. */
+const OWN_FIELDS = ["resume", "carried", "cursor", "done"] as const;
+
+/**
+ * Refuses what a workflow cannot be started with. What it continues as new with is its own, and is not looked at.
+ *
+ * @throws A failure that ends the run, and says what is wrong.
+ */
+export function mustBeRequest(request: unknown, type: keyof typeof REQUESTS): void {
+  const what = type === "run" ? "The run" : type === "evaluation" ? "The evaluation" : "The job";
+  if (request === UNREADABLE)
+    throw invalidRequest(`${what} cannot begin: what it was started with cannot be read`);
+  if (workflowInfo().continuedFromExecutionRunId !== undefined) return;
+  mustHaveShape(request, REQUESTS[type], what);
+  // A pipeline has a `resume` of its own.
+  const foreign = OWN_FIELDS.find(
+    (field) => !(type === "pipeline" && field === "resume") && Object.hasOwn(request as object, field),
+  );
+  if (foreign !== undefined) {
+    throw invalidRequest(
+      `${what} cannot begin: \`${foreign}\` is what it leaves for itself when it continues as new`,
+    );
+  }
+}

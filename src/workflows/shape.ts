@@ -1,0 +1,97 @@
+import { ApplicationFailure } from "@temporalio/common";
+
+// Checks of what a workflow is started with. Anybody who may start workflows can send anything: what does not have the
+// right shape fails the run with a sentence, and never the workflow task, which the server would try for ever.
+
+/** What is wrong with a value, as `path: must be …`; nothing when it is right. */
+export type Shape = (value: unknown, path: string) => string | undefined;
+
+/** Deeper values are refused: reading or writing them could overflow the stack at some later place. */
+const MAX_DEPTH = 400;
+
+export const anything: Shape = () => undefined;
+export const text: Shape = be("a text", (value) => typeof value === "string");
+export const filledText: Shape = be(
+  "a text that is not empty",
+  (value) => typeof value === "string" && value !== "",
+);
+export const flag: Shape = be("true or false", (value) => typeof value === "boolean");
+export const number: Shape = be("a number", (value) => typeof value === "number" && Number.isFinite(value));
+export const count: Shape = be(
+  "a whole number from 0",
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+);
+export const object: Shape = be("an object", isObject);
+
+export const oneOf = (...values: readonly string[]): Shape =>
+  be(values.map((value) => `"${value}"`).join(" or "), (value) => values.includes(value as string));
+
+export const optional =
+  (shape: Shape): Shape =>
+  (value, path) =>
+    value === undefined ? undefined : shape(value, path);
+
+export const nullable =
+  (shape: Shape): Shape =>
+  (value, path) =>
+    value === null ? undefined : shape(value, path);
+
+export const list =
+  (shape: Shape, min = 0): Shape =>
+  (value, path) => {
+    if (!Array.isArray(value)) return `${path}: must be a list`;
+    if (value.length < min) return `${path}: must have at least ${min}`;
+    return first(value.map((item, at) => () => shape(item, `${path}[${at}]`)));
+  };
+
+/** An object with these fields; others are ignored. */
+export const fields =
+  (shapes: Readonly<Record<string, Shape>>): Shape =>
+  (value, path) => {
+    if (!isObject(value)) return `${path}: must be an object`;
+    const of = value as Record<string, unknown>;
+    return first(
+      Object.entries(shapes).map(
+        ([name, shape]) =>
+          () =>
+            shape(Object.hasOwn(of, name) ? of[name] : undefined, path === "" ? name : `${path}.${name}`),
+      ),
+    );
+  };
+
+/** @throws A failure that ends the run, and says what is wrong with what it was started with. */
+export function mustHaveShape(value: unknown, shape: Shape, what: string): void {
+  const problem = isShallow(value) ? shape(value, "") : `: is nested more than ${MAX_DEPTH} levels deep`;
+  if (problem === undefined) return;
+  throw invalidRequest(`${what} cannot begin: ${problem.replace(/^: /, "what it was started with ")}`);
+}
+
+export function invalidRequest(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, "holdfast/invalid-request");
+}
+
+/** Without recursion: it is asked about values that are too deep for that. */
+export function isShallow(value: unknown, depth = MAX_DEPTH): boolean {
+  let level: unknown[] = [value];
+  for (let left = depth; level.length > 0; left -= 1) {
+    if (left < 0) return false;
+    level = level.flatMap((one) => (isObject(one) || Array.isArray(one) ? Object.values(one as object) : []));
+  }
+  return true;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function be(what: string, is: (value: unknown) => boolean): Shape {
+  return (value, path) => (is(value) ? undefined : `${path}: must be ${what}`);
+}
+
+function first(checks: readonly (() => string | undefined)[]): string | undefined {
+  for (const check of checks) {
+    const problem = check();
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { openOwnClaim } from "../../src/activities/own-claims.ts";
+import { FencedError } from "../../src/transcript/store-error.ts";
+import { step } from "../transcript/story.ts";
+
+const ours = (generation: number) => ({ generation, process: "p1", startedAtMs: 1 });
+let runs = 0;
+const fresh = (generation = 0, run = `run ${runs++}`) => step({ run, generation });
+
+test("a claim whose answer was lost is no lost execution, and one of another process is", () => {
+  const claim = openOwnClaim(fresh());
+  const other = { ...ours(0), process: "p2" };
+  expect(claim.lost([other, ours(0)])).toEqual([other]);
+});
+
+test("a claim under which the call began is lost to those who come later in the same process", () => {
+  const own = fresh();
+  openOwnClaim(own).begin();
+  expect(openOwnClaim({ ...own, generation: 1 }).lost([ours(0)])).toEqual([ours(0)]);
+  expect(openOwnClaim(own).lost([ours(0)])).toEqual([ours(0)]);
+});
+
+test("who is overtaken in the same process before it began can no longer begin, so that the call runs once", () => {
+  const own = fresh();
+  const first = openOwnClaim(own);
+  const second = openOwnClaim({ ...own, generation: 1 });
+  expect(second.lost([ours(0)])).toEqual([]);
+  second.begin();
+  expect(() => first.begin()).toThrow(FencedError);
+  expect([first.hasBegun, second.hasBegun]).toEqual([false, true]);
+});
+
+test("what this process does not remember counts as begun", () => {
+  const own = fresh();
+  const claim = openOwnClaim(own);
+  claim.begin();
+  claim.settle();
+  expect(openOwnClaim({ ...own, generation: 3 }).lost([ours(0)])).toEqual([ours(0)]);
+});

@@ -1,0 +1,41 @@
+import { CancelledFailure } from "@temporalio/activity";
+import pino from "pino";
+import { expect, test } from "vitest";
+import { patientTranscript, until } from "../../src/activities/patient-transcript.ts";
+import { StoreError, type StoreFault } from "../../src/transcript/store-error.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+
+const log = pino({ level: "silent" });
+
+/** A store that fails so often before it answers. */
+function failing(times: number, fault: StoreFault = "unreachable") {
+  let asked = 0;
+  const store = {
+    text: async (hash: string) => {
+      asked += 1;
+      if (asked <= times) throw new StoreError(fault, "away");
+      return `text of ${hash}`;
+    },
+    archive: { bytesOf: async () => (asked++ < times ? Promise.reject(new StoreError(fault, "away")) : 7) },
+  };
+  return { store: store as unknown as Transcript, asked: () => asked };
+}
+
+test("every operation waits for a store that is away, those of the archive too", async () => {
+  const { store, asked } = failing(2);
+  expect(await patientTranscript(store, log).text("a")).toBe("text of a");
+  expect(asked()).toBe(3);
+  expect(await patientTranscript(failing(2).store, log).archive.bytesOf("s")).toBe(7);
+});
+
+test("a fault that does not pass is thrown at once", async () => {
+  const { store, asked } = failing(1, "damaged");
+  await expect(patientTranscript(store, log).text("a")).rejects.toBeInstanceOf(StoreError);
+  expect(asked()).toBe(1);
+});
+
+test("a wait that is ended is a cancellation, and no failure of the store", async () => {
+  const { store } = failing(Number.POSITIVE_INFINITY);
+  const waiting = until(AbortSignal.timeout(80), () => patientTranscript(store, log).text("a"));
+  await expect(waiting).rejects.toBeInstanceOf(CancelledFailure);
+});

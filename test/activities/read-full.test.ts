@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { answerViewCall } from "../../src/activities/view-call.ts";
+import type { Span } from "../../src/core/view.ts";
+import { toolDefinition } from "../../src/tools/tool.ts";
+import { readFullTool } from "../../src/tools/view/read-full-message.ts";
+import { answer, entriesOf, extension, result, user } from "../core/compaction-messages.ts";
+
+const LONG = Array.from({ length: 4000 }, (_, index) => `😀${index}`).join(" ");
+const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" as const };
+const ENTRIES = entriesOf([
+  {
+    ...(user("") as never as object),
+    role: "user",
+    content: [{ type: "text", text: LONG }, image],
+    timestamp: 0,
+  } as never,
+  answer("I look.", ["a"]),
+  result("a", "short"),
+  extension("own"),
+  user("gone"),
+]);
+
+function read(
+  args: Record<string, unknown>,
+  spans: readonly Span[] = [{ from: 0, to: 4, turns: 1, tokens: 50_000 }],
+) {
+  const call = { type: "toolCall" as const, id: "r", name: "read_full_message", arguments: args };
+  const view = { branch: "main", spans };
+  const asked = { tool: readFullTool(), call, written: call, answer: 5, entries: ENTRIES };
+  const { output, isError } = answerViewCall({ ...asked, atHand: { view, loopFrom: 0 } });
+  return {
+    isError,
+    content: output.content,
+    text: output.content.map((part) => (part.type === "text" ? part.text : "")).join(""),
+  };
+}
+
+test("the model reads a whole message in pieces, each naming the next", () => {
+  let from: number | undefined = 0;
+  let whole = "";
+  let calls = 0;
+  while (from !== undefined) {
+    const { text, isError } = read({ message: 0, from });
+    expect(isError).toBe(false);
+    const end = text.lastIndexOf("\n\n[Characters ");
+    whole += text.slice(0, end);
+    const next = /call read_full_message with \{"message": 0, "from": (\d+)\}/.exec(text.slice(end));
+    from = next === null ? undefined : Number(next[1]);
+    calls += 1;
+  }
+  expect(whole).toBe(LONG);
+  expect(calls).toBe(Math.ceil(LONG.length / 8000));
+});
+
+test("pieces of a small context are small", () => {
+  const spans = [{ from: 0, to: 4, turns: 1, tokens: 900 }];
+  expect(read({ message: 0 }, spans).text).toContain("[Characters 0 to 900 of ");
+});
+
+test("of an answer it reads the calls too, and of a message an image", () => {
+  expect(read({ message: 1 }).text).toContain('[Your answer] I look.\n[Called read] {"id":"a"}');
+  expect(read({ message: 0, image: 1 }).content).toEqual([image]);
+});
+
+test.each([
+  [{ message: 3 }, "Your context has no message 3: take the number from the marker."],
+  [{ message: 4 }, "Your context has no message 4: take the number from the marker."],
+  [{ message: 99 }, "Your context has no message 99: take the number from the marker."],
+  [{ message: 2, from: 5 }, "Message 2 has 5 characters only."],
+  [{ message: 2, image: 0 }, "Message 2 has no image 0."],
+])("what is not in the view is not read: %j", (args, text) => {
+  expect(read(args)).toMatchObject({ isError: true, text });
+});
+
+test("a model is told of its arguments as they are parsed", () => {
+  const { parameters } = toolDefinition(readFullTool()) as unknown as {
+    parameters: { properties: object; required: string[] };
+  };
+  expect(Object.keys(parameters.properties)).toEqual(["message", "from", "image"]);
+  expect(parameters.required).toEqual(["message"]);
+  expect(readFullTool().parse({ message: -1 })).toMatchObject({ ok: false });
+  expect(readFullTool().parse({ message: 1, from: 2, image: 0 })).toMatchObject({ ok: true });
+});

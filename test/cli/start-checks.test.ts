@@ -1,0 +1,66 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkLive, checkRoom } from "../../src/cli/checks.ts";
+import { Context } from "../../src/cli/context.ts";
+import { main } from "../../src/cli/program.ts";
+import { prepareHome } from "../../src/cli/start-checks.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-start-checks-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+function terminal() {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const streams = {
+    stdin: new PassThrough(),
+    stdout,
+    stderr,
+    env: {},
+    signals: { on: () => undefined, off: () => undefined },
+  };
+  return { streams, said: () => String(stderr.read() ?? "") };
+}
+
+/** Nobody can make a folder here, not even root, and no byte is free: what a read-only and full disk looks like. */
+const NO_DISK = "/proc";
+
+test("a home that cannot be made ends every start with what to do, before anything is started", async () => {
+  const home = join(NO_DISK, "holdfast");
+  for (const command of [["dev"], ["worker", "--address", "127.0.0.1:1"]]) {
+    const { streams, said } = terminal();
+    expect(await main(["--home", home, "--database", "", ...command], streams)).toBe(2);
+    expect(said()).toMatch(/Nothing was started.*home: .*cannot be made.*--home or HOLDFAST_HOME/s);
+  }
+});
+
+test("a home that is a file ends a start with what to do", async () => {
+  const home = join(folder, "file");
+  await writeFile(home, "");
+  const { streams } = terminal();
+  await expect(prepareHome(new Context(streams, { home, database: "" }))).rejects.toThrow(
+    /Nothing was started.*make it a folder/s,
+  );
+});
+
+test("live output below a place that cannot be written is not called well", async () => {
+  await writeFile(join(folder, "file"), "");
+  expect(await checkLive(join(folder, "file", "home"), "")).toMatchObject({
+    verdict: "warn",
+    advice: expect.stringContaining("live"),
+  });
+  expect(await checkLive(join(folder, "later"), "")).toMatchObject({ verdict: "ok" });
+});
+
+test("a full disk is a failure, with what to do", async () => {
+  expect(await checkRoom(join(NO_DISK, "holdfast"))).toEqual({
+    name: "room",
+    verdict: "fail",
+    found: "0 MB are free at /proc: the disk is full",
+    advice: "make room, and start again",
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { Sums } from "../../src/transcript/export/sums.ts";
+import { canonicalJson, hashOf } from "../../src/transcript/sql/canonical.ts";
+import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+let stage: Stage;
+let holdfast: Holdfast;
+let folder: string;
+beforeAll(async () => {
+  stage = await openStage();
+  holdfast = await connectTo(stage);
+  folder = await mkdtemp(join(tmpdir(), "holdfast-import-"));
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Body = Record<string, unknown> & { type?: string };
+
+/** The export of a session as somebody has rewritten it: another agent and a grant of everything, with right sums. */
+async function forgedFile(id: string, grants: unknown): Promise<string> {
+  const bodies: Body[] = [];
+  for await (const line of holdfast.session(id).export()) {
+    const { sum: _, ...body } = JSON.parse(line);
+    if (body.type !== "end") bodies.push(body);
+  }
+  const hashes = new Map<unknown, string>();
+  for (const body of bodies.filter(({ type }) => type === "definition")) {
+    const definition = { ...(body["definition"] as object), description: "not the one that was here" };
+    const hash = hashOf(canonicalJson(definition));
+    hashes.set(body["hash"], hash);
+    Object.assign(body, { definition, hash });
+  }
+  for (const body of bodies) {
+    const hash = hashes.get(body["definitionHash"]);
+    if (hash !== undefined) body["definitionHash"] = hash;
+    if (body.type === "session") body["grants"] = grants;
+  }
+  const sums = new Sums();
+  const text = bodies.map((body) => `${sums.signed(JSON.stringify(body))}\n`).join("");
+  const end = JSON.stringify({ type: "end", lines: bodies.length, sha256: sums.digest });
+  const file = join(folder, `${id}.jsonl`);
+  await writeFile(file, `${text}${sums.signed(end)}\n`);
+  return file;
+}
+
+test("an agent that came with a file is refused by client, command line and worker until it is accepted, once", async () => {
+  const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+  await session.run("Go");
+  const file = await forgedFile(session.id, [{ tool: "bash", exact: [["rm", "-rf", "/"]] }]);
+  const copy = `${session.id}-copy`;
+  const imported = await commandLine(stage, "import", file, "--as", copy);
+  expect(imported).toMatchObject({ code: 0 });
+  expect(imported.err).toContain("(not accepted here)");
+  expect(imported.err).toContain("workspace: ");
+  expect(imported.err).toContain("brings 1 grant: dropped; --with-grants takes them over");
+  expect(imported.err).toContain(`Accept its agent first: holdfast accept ${copy}`);
+
+  const refused = {
+    code: "definition-unaccepted",
+    facts: { session: copy, command: `holdfast accept ${copy}` },
+  };
+  await expect(holdfast.prompt(copy, "On")).rejects.toMatchObject(refused);
+  await expect(holdfast.session(copy).branch({ prompt: "On" })).rejects.toMatchObject(refused);
+  await expect(
+    holdfast.session(copy).branch({ prompt: "On", changes: { temperature: 1 } }),
+  ).rejects.toMatchObject(refused);
+  const byCommand = await commandLine(stage, "run", "On", "--session", copy, "--json");
+  expect(byCommand.code).not.toBe(0);
+
+  const { definitionHash } = (await stage.transcript.session(copy)) ?? { definitionHash: "" };
+  const byHand = await stage.client.workflow.start("agent", {
+    workflowId: `${session.id}-by-hand`,
+    taskQueue: stage.taskQueue,
+    args: [{ prompt: "On", definitionHash }],
+  });
+  await expect(byHand.result()).rejects.toMatchObject({
+    cause: { message: expect.stringContaining("has not been accepted here") },
+  });
+  expect(session.requests()).toHaveLength(1);
+
+  const accepted = await commandLine(stage, "accept", copy);
+  expect(accepted).toMatchObject({ code: 0 });
+  expect(accepted.err).toContain("Accepted");
+  await holdfast.prompt(copy, "On");
+  expect(await holdfast.result(copy)).toMatchObject({ text: "Two." });
+  expect(await holdfast.acceptDefinition(copy)).toMatchObject({ already: true });
+}, 90_000);
+
+test("a forged grant does not make a run: the file is refused", async () => {
+  const session = stage.session({ replies: [{ text: "One." }] });
+  await session.run("Go");
+  for (const grants of [[{ tool: "bash", commands: [[]] }], [null], "x", { length: 1 }]) {
+    const file = await forgedFile(session.id, grants);
+    await expect(holdfast.import(file, { renew: true })).rejects.toMatchObject({
+      code: "input-invalid",
+      message: expect.stringContaining("grants"),
+    });
+  }
+});
+
+test("an import that accepts its agent at once can be gone on with at once", async () => {
+  const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+  await session.run("Go");
+  const file = await forgedFile(session.id, undefined);
+  const imported = await holdfast.import(file, { renew: true, accept: true });
+  expect(imported.agents).toMatchObject([{ accepted: true }]);
+  await holdfast.prompt(imported.session, "On");
+  expect(await holdfast.result(imported.session)).toMatchObject({ text: "Two." });
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Holdfast, HoldfastError } from "../../src/client/index.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/waiting-messages.ts";
+import { problemOf } from "../../src/server/problem.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { followUpSignal } from "../../src/workflows/messages.ts";
+import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { Gates } from "../workflows/support/gates.ts";
+import type { Session } from "../workflows/support/session.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+const gates = new Gates();
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage({ tools: [gates.tool()] });
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+/** Signals, as anything that knows Temporal can send them. */
+async function fill(session: Session, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent++) {
+    await session.handle.signal(followUpSignal, { id: `f${sent}`, text: `note ${sent}` });
+  }
+  await eventually(async () => (await session.status()).queued.followUps === count);
+}
+
+test("a run whose queue is full refuses one more: by update, before a signal, and on the command line; nothing that it took is lost", async () => {
+  const session = stage.session({
+    replies: [
+      { toolCalls: [{ name: "hold", arguments: { gate: "full" } }] },
+      { text: "One." },
+      { text: "All." },
+    ],
+    agent: { tools: ["hold"], followUpMode: "all" },
+  });
+  await session.start("Go");
+  await gates.of("full").arrived;
+  await fill(session, MAX_WAITING_MESSAGES);
+
+  const facts = {
+    session: session.id,
+    waiting: MAX_WAITING_MESSAGES,
+    maxWaiting: MAX_WAITING_MESSAGES,
+    maxBytes: MAX_WAITING_BYTES,
+  };
+  for (const acknowledge of [true, false]) {
+    const refused = await holdfast.steer(session.id, "Too late", { acknowledge }).catch((error) => error);
+    expect(refused).toBeInstanceOf(HoldfastError);
+    expect(refused).toMatchObject({ code: "queue-full", facts });
+    expect(refused.message).toMatch(/did not take the message: 200 messages with \d+ bytes wait already/);
+    expect(problemOf(refused, "/v1")).toMatchObject({ status: 429, code: "queue-full", waiting: 200 });
+  }
+  const sent = holdfast.send(session.id, "Too late", { whileRunning: "steer" });
+  await expect(sent).rejects.toMatchObject({ code: "queue-full" });
+  expect(await holdfast.steer(session.id, "note 7", { messageId: "f7", acknowledge: true })).toMatchObject({
+    queued: MAX_WAITING_MESSAGES,
+  });
+  const typed = await commandLine(stage, "steer", session.id, "Too late");
+  expect(typed.code).toBe(1);
+  expect(typed.err).toMatch(/200 messages .* wait already, and at most 200 messages/);
+
+  // A signal cannot be answered: the run says what it has refused.
+  await session.handle.signal(followUpSignal, { id: "late", text: "one too many" });
+  await eventually(async () => (await session.status()).refusedMessages !== undefined);
+  expect((await session.status()).refusedMessages).toMatchObject({ messages: 1, newest: [{ id: "late" }] });
+  const shown = await commandLine(stage, "status", session.id);
+  expect(shown.out).toMatch(/refused +1 message, for the queue was full/);
+
+  gates.of("full").open();
+  await session.result();
+  const followUps = (await session.conversation()).filter((line) => line.startsWith("user: note"));
+  expect(followUps).toEqual(
+    Array.from({ length: MAX_WAITING_MESSAGES }, (_, index) => `user: note ${index}`),
+  );
+  const recorded = (await session.events()).flatMap(({ body }) =>
+    body.type === "MessageRefused" ? [body] : [],
+  );
+  expect(recorded).toMatchObject([{ messageId: "late", queue: "follow-up", refused: 1 }]);
+});
+
+test("a session whose inbox is full takes no further message while no run is open", async () => {
+  const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+  await session.run("First");
+  await holdfast.steer(session.id, "note 0", { messageId: "f0" });
+  for (let sent = 1; sent < MAX_WAITING_MESSAGES; sent++) {
+    const { args: _, ...options } = session.starting();
+    await stage.client.workflow.signalWithStart("agent", {
+      ...options,
+      args: [{}],
+      signal: followUpSignal,
+      signalArgs: [{ id: `f${sent}`, text: `note ${sent}` }],
+    });
+  }
+  await eventually(async () => (await stage.transcript.inboxSize(session.id)) === MAX_WAITING_MESSAGES);
+  await session.result();
+  await expect(holdfast.followUp(session.id, "Too late")).rejects.toMatchObject({
+    code: "queue-full",
+    facts: { waiting: MAX_WAITING_MESSAGES },
+    message: expect.stringMatching(/no run is open, and its inbox holds 200 messages/),
+  });
+  await session.run("Second");
+  expect(await stage.transcript.inboxSize(session.id)).toBe(0);
+  expect(session.seen(1)).toHaveLength(MAX_WAITING_MESSAGES + 3);
+  await holdfast.followUp(session.id, "Now there is room");
+});

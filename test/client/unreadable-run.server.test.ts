@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
+import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { openStage, type Stage } from "../workflows/support/temporal.ts";
+
+let stage: Stage;
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openStage();
+  holdfast = await connectTo(stage);
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+/** A run whose task fails for ever: its input is sealed with a key that no worker has. */
+async function startUnreadable(workflowId: string): Promise<void> {
+  await stage.client.workflowService.startWorkflowExecution({
+    namespace: stage.namespace,
+    workflowId,
+    workflowType: { name: "agent" },
+    taskQueue: { name: stage.taskQueue },
+    input: {
+      payloads: [{ metadata: { encoding: Buffer.from("binary/encrypted") }, data: Buffer.from("sealed") }],
+    },
+    requestId: workflowId,
+    identity: "test",
+  });
+  const attempt = async () =>
+    (await stage.client.workflow.getHandle(workflowId).describe()).raw.pendingWorkflowTask?.attempt ?? 0;
+  await expect.poll(attempt, { timeout: 30_000 }).toBeGreaterThan(1);
+}
+
+test("stop ends a run whose workflow task fails for ever, and says why", async () => {
+  const id = stage.session().id;
+  await startUnreadable(id);
+  expect(await holdfast.stop(id, "it is broken")).toBe(true);
+  const { status } = await stage.client.workflow.getHandle(id).describe();
+  expect(status.name).toBe("TERMINATED");
+  const { events } = await stage.client.workflow.getHandle(id).fetchHistory();
+  expect(events?.at(-1)?.workflowExecutionTerminatedEventAttributes?.reason).toMatch(
+    /^it is broken\. Its workflow task failed, so that it could not take the stop: /,
+  );
+}, 60_000);
+
+test("stop by the command line ends it too", async () => {
+  const id = stage.session().id;
+  await startUnreadable(id);
+  expect(await commandLine(stage, "stop", id)).toMatchObject({ code: 0 });
+  expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe("TERMINATED");
+}, 60_000);
+
+test("stop of a run that works is left to the run: it ends with its record whole", async () => {
+  const session = stage.session({ replies: [{ text: "Never.", holdUntil: "readable" }] });
+  await session.start("Go");
+  await stage.model.waitForHold("readable");
+  expect(await holdfast.stop(session.id, "enough")).toBe(true);
+  expect(await session.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { apply } from "../../src/core/apply.ts";
+import { next } from "../../src/core/next.ts";
+import { start } from "../../src/core/start.ts";
+
+const PROBLEM = "The prompt has no words.";
+const begun = () =>
+  apply(
+    start({
+      session: "s",
+      mode: "run",
+      idleTimeoutMs: null,
+      localSteps: false,
+      asked: {},
+      prompts: [],
+      problem: PROBLEM,
+      nowMs: 0,
+    }),
+    { type: "begun", atMs: 0 },
+  );
+const failed = { type: "failed", fault: "invalid", message: PROBLEM };
+
+describe("a run that was started with a prompt without words", () => {
+  test("fails and says so, and no model is asked", () => {
+    expect(next(begun())).toMatchObject({ type: "finish", last: { outcome: failed } });
+  });
+
+  test("leaves what came with the start in the inbox first", () => {
+    const steered = apply(begun(), { type: "steered", message: { id: "m", text: "x", atMs: 1 }, atMs: 1 });
+    expect(next(steered)).toMatchObject({ type: "record", inbox: [{ id: "m" }] });
+    const recorded = apply(steered, { type: "recorded", digest: { branch: "" }, atMs: 2 });
+    expect(next(recorded)).toMatchObject({ type: "finish", last: { outcome: failed } });
+  });
+});

@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { clipMessage, clipText, MIN_CLIPPED_CHARS, shownMessage } from "../../src/core/compaction/clip.ts";
+import type { AgentMessage, ToolResultMessage, UserMessage } from "../../src/schema/message.ts";
+import { entriesOf, result, texts, user } from "./compaction-messages.ts";
+
+describe("a text that is clipped", () => {
+  test("keeps head and tail around a marker that names the tool, the message and the place", () => {
+    expect(clipText(`${"a".repeat(500)}${"b".repeat(500)}`, 320, 7)).toBe(
+      `${"a".repeat(105)}\n\n[... 790 characters left out; to read them, call read_full_message with {"message": 7, "from": 105} ...]\n\n${"b".repeat(105)}`,
+    );
+  });
+
+  test("is no longer than it may be, is never longer than it was, and cuts no character in two", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", maxLength: 2000 }),
+        fc.integer({ min: MIN_CLIPPED_CHARS, max: 1500 }),
+        (text, most) => {
+          const clipped = clipText(text, most, 12);
+          expect(clipped.length).toBeLessThanOrEqual(Math.max(most, 0));
+          expect(clipped.length).toBeLessThanOrEqual(text.length);
+          if (clipped === text) return;
+          const found = /\[\.\.\. (\d+) characters left out.*"from": (\d+)/.exec(clipped);
+          const [omitted, from] = [Number(found?.[1]), Number(found?.[2])];
+          expect(clipped.startsWith(text.slice(0, from))).toBe(true);
+          expect(clipped.endsWith(text.slice(from + omitted))).toBe(true);
+          const isWellFormed = (part: string) => !/\p{Surrogate}/u.test(part);
+          if (isWellFormed(text)) expect(isWellFormed(clipped)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe("a message that is clipped", () => {
+  const image = (bytes: number) =>
+    ({ type: "image", data: "A".repeat(bytes), mimeType: "image/png" }) as const;
+
+  test("counts its characters over all of its texts, and keeps small images", () => {
+    const said = user("") as UserMessage;
+    const parts = [
+      { type: "text" as const, text: "x".repeat(600) },
+      image(8),
+      { type: "text" as const, text: "yy" },
+    ];
+    const clipped = clipMessage({ ...said, content: parts }, 3, 400);
+    expect(clipped.content.map(({ type }) => type)).toEqual(["text", "image"]);
+    expect(texts([clipped])[0]).toMatch(/"message": 3, "from": \d+\} \.\.\.\]\n\nx*\nyy$/);
+  });
+
+  test("names a large image instead of showing it", () => {
+    const shown = { ...(result("a", "see") as ToolResultMessage), content: [image(400_000)] };
+    expect(texts([clipMessage(shown, 4, 400)])).toEqual([
+      '[An image is left out; to see it, call read_full_message with {"message": 4, "image": 0}]',
+    ]);
+  });
+
+  test("comes back as it is where it fits", () => {
+    const said = user("short") as UserMessage;
+    expect(clipMessage(said, 0, 400)).toBe(said);
+  });
+
+  test("is a person's, or a result; what the machine says, and answers, stay as they are", () => {
+    const [entry] = entriesOf([user("w".repeat(900))]);
+    if (entry === undefined) throw new Error("there is one");
+    const length = (message: AgentMessage) => texts([message])[0]?.length;
+    expect(length(shownMessage(entry, { wordChars: 400 }))).toBeLessThanOrEqual(400);
+    expect(length(shownMessage(entry, { chars: 400, cut: 1 }))).toBe(900);
+    expect(length(shownMessage({ ...entry, origin: "machine" }, { wordChars: 400 }))).toBe(900);
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { problemWithNotes } from "../../src/core/compaction/notes.ts";
+
+const RECORD = [
+  "user: Please find out why the nightly import of invoices fails since Tuesday and repair it.",
+  'assistant: [calls bash {"command":"grep -rn ImportError /srv/billing/importer.py"}]',
+  'result of bash: /srv/billing/importer.py:118: raise ImportError("column vat_number missing")',
+  "assistant: The column was renamed in migration 0042; the importer still reads the former name.",
+].join("\n\n");
+
+test.each([
+  ["", "stop", "have no text"],
+  [" \n\t ", "stop", "have no text"],
+  ["", "toolUse", "have no text"],
+  ["The importer", "error", 'ended with "error"'],
+  ["The importer reads", "length", "were cut off at the output limit"],
+  ["The importer", "guardRail", "were refused by the vendor's filter"],
+  ["I cannot help with that.", "stop", "refuse to sum up"],
+  ["I can’t assist with this request.", "stop", "refuse to sum up"],
+  ["I'm sorry, but I can't share the importer's details.", "stop", "refuse to sum up"],
+  ["Unfortunately, I am unable to process the invoices.", "stop", "refuse to sum up"],
+  ["As an AI language model, I do not read invoices.", "stop", "refuse to sum up"],
+  ["Done.", "stop", "have 5 characters only"],
+  ["Here goes some poem regarding lovely flowers", "stop", "repeat not one word of what they sum up"],
+] as const)("notes are not taken that say nothing of the record: %j, %s [CMP-10]", (notes, stop, problem) => {
+  expect(problemWithNotes(notes, stop, RECORD)).toBe(problem);
+});
+
+test.each([
+  "Asked: repair the nightly import. Found: importer.py:118 reads a column that migration 0042 renamed.",
+  "用户要求修复发票导入。原因是第0042号迁移重命名了该列，导入程序仍然读取旧名称。",
+  "La importación nocturna falla: importer.py busca vat_number, que la migración 0042 cambió.",
+  `The user asked why the import fails. A first answer said "I cannot help with that". ${"More work. ".repeat(40)}`,
+])("notes of what was said are taken, in any language: %s [CMP-10]", (notes) => {
+  expect(problemWithNotes(notes, "stop", RECORD)).toBeUndefined();
+});
+
+test("of a record of few words, any words will do [CMP-10]", () => {
+  expect(problemWithNotes("a greeting", "stop", "user: hi")).toBeUndefined();
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import type { BranchAt } from "../../src/core/branch-line.ts";
+import { type LoopEvents, prunedBefore } from "../../src/core/pruned-before.ts";
+import type { EventBody } from "../../src/schema/record.ts";
+
+const message = (position: number): EventBody => ({ type: "MessageStart", position });
+const messages = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => message(from + index));
+const prune = (from: number, to: number, memo?: number): EventBody => ({
+  type: "PrunApplied",
+  pruned: [{ from, to }],
+  tokensRemoved: 5,
+  messagesRemoved: to - from,
+  ...(memo === undefined ? {} : { memo: { position: memo, call: 0, tokens: 3 } }),
+});
+const goBack = (from: number, to: number): EventBody => ({
+  type: "RevertApplied",
+  category: "completion",
+  abandoned: { from, to },
+  applied: true,
+});
+
+const fork = (id: string, branch: string, position: number): BranchAt => ({
+  id,
+  parent: { branch, position },
+});
+const prunedAt = (
+  branch: string,
+  from: number,
+  loops: readonly LoopEvents[],
+  forks: readonly BranchAt[] = [],
+) =>
+  prunedBefore({ branch, from }, loops, [{ id: "main" }, ...forks], [])
+    ?.spans.filter(({ words }) => words === true)
+    .map((span) => [span.from, span.to]);
+
+describe("what a loop in the middle of earlier ones begins with", () => {
+  // hi, look, result, look, result, prun, result, answer
+  const loop: LoopEvents = {
+    branches: ["main"],
+    events: [...messages(0, 7), prune(1, 3, 5), message(7)],
+  };
+
+  test("a place after the answer that has pruned, and its results, sees the prune and its memo [PRUN-07]", () => {
+    const view = prunedBefore({ branch: "main", from: 7 }, [loop], [{ id: "main" }], []);
+    expect(view?.spans).toMatchObject([
+      { from: 0, to: 1 },
+      { from: 1, to: 3, words: true, memos: [{ position: 5, call: 0, tokens: 3 }] },
+      { from: 3, to: 7 },
+    ]);
+  });
+
+  test.each([3, 4, 5, 6])("a place before it (%i) does not see what was pruned later [PRUN-07]", (from) => {
+    expect(prunedAt("main", from, [loop])).toBeUndefined();
+    expect(prunedAt("rerun-1", from, [loop], [fork("rerun-1", "main", from)])).toBeUndefined();
+  });
+
+  test("nor what a later loop has pruned, however low the positions [PRUN-07]", () => {
+    const later: LoopEvents = { branches: ["main"], events: [...messages(8, 11), prune(3, 5), message(11)] };
+    expect(prunedAt("main", 8, [loop, later])).toEqual([[1, 3]]);
+    expect(prunedAt("rerun-1", 8, [loop, later], [fork("rerun-1", "main", 8)])).toEqual([[1, 3]]);
+    expect(prunedAt("main", 11, [loop, later])).toEqual([[1, 5]]);
+  });
+
+  test("of two prunes it sees the one that was made before the place [PRUN-07]", () => {
+    const two: LoopEvents = {
+      branches: ["main"],
+      events: [...messages(0, 5), prune(1, 2), ...messages(5, 9), prune(3, 4), message(9)],
+    };
+    expect(prunedAt("main", 8, [two])).toEqual([[1, 2]]);
+    expect(prunedAt("main", 9, [two])).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+
+  describe("where a model has gone back", () => {
+    // main: 0..8 with a prune after 4 and one after 6; back to 5; revert-1: 5.. with a prune after 7
+    const reverted: LoopEvents = {
+      branches: ["main", "revert-1"],
+      events: [
+        ...messages(0, 5),
+        prune(1, 2),
+        ...messages(5, 7),
+        prune(2, 3),
+        message(7),
+        goBack(5, 8),
+        ...messages(5, 8),
+        prune(3, 4),
+        message(8),
+      ],
+    };
+    const branches = [fork("revert-1", "main", 5)];
+
+    test("the branch that it left keeps what was pruned before a place on it [PRUN-07]", () => {
+      const rerun = (from: number) =>
+        prunedAt("rerun-1", from, [reverted], [...branches, fork("rerun-1", "main", from)]);
+      expect(rerun(6)).toEqual([[1, 2]]);
+      expect(rerun(7)).toEqual([[1, 3]]);
+      expect(rerun(4)).toBeUndefined();
+    });
+
+    test("a place before the one it went back to sees what was pruned before that place [PRUN-07]", () => {
+      const rerun = (from: number) =>
+        prunedAt("rerun-1", from, [reverted], [...branches, fork("rerun-1", "revert-1", from)]);
+      expect(rerun(4)).toBeUndefined();
+      expect(rerun(5)).toEqual([[1, 2]]);
+    });
+
+    test("a place after it sees what was pruned on both branches until then [PRUN-07]", () => {
+      expect(prunedAt("revert-1", 7, [reverted], branches)).toEqual([[1, 3]]);
+      expect(prunedAt("revert-1", 8, [reverted], branches)).toEqual([[1, 4]]);
+    });
+
+    test("another branch sees none of it [PRUN-07]", () => {
+      const elsewhere: LoopEvents = { ...reverted, branches: ["other", "revert-1"] };
+      expect(prunedAt("main", 8, [elsewhere], [fork("revert-1", "other", 5)])).toBeUndefined();
+    });
+  });
+});

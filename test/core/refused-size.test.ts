@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { targetOf } from "../../src/core/compaction/target.ts";
+import { contextFor, inputRoom, triggerLevel } from "../../src/core/compaction/trigger.ts";
+import { refusedSize } from "../../src/core/refused-size.ts";
+import { ContextConfig } from "../../src/schema/context.ts";
+
+describe("the sizes in a vendor's refusal", () => {
+  test.each([
+    ["anthropic answered 400: prompt is too long: 208000 tokens > 200000 maximum", 208_000, 200_000],
+    ["36000 > 32000", 36_000, 32_000],
+    ["input length and `max_tokens` exceed context limit: 184915 + 20000 > 204648", 184_915, 184_648],
+    [
+      "The input token count (1,200,000) exceeds the maximum number of tokens allowed (1,048,576).",
+      1_200_000,
+      1_048_576,
+    ],
+    [
+      "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+      537_812,
+      131_072,
+    ],
+    ["request (4476 tokens) exceeds the available context size (4096 tokens), try increasing it", 4476, 4096],
+    ["Your request exceeded model token limit: 262144 (requested: 269030)", 269_030, 262_144],
+    ["prompt token count of 65446 exceeds the limit of 64000", 65_446, 64_000],
+    [
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+      9000,
+      8192,
+    ],
+    [
+      "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (6000 in the messages, 4000 in the completion).",
+      6000,
+      4192,
+    ],
+    [
+      "This endpoint's maximum context length is 128000 tokens. However, you requested about 150000 tokens (140000 of text input, 5000 of tool input, 5000 in the output).",
+      145_000,
+      123_000,
+    ],
+    [
+      "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+      40_000,
+      32_768,
+    ],
+  ])("are read: %s", (said, asked, limit) => {
+    expect(refusedSize(said)).toEqual({ asked, limit });
+  });
+
+  test.each([
+    "Input is too long for requested model.",
+    "invalid params, context window exceeds limit (2013)",
+    "gpt-4-32k-0613 answered 400: Please reduce the length of the messages",
+    "400 status code (no body)",
+    "too many tokens: 32000 of 32000",
+  ])("are not made up: %s", (said) => {
+    expect(refusedSize(said)).toBeUndefined();
+  });
+});
+
+describe("how small a view must become", () => {
+  const context = ContextConfig.parse({});
+  const sent = { estimated: 14_000, tokens: 14_000, besides: 1000, window: 190_000 };
+  const overflow = (said: string) => ({ type: "overflow" as const, said });
+
+  test("is the level of the trigger, where it has grown or a person asks", () => {
+    expect(targetOf(context, { type: "grown" }, sent)).toBe(81_000);
+    expect(targetOf(context, { type: "asked" }, sent)).toBe(81_000);
+  });
+
+  test("is less than that where the vendor counts more tokens than we estimate [CTX-05]", () => {
+    expect(targetOf(context, { type: "grown" }, { ...sent, tokens: 29_000 })).toBe(40_500);
+  });
+
+  test("follows the numbers of the vendor's refusal, by our own measure [OVF-05, X-09]", () => {
+    // 15,000 by our estimate were 30,000 for the vendor, which takes 20,000: 10,000 of ours, less a tenth and the rest.
+    expect(targetOf(context, overflow("30000 tokens > 20000 maximum"), sent)).toBe(8000);
+  });
+
+  test("else the window of the model [OVF-05]", () => {
+    const large = { ...sent, estimated: 70_000, tokens: 70_000, window: 50_000 };
+    expect(targetOf(context, overflow("Input is too long"), large)).toBe(44_000);
+  });
+
+  test("else half of what was sent, and always less than that [OVF-05]", () => {
+    expect(targetOf(context, overflow("Input is too long"), sent)).toBe(7000);
+    expect(targetOf(context, overflow("900000 > 1000"), sent)).toBe(7000);
+    expect(targetOf(context, overflow("36000 > 35999"), { ...sent, besides: 0 })).toBeLessThan(14_000);
+  });
+});
+
+describe("the window of the model", () => {
+  const asking = (contextWindow: number, maxTokens = 8192) => ({ model: { contextWindow, maxTokens } });
+
+  test("counts where it is smaller than that of the settings, less the longest answer [CTX-09]", () => {
+    const context = ContextConfig.parse({});
+    expect(contextFor(context, asking(200_000))).toBe(context);
+    expect(inputRoom(asking(32_000))).toBe(24_000);
+    const small = contextFor(context, asking(32_000));
+    expect(small).toMatchObject({ maxContextTokens: 24_000, systemPromptTokens: 960 });
+    expect(triggerLevel(small)).toBe(19_440);
+    expect(triggerLevel(contextFor(context, asking(4096)))).toBeGreaterThan(2000);
+  });
+
+  test("less an answer of at most a quarter of it, or the definition's own", () => {
+    expect(inputRoom(asking(100_000, 64_000))).toBe(75_000);
+    expect(inputRoom({ ...asking(100_000, 64_000), maxTokens: 1000 })).toBe(99_000);
+  });
+});

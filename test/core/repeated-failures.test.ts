@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { pendingApprovals } from "../../src/core/approvals.ts";
+import { RepeatSettings } from "../../src/schema/definition.ts";
+import { calls, play, type Reply, says } from "./play.ts";
+
+const DEFAULTS = RepeatSettings.parse({});
+const ask = RepeatSettings.parse({ action: "ask" });
+const missing = calls("nope");
+const invalid = { name: "bash", invalid: "command: found nothing, expected text" };
+
+const repeated = (reply: Reply, times: number) => Array.from({ length: times }, () => reply);
+const results = (run: ReturnType<typeof play>) =>
+  run.lines.filter((line) => /^(bash|read|nope)!?: /.test(line));
+const asked = (run: ReturnType<typeof play>) => run.asked.length;
+
+describe("a call that fails in the same way again and again", () => {
+  test.each([
+    ["of a tool that there is not", missing, "nope", "Tool nope not found"],
+    ["with arguments that do not fit", calls(invalid), "bash", `Invalid arguments: ${invalid.invalid}`],
+  ])(
+    "%s: the model is told plainly from the fifth answer on, and the loop ends after the eighth",
+    (_, reply, tool, why) => {
+      const run = play({ repeats: DEFAULTS, replies: repeated(reply, 50) }).settle();
+      expect(asked(run)).toBe(8);
+      const told = results(run).map(
+        (line) => /has failed in the same way in (\d+) of your answers/.exec(line)?.[1],
+      );
+      expect(told).toEqual([undefined, undefined, undefined, undefined, "5", "6", "7", "8"]);
+      expect(results(run)[4]).toContain("If it fails in the same way 3 times more, your work ends here.");
+      expect(results(run)[7]).not.toContain("more");
+      const reason = `Call of ${tool} failed in the same way 8 times (8/8): ${why}`;
+      expect(run.state.last?.outcome).toEqual({ type: "limit-reached", reason });
+      expect(run.lines.at(-1)).toBe(`machine: [Agent stopped: ${reason}]`);
+    },
+  );
+
+  test("that a rule denies counts when it is the same call, and not when it is another one", () => {
+    const permissions = { otherwise: "deny" as const };
+    const denied = (summary: string) => calls({ name: "bash", summary });
+    const same = play({ repeats: DEFAULTS, permissions, replies: repeated(denied("git push"), 50) }).settle();
+    expect([asked(same), same.state.last?.outcome.type]).toEqual([8, "limit-reached"]);
+    const others = Array.from({ length: 20 }, (_, index) => denied(`git push ${index}`));
+    const different = play({ repeats: DEFAULTS, permissions, replies: others }).settle();
+    expect([asked(different), different.state.last?.outcome.type]).toEqual([21, "answered"]);
+  });
+
+  test("counts once for each answer: the model has not read what came of the others yet", () => {
+    const run = play({ repeats: DEFAULTS, replies: [calls(...repeatedNames(20)), says("I see")] }).settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+    const twice = play({ repeats: DEFAULTS, replies: repeated(calls("nope", "nope"), 50) }).settle();
+    expect(asked(twice)).toBe(8);
+  });
+
+  test("counts although other calls go well beside it", () => {
+    const run = play({ repeats: DEFAULTS, replies: repeated(calls("read", "nope"), 50) }).settle();
+    expect([asked(run), run.state.last?.outcome.type]).toEqual([8, "limit-reached"]);
+  });
+
+  test("begins anew when the tool was called well, when it fails in another way, and after three turns without it", () => {
+    const replies = (between: readonly Reply[]) => [
+      ...repeated(calls(invalid), 7),
+      ...between,
+      ...repeated(calls(invalid), 7),
+      says("ok"),
+    ];
+    const ends = (between: readonly Reply[]) =>
+      play({ repeats: DEFAULTS, replies: replies(between) }).settle().state.last?.outcome.type;
+    expect(ends([calls("bash")])).toBe("answered");
+    expect(ends([calls({ name: "bash", invalid: "another" })])).toBe("answered");
+    expect(ends(repeated(calls("read"), 3))).toBe("answered");
+    expect(ends(repeated(calls("read"), 2))).toBe("limit-reached");
+    expect(ends([])).toBe("limit-reached");
+  });
+
+  test("that has run counts for nothing: what a tool reports may change", () => {
+    const run = play({ repeats: DEFAULTS, replies: repeated(calls("bash"), 20) }).settle();
+    expect([asked(run), run.state.last?.outcome.type]).toEqual([21, "answered"]);
+  });
+
+  test("goes on for ever where the definition says so, and in runs that were pinned before there was a bound", () => {
+    const endless = { ...DEFAULTS, endAfter: null };
+    const told = play({ repeats: endless, replies: repeated(missing, 12) }).settle();
+    expect([asked(told), told.state.last?.outcome.type]).toEqual([13, "answered"]);
+    expect(results(told).at(-1)).toContain("in 12 of your answers");
+    expect(results(told).at(-1)).not.toContain("more");
+    const old = play({ replies: repeated(missing, 12) }).settle();
+    expect(asked(old)).toBe(13);
+    expect(results(old).join("\n")).not.toContain("of your answers");
+  });
+
+  test("is forgotten when a person steers the agent", () => {
+    const run = play({ repeats: DEFAULTS, replies: [...repeated(missing, 8), says("ok")] });
+    while (asked(run) < 7) run.step();
+    run.until("call-model").steer("there is no such tool").settle();
+    expect(run.state.last?.outcome.type).toBe("answered");
+    expect(run.lines).toContain("steering: there is no such tool");
+  });
+
+  test("the count goes through JSON and through continue-as-new", () => {
+    const run = play({ repeats: DEFAULTS, throughJson: true, replies: repeated(missing, 50) });
+    while (asked(run) < 4) run.step();
+    run.rotationDue().settle();
+    expect(run.run).not.toBe("run1");
+    expect(asked(run)).toBe(8);
+  });
+
+  describe("where a person is asked", () => {
+    const stuck = (approvalTimeoutMs?: number) => {
+      const run = play({
+        repeats: ask,
+        replies: repeated(missing, 50),
+        ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
+      });
+      while (run.state.phase.type !== "ended" && pendingApprovals(run.state).length === 0) run.step();
+      return run;
+    };
+    const waiting = (run: ReturnType<typeof play>) => pendingApprovals(run.state)[0]?.toolCallId ?? "";
+
+    test("the call waits with the reason, and nothing of the answer's text is shown to them", () => {
+      const run = stuck();
+      expect(asked(run)).toBe(8);
+      expect(pendingApprovals(run.state)).toMatchObject([
+        {
+          tool: "nope",
+          reason:
+            "Call of nope failed in the same way 8 times (8/8): Tool nope not found. May the agent go on?",
+        },
+      ]);
+      expect(Object.keys(pendingApprovals(run.state)[0] ?? {})).not.toContain("failed");
+    });
+
+    test("who approves lets the agent go on, with a new count; the call itself is not run", () => {
+      const run = stuck();
+      run.answer(waiting(run), true);
+      while (asked(run) < 9) run.step();
+      expect(run.executed).toEqual([]);
+      expect(results(run)[7]).toContain("Tool nope not found");
+      while (run.state.phase.type !== "ended" && pendingApprovals(run.state).length === 0) run.step();
+      expect(asked(run)).toBe(16);
+    });
+
+    test("who refuses ends the loop", () => {
+      const run = stuck();
+      run.answer(waiting(run), false).settle();
+      expect(asked(run)).toBe(8);
+      expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
+      expect(results(run)[7]).toContain("Tool nope not found");
+    });
+
+    test("nobody who answers in time ends the loop as well", () => {
+      const run = stuck(1_000);
+      run.pass(1_001).timePassed().settle();
+      expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
+    });
+
+    test("a stop ends it as any other", () => {
+      const run = stuck();
+      run.stop("enough").settle();
+      expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
+    });
+  });
+});
+
+function repeatedNames(count: number): readonly string[] {
+  return Array.from({ length: count }, () => "nope");
+}

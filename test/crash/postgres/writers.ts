@@ -1,0 +1,131 @@
+import { commitsTable } from "../../../src/postgres/commits.ts";
+import { Database } from "../../../src/postgres/database.ts";
+import { databaseTarget } from "../../../src/postgres/target.ts";
+import type { Statement, Work } from "../../../src/postgres/transaction.ts";
+import { PostgresTranscript } from "../../../src/transcript/postgres/postgres-transcript.ts";
+import { entry, NOTHING, opening, step, write } from "../../transcript/story.ts";
+
+// Writers that know what was acknowledged to them, and compare it with what is there.
+
+/** Longer than a server may be away in a campaign. */
+const PATIENCE_MS = 120_000;
+
+export type Verdict = {
+  /** Acknowledged, and not there. */
+  readonly lost: readonly string[];
+  /** There twice, or told to be taken for the second time. */
+  readonly doubled: readonly string[];
+};
+
+export type Writer = {
+  /** One acknowledged write, or two. Gives how many. */
+  write(): Promise<number>;
+  judge(): Promise<Verdict>;
+};
+
+export type Writers = { readonly all: readonly Writer[]; close(): Promise<void> };
+
+const statement = (text: string, ...values: number[]): Statement => ({ text, values, gives: "rows" });
+
+/**
+ * Counters that are added to: a write that is not idempotent, so that one that is lost and one that is done twice both
+ * show in the sum.
+ */
+export async function openCounters(url: string, count: number): Promise<Writers> {
+  const steps = [
+    `CREATE TABLE counters (id BIGINT PRIMARY KEY, n BIGINT NOT NULL);${commitsTable("stream")}`,
+  ];
+  const target = { ...databaseTarget(url), schema: "counters" };
+  const part = { name: "stream" as const, steps };
+  const database = await Database.open({ target, part, patienceMs: PATIENCE_MS });
+  const all = await Promise.all(
+    Array.from({ length: count }, async (_, id): Promise<Writer> => {
+      let acknowledged = 0;
+      await database.write([], function* () {
+        yield statement("INSERT INTO counters VALUES (?, 0)", id);
+      });
+      return {
+        write: async () => {
+          await database.write([`${id}`], function* () {
+            yield statement("UPDATE counters SET n = n + 1 WHERE id = ?", id);
+          });
+          acknowledged += 1;
+          return 1;
+        },
+        judge: async () => {
+          const rows = await database.read(function* (): Work<readonly unknown[]> {
+            return yield statement("SELECT n FROM counters WHERE id = ?", id);
+          });
+          const found = (rows[0] as { n: number } | undefined)?.n ?? 0;
+          const what = `counter ${id} is ${found}, and ${acknowledged} additions were acknowledged`;
+          return {
+            lost: Array.from({ length: Math.max(0, acknowledged - found) }, () => what),
+            doubled: Array.from({ length: Math.max(0, found - acknowledged) }, () => what),
+          };
+        },
+      };
+    }),
+  );
+  return { all, close: () => database.close() };
+}
+
+/** Sessions in which steps are claimed and their results stored, by several processes' worth of connections. */
+export async function openSessions(url: string, transcripts: number, count: number): Promise<Writers> {
+  const opened = await Promise.all(
+    Array.from({ length: transcripts }, () => PostgresTranscript.open({ url, patienceMs: PATIENCE_MS })),
+  );
+  const all = await Promise.all(
+    Array.from({ length: count }, (_, index) => session(opened[index % transcripts]!, `s${index}`)),
+  );
+  return {
+    all,
+    close: async () => {
+      for (const transcript of opened) await transcript.close();
+    },
+  };
+}
+
+async function session(transcript: PostgresTranscript, name: string): Promise<Writer> {
+  const own = step({ session: name, run: `run of ${name}`, number: 0, kind: "open-loop" });
+  const { loopId } = await transcript.openLoop(opening({ step: own }));
+  const taken: string[] = [];
+  let stored = 0;
+  return {
+    write: async () => {
+      const at = stored + 1;
+      const key = { ...own, number: at, kind: "model" };
+      const place = { loopId, branch: "main", base: at };
+      // The claim and the result carry times of their own, so that a result that took the step itself is seen.
+      const claimed = await transcript.claim(key, place, NOTHING, at);
+      if (claimed.type !== "claimed" || claimed.executions !== 1 || claimed.lost !== undefined) {
+        taken.push(`step ${at} of ${name} was taken already: ${JSON.stringify(claimed)}`);
+      }
+      await transcript.store({
+        ...write(place, { entries: [entry(at, `${at}`)] }),
+        step: key,
+        atMs: 1_000_000 + at,
+      });
+      stored = at;
+      return 2;
+    },
+    judge: async () => {
+      const lost: string[] = [];
+      const doubled = taken.splice(0);
+      const steps = new Map((await transcript.steps(name)).map((one) => [one.number, one]));
+      const entries = await transcript.entries(name, "main", 1, stored + 2);
+      for (let at = 1; at <= stored; at++) {
+        const found = steps.get(at);
+        if (found?.startedAtMs !== at) lost.push(`the claim of step ${at} of ${name}`);
+        if (found?.storedAtMs === undefined) lost.push(`the result of step ${at} of ${name}`);
+        if (found !== undefined && found.executions !== 1) {
+          doubled.push(`step ${at} of ${name} has ${found.executions} executions`);
+        }
+        const { message } = entries[at - 1] ?? {};
+        const [part] = message?.role === "assistant" ? message.content : [];
+        if (part?.type !== "text" || part.text !== `${at}`) lost.push(`the answer of step ${at} of ${name}`);
+      }
+      for (const extra of entries.slice(stored)) doubled.push(`an answer at ${extra.position} of ${name}`);
+      return { lost, doubled };
+    },
+  };
+}

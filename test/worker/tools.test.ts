@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Dependencies } from "../../src/activities/dependencies.ts";
+import { createActivities } from "../../src/activities/index.ts";
+import { KNOWN_TOOLS } from "../../src/cli/agent-file.ts";
+import { BUILT_IN_EVALUATIONS } from "../../src/hooks/evaluation-strategy.ts";
+import type { Logger } from "../../src/observability/log.ts";
+import { EvaluationStrategy } from "../../src/schema/evaluation.ts";
+import { ToolRegistry } from "../../src/tools/registry.ts";
+import { defineTool, RESERVED_TOOL_NAMES, type Tool } from "../../src/tools/tool.ts";
+import { ownOrBuiltIn } from "../../src/worker/create.ts";
+import { toolsOf } from "../../src/worker/tools.ts";
+
+const silent = { warn: () => undefined };
+const own = (name: string, text = "mine"): Tool =>
+  defineTool({ name, description: "x", parameters: z.object({}), execute: () => text });
+
+function logger() {
+  const lines: string[] = [];
+  const warn = (_: unknown, line?: string) => void lines.push(line ?? "");
+  return { lines, log: { warn } as Pick<Logger, "warn"> };
+}
+
+describe("names of activities", () => {
+  const activities = Object.keys(createActivities({} as Dependencies)).filter((name) => name !== "default");
+
+  test.each(activities)("a tool cannot be called %s: its calls would reach the activity", (name) => {
+    expect(RESERVED_TOOL_NAMES).toContain(name);
+    expect(() => own(name)).toThrow(`Tool name "${name}" is taken by Holdfast`);
+    const handMade = { ...own("mine"), name };
+    expect(() => new ToolRegistry([handMade])).toThrow(`Tool name "${name}" is taken by Holdfast`);
+  });
+});
+
+describe("an application's tools", () => {
+  test("that have the name of a built-in one win, and the worker says so", () => {
+    const { lines, log } = logger();
+    const tools = toolsOf({ tools: [own("bash"), own("prun"), own("sleep"), own("mine")] }, log);
+    const registry = new ToolRegistry(tools);
+    expect(registry.get("bash")?.description).toBe("x");
+    expect(registry.get("prun")?.view).toBeUndefined();
+    expect(registry.get("sleep")?.rest).toBeUndefined();
+    expect(registry.get("read_file")?.description).not.toBe("x");
+    expect(lines).toEqual(
+      ["bash", "prun", "sleep"].map(
+        (name) => `The tool "${name}" of the application replaces the built-in tool of that name`,
+      ),
+    );
+  });
+
+  test("take the place of all tools of a lead where one of those is theirs", () => {
+    const { lines, log } = logger();
+    const registry = new ToolRegistry(toolsOf({ tools: [own("stop_agent")] }, log));
+    expect(registry.has("delegate")).toBe(false);
+    expect(registry.get("stop_agent")?.description).toBe("x");
+    expect(lines).toHaveLength(1);
+  });
+
+  test("with two of one name are refused, as before", () => {
+    const tools = toolsOf({ tools: [own("mine"), own("mine")] }, silent);
+    expect(() => new ToolRegistry(tools)).toThrow('Tool "mine" is registered already');
+  });
+});
+
+test("all built-in tools are known to the command line, and no other", () => {
+  expect(
+    toolsOf({}, silent)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual([...KNOWN_TOOLS].sort());
+});
+
+test("an application's function that has the name of a built-in one wins, and the worker says so", () => {
+  const { lines, log } = logger();
+  const mine = () => 0;
+  const named = ownOrBuiltIn("evaluation strategy", { keep: mine, best: mine }, BUILT_IN_EVALUATIONS, log);
+  expect(named.get("keep")).toBe(mine);
+  expect(lines).toEqual([
+    'The evaluation strategy "keep" of the application replaces the built-in one of that name',
+  ]);
+});
+
+test("every strategy of an evaluation but an application's own is a built-in one", () => {
+  const types = EvaluationStrategy.options.map((option) => option.shape.type.value);
+  expect([...BUILT_IN_EVALUATIONS].sort()).toEqual(types.filter((type) => type !== "custom").sort());
+});

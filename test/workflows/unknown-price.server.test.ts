@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { anthropic, compareCosts, type Holdfast, local, openai } from "../../src/client/index.ts";
+import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { commandLine, connectTo } from "./support/connected.ts";
+import { Contest } from "./support/contest.ts";
+import { childOf, family, task } from "./support/family.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+let stage: Stage;
+let client: Holdfast;
+
+beforeAll(async () => {
+  stage = await openStage({
+    registered: {
+      evaluationStrategies: {
+        cheapest: ({ responses }) =>
+          [...responses].sort((one, other) => compareCosts(one.costUsd, other.costUsd))[0]?.index ?? 0,
+      },
+    },
+  });
+  client = await connectTo(stage);
+});
+afterAll(async () => {
+  await client.close();
+  await stage.close();
+});
+
+const unpriced = { cost: null };
+const priced = { cost: { input: 1000, output: 1000 } };
+const usage = { input: 1000, output: 1000 };
+const REFUSED = {
+  name: "HoldfastError",
+  message: expect.stringMatching(
+    /a cost limit cannot be kept: the price of .* is unknown\..*or leave the cost limit out/,
+  ),
+};
+
+describe("an unknown price is null, and a dash for people, everywhere [LIM-04]", () => {
+  test("in status, lists, records and exports, on the command line and in Temporal's search attributes", async () => {
+    const session = stage.session({ replies: [{ text: "One.", usage }], agent: { model: unpriced } });
+    await session.run("Go");
+    const { id } = session;
+    expect((await client.status(id)).costUsd).toBeNull();
+    expect((await client.list({ limit: 500 })).find((one) => one.session === id)?.costUsd).toBeNull();
+    expect(
+      (await client.sessions({ limit: 500 })).sessions.find((one) => one.session === id)?.costUsd,
+    ).toBeNull();
+    const record = await client.session(id).record();
+    expect(record.totals.costUsd).toBeNull();
+    expect(record.loops[0]?.costUsd).toBeNull();
+    let lines = "";
+    for await (const line of client.session(id).export()) lines += line;
+    expect(lines).toContain('"costUsd":null');
+    expect((await session.handle.describe()).searchAttributes).not.toHaveProperty("HoldfastCostUsd");
+    const rowOf = (out: string) => out.split("\n").find((line) => line.includes(id)) ?? "";
+    for (const command of ["list", "sessions"]) {
+      expect(rowOf((await commandLine(stage, command, "--limit", "500")).out)).toMatch(/ — /);
+    }
+    expect((await commandLine(stage, "status", id)).out).toMatch(/cost +—/);
+    expect(JSON.parse((await commandLine(stage, "status", id, "--json")).out)).toMatchObject({
+      costUsd: null,
+    });
+    const free = stage.session({ replies: [{ text: "One.", usage }] });
+    await free.run("Go");
+    expect((await client.status(free.id)).costUsd).toBe(0);
+    expect((await commandLine(stage, "status", free.id)).out).toMatch(/cost +\$0\.00/);
+  });
+
+  test("of a tree, where one sub-agent's is", async () => {
+    const parent = family(
+      stage,
+      [
+        { toolCalls: [task("scout", "look")], usage },
+        { text: "Done.", usage, holdUntil: "seen" },
+      ],
+      { scout: [{ text: "Seen.", usage }] },
+      { model: priced },
+      { model: unpriced },
+    );
+    await parent.start("Go");
+    await stage.model.waitForHold("seen");
+    expect(await parent.status()).toMatchObject({
+      costUsd: null,
+      budget: { usd: { limit: null, used: null, left: null } },
+    });
+    const metadata = await parent.handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
+    expect(metadata.currentDetails).toContain("- **Cost**: —, — of it by sub-agents");
+    stage.model.release("seen");
+    await parent.result();
+    const child = await childOf(stage, parent);
+    expect((await client.status(child.id)).costUsd).toBeNull();
+    expect((await client.status(parent.id)).costUsd).toBeNull();
+    // Its own loop is known.
+    expect((await stage.transcript.loops(parent.id))[0]?.costUsd).toBe(4);
+  });
+
+  test("of a loop, where one answer is a fallback's without a price", async () => {
+    const backup = {
+      ...stage.session({ replies: [] }).definition.model,
+      ...unpriced,
+      id: "backup-model",
+      api: "openai_completions" as const,
+      baseUrl: stage.model.openaiBaseUrl,
+    };
+    const session = stage.session({
+      faults: [{ fault: "overloaded", times: 1, onTurn: 0 }],
+      replies: [{ text: "never" }],
+      agent: { model: priced, fallbacks: [backup], retry: { maxRetries: 0, initialDelayMs: 1 } },
+    });
+    await session.run("Go");
+    expect((await stage.transcript.loops(session.id))[0]?.costUsd).toBeNull();
+  });
+
+  test("of an evaluation, where no branch wins for being cheapest by it", async () => {
+    const contest = new Contest(stage, [
+      { says: [{ text: "unknown", usage }], agent: { model: unpriced } },
+      { says: [{ text: "dear", usage }], agent: { model: priced } },
+    ]);
+    const result = await contest.run("Compare", { strategy: { type: "custom", name: "cheapest" } });
+    expect(result.selected).toMatchObject({ index: 1, costUsd: 2 });
+    expect(result.losers[0]?.costUsd).toBeNull();
+    expect(result.costUsd).toBeNull();
+    expect((await client.status(contest.id)).costUsd).toBeNull();
+  });
+
+  test("of a job, where one part's is", async () => {
+    const one = stage.session({ replies: [{ text: "One.", usage }], agent: { name: "one", model: priced } });
+    const two = stage.session({
+      replies: [{ text: "Two.", usage }],
+      agent: { name: "two", model: unpriced },
+    });
+    const job = await client.startJob({
+      mode: {
+        type: "pipeline",
+        stages: [
+          { name: "one", agent: one.definition },
+          { name: "two", agent: two.definition },
+        ],
+      },
+      task: "Go",
+    });
+    expect(await job.result()).toMatchObject({
+      costUsd: null,
+      parts: [{ costUsd: expect.any(Number) }, { costUsd: null }],
+    });
+    expect((await commandLine(stage, "job", "status", job.id)).out).toMatch(/two +two +answered +1 +— /);
+  });
+});
+
+describe("a cost limit is refused where a price is unknown, whoever sets it [LIM-04]", () => {
+  const definition = (model: object, limits: object = {}) =>
+    stage.session({ replies: [], agent: { model, limits } }).definition;
+  const limited = { maxCostUsd: 1 };
+
+  test("by a definition, its fallbacks and its sub-agents", async () => {
+    const known = definition(priced, limited);
+    const other = definition(unpriced);
+    for (const agent of [
+      definition(unpriced, limited),
+      { ...known, fallbacks: [other.model] },
+      { ...known, subAgents: [{ name: "scout", agent: other }] },
+      { ...definition(priced), subAgents: [{ name: "scout", agent: other, limits: limited }] },
+      { ...known, model: local("http://127.0.0.1:1/v1", "m") },
+      { ...known, model: openai("nobody-knows-it") },
+    ]) {
+      await expect(client.start({ agent, prompt: "x" })).rejects.toMatchObject({
+        ...REFUSED,
+        code: "definition-invalid",
+      });
+    }
+    expect(anthropic("claude-sonnet-5-5").cost).not.toBeNull();
+  });
+
+  test("by a job, an evaluation, several branches, a loop that goes on and an update under a limit", async () => {
+    const session = stage.session({ replies: [{ text: "One.", usage }], agent: { model: unpriced } });
+    await session.run("Go");
+    const agent = session.definition;
+    const handle = client.session(session.id);
+    const judge = definition(unpriced);
+    const doors = [
+      () => client.startJob({ mode: { type: "autonomous", agent, limits: limited }, task: "x" }),
+      () =>
+        client.evaluate({ agents: [agent], strategy: { type: "transparent" }, prompt: "x", limits: limited }),
+      () =>
+        client.evaluate({
+          agents: [definition(priced)],
+          strategy: { type: "judge", judge },
+          prompt: "x",
+          limits: limited,
+        }),
+      () => handle.explore([{ prompt: "x" }], { limits: limited }),
+      () => handle.continue({ limits: limited }),
+      () => handle.rerun({ limits: limited }),
+      () => handle.branch({ turn: 0, limits: limited }),
+    ];
+    for (const door of doors) await expect(door()).rejects.toMatchObject(REFUSED);
+    const continued = await commandLine(stage, "continue", session.id, "--max-cost", "1");
+    expect(continued.code).not.toBe(0);
+    expect(continued.err).toMatch(/is unknown/);
+    const waiting = stage.session({
+      replies: [{ text: "One.", usage, holdUntil: "under a limit" }],
+      agent: { model: priced, limits: { maxCostUsd: 100 } },
+    });
+    await waiting.start("Go");
+    await stage.model.waitForHold("under a limit");
+    await expect(client.update(waiting.id, definition(unpriced))).rejects.toMatchObject({
+      code: "update-refused",
+      message: REFUSED.message,
+    });
+    stage.model.release("under a limit");
+    await waiting.result();
+  });
+});
+
+test("a factory's options and a definition's are refused in sentences, with a HoldfastError", async () => {
+  const invalid = (message: RegExp) =>
+    expect.objectContaining({
+      name: "HoldfastError",
+      code: "definition-invalid",
+      message: expect.stringMatching(message),
+    });
+  expect(() => openai("gpt-5", { apiKey: "x" })).toThrow(
+    invalid(/openai\("gpt-5"\).*apiKey: name the environment variable that holds it, as \$\{NAME\}/),
+  );
+  expect(() => anthropic("", {})).toThrow(invalid(/id: must not be empty/));
+  expect(() => anthropic(undefined as never)).toThrow(invalid(/id: is missing; it must be a text/));
+  expect(() => anthropic("x", { contextWindw: 5 } as never)).toThrow(invalid(/did you mean "contextWindow"/));
+  expect(() => anthropic("x", { contextWindow: "5" as never })).toThrow(
+    invalid(/contextWindow: must be a number, not a text/),
+  );
+  const agent = { model: anthropic("claude-sonnet-5-5", { apiKey: `\${${TEST_KEY_NAME}}` }) };
+  const refused = async (work: Promise<unknown>, message: RegExp) =>
+    await expect(work).rejects.toMatchObject({
+      name: "HoldfastError",
+      message: expect.stringMatching(message),
+    });
+  await refused(
+    client.start(undefined as never),
+    /start\(\) takes an object of options, and was given nothing/,
+  );
+  await refused(client.start({} as never), /agent: is missing/);
+  await refused(client.start({ agent: "coder" as never }), /definition: must be an object, not a text/);
+  await refused(client.start({ agent, prompt: ["Go"] as never }), /prompt: must be a text, not a list/);
+  await refused(
+    client.start({ agent, prompt: "x", mode: "once" as never }),
+    /mode: must be "run" or "interactive"/,
+  );
+  await refused(client.start({ agent, prompt: "x", session: 5 as never }), /session: must be a text, not 5/);
+  await refused(
+    client.evaluate({ agents: agent as never, strategy: { type: "elaborate" } }),
+    /agents: must be a list/,
+  );
+  await refused(
+    client.startJob({ mode: { type: "pipelin" as never } as never }),
+    /type: must be .*"pipeline"/,
+  );
+  await refused(client.session("s").steer(["x"] as never), /steering message: must be a text, not a list/);
+  await refused(
+    client.session("s").raiseLimits({ maxTurns: -1 }),
+    /limits\.maxTurns: must be above 0, not -1/,
+  );
+  await refused(client.retention.set({ rules: 5 } as never), /rules: must be a list, not 5/);
+});
