@@ -29,7 +29,14 @@ export async function playWave(stage, wave) {
   const killLog = join(folder, "kills.jsonl");
   await writeFile(killLog, "");
   const database = env?.HOLDFAST_DATABASE_URL;
-  const transcript = await openTranscript({ path: join(home, "transcript.db"), database });
+  const open = () => openTranscript({ path: join(home, "transcript.db"), database });
+  let transcript = await open();
+  /** Lets something happen to the files of the transcript while this process has none of them open. */
+  const reopen = async (between) => {
+    await transcript.close().catch(() => {});
+    await between();
+    transcript = await open();
+  };
   const runs = await Promise.all(
     scenarios.map((scenario, nth) => prepare(name, scenario, nth, { folder, vendorUrl: stage.vendorUrl })),
   );
@@ -46,10 +53,10 @@ export async function playWave(stage, wave) {
   const { address, namespace } = stage;
   const common = { address, namespace, home, taskQueue: name, killLog, onDeath };
   const keepers = [];
-  /** Keeps one more worker. */
-  const keep = async (kills, more = {}) => {
+  /** Keeps one more worker; `differs` are options of the keeper that differ from those of the others. */
+  const keep = async (kills, more = {}, differs = {}) => {
     const log = join(folder, `worker-${keepers.length}.log`);
-    const keeper = new Keeper({ ...common, kills, log, env: { ...env, ...more } });
+    const keeper = new Keeper({ ...common, kills, log, env: { ...env, ...more }, ...differs });
     keepers.push(keeper);
     await keeper.start();
     return { keeper, log };
@@ -73,7 +80,7 @@ export async function playWave(stage, wave) {
       return play(run, world, { taskQueue: name, timeoutMs: patienceMs });
     };
     const playing = runs.map(begin);
-    await during?.({ keepers, keep, runs, home, killLog });
+    await during?.({ keepers, keep, reopen, runs, home, killLog });
     await Promise.all(playing);
     await Promise.all(forks);
     await looking;

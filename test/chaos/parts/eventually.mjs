@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Looks until there is something to see; what the last look threw is the cause when the time is over. */
+export async function eventually(
+  look,
+  { timeoutMs = 30_000, everyMs = 50, what = "what was waited for" } = {},
+) {
+  const seen = await soon(look, { timeoutMs, everyMs });
+  if (seen.value !== undefined) return seen.value;
+  throw new Error(`${what} did not come within ${timeoutMs} ms`, { cause: seen.error });
+}
+
+/** The same for a judge: what does not come is `undefined`. */
+export async function withinTime(look, { timeoutMs = 30_000, everyMs = 50 } = {}) {
+  return (await soon(look, { timeoutMs, everyMs })).value;
+}
+
+async function soon(look, { timeoutMs, everyMs }) {
+  const until = performance.now() + timeoutMs;
+  let error;
+  for (;;) {
+    try {
+      const value = await look();
+      if (value !== undefined && value !== false) return { value };
+      error = undefined;
+    } catch (thrown) {
+      if (thrown?.name === "ClosedError") throw thrown;
+      error = thrown;
+    }
+    if (performance.now() > until) return { error };
+    await sleep(everyMs);
+  }
+}

@@ -1,0 +1,109 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Sums } from "../../../dist/transcript/export/sums.js";
+import { finding } from "../findings.mjs";
+import { bash, DONE, endOf, openAgents } from "../parts/agents.mjs";
+import { nextQuestion } from "../parts/consent.mjs";
+import { runHoldfast } from "../parts/product.mjs";
+
+/** Grants that a stranger writes into a file, with its sums made anew. */
+const FORGED = {
+  "empty-prefix": [{ tool: "bash", commands: [[]] }],
+  "no-commands": [{ tool: "bash" }],
+  touch: [{ tool: "bash", commands: [["touch"]] }],
+  nulls: [null],
+  text: "x",
+  lengthy: { length: 1 },
+  "commands-text": [{ tool: "bash", commands: "abc" }],
+};
+
+export default {
+  name: "forged-export",
+  plays:
+    "Exports with forged grants are imported, and their sessions are prompted: the model calls bash, where the policy asks.",
+  promise:
+    "A file is refused, or its grants are dropped: bash waits for a person. Whatever a file says, no workflow task fails, and `stop` ends the run.",
+  isQuick: true,
+  limitMs: 240_000,
+  play: async (stage) => {
+    const agents = await openAgents(stage);
+    const agent = { permissions: { otherwise: "ask" } };
+    await endOf(await agents.start("forged", { agent, replies: [DONE] }), 60_000);
+    const file = join(stage.folder, "honest.jsonl");
+    const exported = await runHoldfast(stage, [...agents.common, "export", "forged", "-o", file]);
+    if (exported.code !== 0) throw new Error(`the export failed: ${exported.stderr}`);
+    const lines = readFileSync(file, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    // The definition in the file names the first session to the vendor: all have one script.
+    agents.script("forged", [DONE, bash("touch evil"), DONE]);
+    return { tried: await Promise.all(Object.entries(FORGED).map(([name, grants]) => play(name, grants))) };
+
+    async function play(name, grants) {
+      const forged = join(stage.folder, `${name}.jsonl`);
+      writeFileSync(forged, forge(lines, grants));
+      const id = `forged-${name}`;
+      const imported = await agents.client
+        .import(forged, { as: id })
+        .catch((error) => ({ error: error.message }));
+      if (imported.error !== undefined) return { name, refused: imported.error };
+      const session = await prompt(agents.client, id);
+      if (session.error !== undefined) return { name, refused: session.error };
+      const questions = await nextQuestion(session);
+      const failedTasks = await failuresOf(stage, id);
+      const stopped = await session.stop("enough").then(
+        () => true,
+        (error) => error.message,
+      );
+      const end = await endOf(session, 20_000);
+      return { name, asked: questions?.length, failedTasks, stopped, end };
+    }
+  },
+  judge: ({ tried }) =>
+    tried.flatMap(({ name, refused, failedTasks, end, asked }) => {
+      if (refused !== undefined) return [];
+      return [
+        ...(asked === 0 ? [finding("unsafeTwice", "bash ran, and nobody has allowed it", name)] : []),
+        ...failedTasks.map((what) => finding("broken", `a workflow task failed: ${what}`, name)),
+        ...(end.status === "open" ? [finding("stuck", "`stop` does not end the run", name)] : []),
+      ];
+    }),
+};
+
+/** The same file with these grants, and sums that are right. */
+function forge(lines, grants) {
+  const sums = new Sums();
+  const bodies = lines.slice(0, -1).map(({ sum: _, ...line }) => line);
+  const written = bodies.map((line) =>
+    sums.signed(JSON.stringify(line.type === "session" || line.type === "loop" ? { ...line, grants } : line)),
+  );
+  const end = { type: "end", lines: written.length, sha256: sums.digest };
+  return `${[...written, sums.signed(JSON.stringify(end))].join("\n")}\n`;
+}
+
+/** Prompts it; where its agent must be accepted first, a trusting person does that. */
+async function prompt(client, id) {
+  const session = client.session(id);
+  try {
+    await session.prompt("Go on.");
+    return session;
+  } catch (error) {
+    try {
+      await client.acceptDefinition(id);
+      await session.prompt("Go on.");
+      return session;
+    } catch {
+      return { error: error.message };
+    }
+  }
+}
+
+async function failuresOf(stage, id) {
+  const { client } = await stage.campaign();
+  const { events = [] } = await client.workflow.getHandle(id).fetchHistory();
+  return events.flatMap(({ workflowTaskFailedEventAttributes: failed }) =>
+    // 13: the task was given back to be taken by another worker.
+    failed == null || Number(failed.cause) === 13 ? [] : [failed.failure?.message ?? `cause ${failed.cause}`],
+  );
+}
