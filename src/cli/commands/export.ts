@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { constants, createWriteStream } from "node:fs";
 import { access, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import type { Imported } from "../../client/index.ts";
