@@ -79,8 +79,9 @@ async function within(limitMs, playing, signal) {
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new OvertimeError(`not over after ${limitMs / 1000} s`)), limitMs);
   });
+  let stop;
   const interrupted = new Promise((_, reject) => {
-    const stop = () => reject(new Error("interrupted"));
+    stop = () => reject(new Error("interrupted"));
     if (signal?.aborted) stop();
     signal?.addEventListener("abort", stop, { once: true });
   });
@@ -89,6 +90,7 @@ async function within(limitMs, playing, signal) {
     return await Promise.race([playing, late, interrupted]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
   }
 }
 
