@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { HoldfastError } from "../client/index.ts";
 import { withHoldfast } from "./connection.ts";
 import type { Context } from "./context.ts";
+import { print } from "./output.ts";
 import { printable } from "./palette.ts";
 
 /**
@@ -28,9 +29,10 @@ function canAsk({ streams, json }: Context): boolean {
 }
 
 async function isYes({ streams }: Context, question: string): Promise<boolean> {
-  const lines = createInterface({ input: streams.stdin, output: streams.stderr });
+  print(streams.stderr, question);
+  const lines = createInterface({ input: streams.stdin });
   try {
-    return /^y(es)?$/i.test((await lines.question(question)).trim());
+    return /^y(es)?$/i.test((await lines.question("")).trim());
   } finally {
     lines.close();
   }

@@ -1,4 +1,5 @@
 import type { Output } from "./context.ts";
+import { print } from "./output.ts";
 
 export type StandardOutput = {
   /** Why something that was printed is lost, if anything is. */
@@ -7,7 +8,7 @@ export type StandardOutput = {
 
 /**
  * Keeps a command alive whose output cannot be written, as on a full disk: it has more to do than to print. What is lost
- * is said once on standard error, and shows in the exit code.
+ * is reported once on standard error, and shows in the exit code.
  *
  * @param readerLeft - A reader that has left, as in `holdfast show … | head`, is no error.
  */
@@ -17,9 +18,8 @@ export function guardOutput(stdout: Output, stderr: Output, readerLeft: () => vo
     if (error.code === "EPIPE") return readerLeft();
     if (lost !== undefined) return;
     lost = error;
-    stderr.write(
-      `holdfast: standard output cannot be written, and what is printed is lost: ${error.message}\n`,
-    );
+    const what = "standard output cannot be written, and what is printed is lost";
+    print(stderr, `holdfast: ${what}: ${error.message}\n`);
   });
   // There is nobody left to tell.
   stderr.on("error", () => undefined);

@@ -97,10 +97,10 @@ describe("a strategy of the application, by its use", () => {
       }
     };
     expect(await planned(keep)).toEqual([
-      { from: 0, to: 1, as: { summary: "(left out)" } },
+      { from: 0, to: 1, as: { summary: "(left out)", wordsFrom: 0 } },
       { from: 1, to: 3, as: "whole" },
       { from: 3, to: 5, as: { summary: "(left out)" } },
-      { from: 5, to: 6, as: { summary: "(left out)" } },
+      { from: 5, to: 6, as: { summary: "(left out)", wordsFrom: 5 } },
     ]);
   });
 });

@@ -179,6 +179,7 @@ test("doctor without a server fails, goes on with its other checks, and shows no
     "home ok",
     "room ok",
     "live output ok",
+    "transcript file ok",
     "server fail",
     "keys ok",
     "ripgrep ok",

@@ -51,7 +51,7 @@ test("a result outlasts whatever a server says that is being started again, for 
 test("a result that its caller waits for no longer, or that the server refuses, is an error at once", async () => {
   const { link, times } = answering(away);
   const signal = AbortSignal.timeout(100);
-  await expect(awaitResult(link, "s", { signal })).rejects.toMatchObject({ code: "unreachable" });
+  await expect(awaitResult(link, "s", { signal })).rejects.toMatchObject({ code: "wait-cancelled" });
   const asked = times();
   expect(asked).toBeGreaterThan(0);
   const denied = Object.assign(new Error("7: no"), {

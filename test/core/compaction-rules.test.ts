@@ -13,11 +13,12 @@ import { rangesOf } from "../../src/core/view-ranges.ts";
 import { CompactionConfig, ContextConfig } from "../../src/schema/context.ts";
 import type { AgentMessage, Message } from "../../src/schema/message.ts";
 import type { Entry, EntryOrigin } from "../../src/schema/record.ts";
+import { runsOf } from "../support/depth.ts";
 import { answer, inTurn, result, totalOf, user } from "./compaction-messages.ts";
 
 // The rules of docs/loop.md ("What a compaction keeps"), for every strategy and every setting.
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 500);
+const RUNS = runsOf(500);
 const PATIENCE_MS = 180_000;
 
 const READER = "read_full_message";

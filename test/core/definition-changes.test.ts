@@ -16,6 +16,7 @@ const MODEL = {
   baseUrl: "http://127.0.0.1:1",
   contextWindow: 1000,
   headers: { "x-team": "blue" },
+  cost: { input: 1, output: 2 },
 };
 const definition = (rest: Partial<AgentDefinitionInput> = {}) =>
   AgentDefinition.parse({ model: MODEL, ...rest });

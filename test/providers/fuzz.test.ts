@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import type { Http } from "../../src/providers/http.ts";
+import { HTTP_LIMITS, type Http } from "../../src/providers/http.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { ProviderError } from "../../src/providers/provider-error.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
@@ -32,6 +32,7 @@ function fed(contentType: string, slices: readonly Uint8Array[]): Http {
     yield* slices;
   })();
   return {
+    limits: HTTP_LIMITS,
     open: async () => ({ requestId: undefined, contentType, bytes, drain: () => {} }),
   } as unknown as Http;
 }

@@ -7,7 +7,7 @@ import { playPlain } from "../../src/testing/scenario/plain.ts";
 import { ScenarioError } from "../../src/testing/scenario/scenario-error.ts";
 import { Scenario, type ScenarioInput } from "../../src/testing/scenario/schema.ts";
 import { requestBody } from "../../src/testing/scenario/vendor.ts";
-import { runsOf } from "../support/depth.ts";
+import { isThorough, runsOf } from "../support/depth.ts";
 import { pastLoops, pastTranscript } from "./past-transcript.ts";
 import { randomSession } from "./random-session.ts";
 
@@ -86,6 +86,8 @@ test(
       }),
       { numRuns: RUNS },
     );
+    // A few sessions may have none of it.
+    if (!isThorough) return;
     expect(counts.pruned, "sessions whose model has pruned").toBeGreaterThan(RUNS / 10);
     expect(counts.reverted, "gone back").toBeGreaterThan(RUNS / 20);
     expect(counts.later, "and been asked in later loops").toBeGreaterThan(RUNS / 20);

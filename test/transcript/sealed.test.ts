@@ -141,8 +141,10 @@ test("every column of the store is known to be private or not [TMP-09]", async (
       "steps.group_start",
       "steps.branch",
       "steps.workflow",
+      "steps.displaced",
       "text_names.hash",
       "text_names.owner",
+      "unaccepted_definitions.hash",
     ]
   `);
   expect(secret.filter((column) => !columns.includes(column))).toEqual([]);

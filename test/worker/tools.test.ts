@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Dependencies } from "../../src/activities/dependencies.ts";
 import { createActivities } from "../../src/activities/index.ts";
 import { KNOWN_TOOLS } from "../../src/cli/agent-file.ts";
+import { READ_FULL_TOOL } from "../../src/core/view-request.ts";
 import { BUILT_IN_EVALUATIONS } from "../../src/hooks/evaluation-strategy.ts";
 import type { Logger } from "../../src/observability/log.ts";
 import { EvaluationStrategy } from "../../src/schema/evaluation.ts";
@@ -62,10 +63,11 @@ describe("an application's tools", () => {
   });
 });
 
-test("all built-in tools are known to the command line, and no other", () => {
+test("all built-in tools that an agent may ask for are known to the command line, and no other", () => {
   expect(
     toolsOf({}, silent)
       .map(({ name }) => name)
+      .filter((name) => name !== READ_FULL_TOOL)
       .sort(),
   ).toEqual([...KNOWN_TOOLS].sort());
 });
