@@ -7,12 +7,14 @@ import ts from "typescript";
 /**
  * Largest workflow bundle, in bytes of JavaScript without comments and source map.
  *
- * It has 901 kB, half of them the bare SDK's; a sixth are the workflows that drive several agents (work modes, supervisor,
- * evaluations); 20 came with retention, exploring, the shapes of keys and
- * sealed failures, 6 with questions that tools ask people. Every worker thread compiles all of it, so growth is a decision; what only activities run, such as making
- * messages of a view, stays out. Zod alone would add 300 to 480 kB.
+ * It has 966 kB, half of them the bare SDK's; a sixth are the workflows that drive several agents (work modes, supervisor,
+ * evaluations). 20 came with retention, exploring, the shapes of keys and sealed failures, 6 with questions that tools ask
+ * people; 14 check what a workflow is started with, 12 decide what `always` and rules by host cover, 8 wait for a vendor
+ * within a run's limits, bound the queues, and end a loop whose calls fail in the same way. Every worker thread compiles all
+ * of it, so growth is a decision; what only activities run, such as making messages of a view, stays out. Zod alone would
+ * add 300 to 480 kB.
  */
-const MAX_BUNDLE_BYTES = 908_000;
+const MAX_BUNDLE_BYTES = 972_000;
 
 /** Builtins that the SDK replaces with versions of its own, fit for the sandbox. */
 const REPLACED_BUILTINS = ["assert", "url", "util"];

@@ -1,4 +1,8 @@
-/** Places where a crash matters, by name. Those of a commit are in SQLite's writer thread, or around PostgreSQL's transactions. */
+/**
+ * Places where a crash matters, by name. Those of a commit are in SQLite's writer thread, or around PostgreSQL's transactions.
+ *
+ * @testonly
+ */
 export const KILL_POINTS = [
   "open:before",
   "open:after",
@@ -34,7 +38,11 @@ export function at(point: KillPoint): void {
   told?.(point);
 }
 
-/** Has this thread's points told to a function, which may end the process there. For tests. */
+/**
+ * Has this thread's points told to a function, which may end the process there. For tests.
+ *
+ * @testonly
+ */
 export function arm(tell: (point: KillPoint) => void): void {
   told = tell;
 }

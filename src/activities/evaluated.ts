@@ -91,7 +91,7 @@ function isAnswer(message: AgentMessage): message is AssistantMessage {
 }
 
 /** Of a loop that was cut off, as its turns say. */
-export async function usageOf(
+async function usageOf(
   { loopId, usage }: LoopRecord,
   transcript: Pick<Transcript, "events">,
 ): Promise<Usage> {

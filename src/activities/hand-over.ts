@@ -52,7 +52,7 @@ export async function keptText(transcript: Transcript, text: string): Promise<st
 }
 
 /** Words that a job was given, wherever they are. */
-export async function taskText(task: TaskWords, transcript: Pick<Transcript, "text">): Promise<string> {
+async function taskText(task: TaskWords, transcript: Pick<Transcript, "text">): Promise<string> {
   if (typeof task === "string") return task;
   if (task.text !== undefined) return task.text;
   const stored = task.ref === undefined ? undefined : await transcript.text(task.ref);

@@ -8,7 +8,7 @@ import type { Transcript } from "../transcript/transcript.ts";
 // waits for a person.
 
 /** Questions of one call. A tool that asks for ever is ended. */
-export const MAX_QUESTIONS = 8;
+const MAX_QUESTIONS = 8;
 /** Of one question as JSON: message, schema and address. */
 const MAX_QUESTION_BYTES = 64 * 1024;
 
@@ -16,7 +16,7 @@ type Known = { readonly question: PersonQuestion; readonly answer: PersonAnswer 
 type Store = Pick<Transcript, "text" | "putText" | "archive">;
 
 /** What one execution has asked: a question for a person, or more than may be asked. */
-export type Asked = { readonly question: PersonQuestion } | { readonly refused: string };
+type Asked = { readonly question: PersonQuestion } | { readonly refused: string };
 
 export type Asking = {
   readonly ask: AskPerson;

@@ -33,7 +33,7 @@ export type QuestionEvent =
   /** The run did not take the answer. */
   | { readonly type: "not-taken"; readonly call: Question };
 
-export type Answer =
+type Answer =
   | {
       readonly type: "approve";
       readonly always?: true;
@@ -51,7 +51,7 @@ export type QuestionStep = { readonly questions: Questions; readonly actions: re
 
 export const NO_QUESTIONS: Questions = { waiting: [], answered: [], left: [], asked: undefined };
 
-export const QUESTION_KEYS =
+const QUESTION_KEYS =
   "y: yes · n [REASON]: no · a: yes, and always as shown · e: edit the arguments · s: show all of it · Ctrl-C: later";
 const QUESTION_PROMPT = "approve? y/n/a/e > ";
 const ARGUMENTS_PROMPT = "arguments > ";

@@ -22,8 +22,8 @@ export type BackupOptions = {
   readonly version: string;
 };
 
-export const TRANSCRIPT_COPY = "transcript.db";
-export const SERVER_COPY = "temporal.sqlite";
+const TRANSCRIPT_COPY = "transcript.db";
+const SERVER_COPY = "temporal.sqlite";
 
 /** A backup waits this long for whoever writes. */
 const WAIT_MS = 60_000;

@@ -81,7 +81,7 @@ async function moveTo(transcript: Transcript, session: string, definition: Agent
 
 const BRANCH_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-export function checkBranchName(name: string): void {
+function checkBranchName(name: string): void {
   const own = OWN_PREFIXES.find((prefix) => name.startsWith(prefix));
   const problem =
     own !== undefined

@@ -96,7 +96,7 @@ async function packShort(link: Link, text: string, bytes: number): Promise<Pick<
 }
 
 /** The tools by which an agent that works by itself says when it is done, and when it wants to go on. */
-export const REST_TOOLS = ["finish_work", "sleep"] as const;
+const REST_TOOLS = ["finish_work", "sleep"] as const;
 
 /**
  * With the tools of an agent that works by itself. They are about the run alone: a policy that would ask about all that it

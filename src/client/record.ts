@@ -58,7 +58,7 @@ async function hasOpenRun(link: Link, session: string): Promise<boolean> {
   }
 }
 
-export async function recordOf(
+async function recordOf(
   transcript: Transcript,
   record: SessionRecord,
   running: boolean,

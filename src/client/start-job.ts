@@ -115,7 +115,7 @@ export function jobId(asked: string | undefined): string {
 }
 
 /** The names of a mode's agents, as labels show them. */
-export function agentsIn(mode: WorkMode): string {
+function agentsIn(mode: WorkMode): string {
   switch (mode.type) {
     case "interactive":
     case "autonomous":

@@ -32,7 +32,7 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
   };
 
 /** A step of a sub-agent, or of a job's part, that is tried again or waits for its turn at a vendor. */
-export type RetryingBelow = PendingActivity & {
+type RetryingBelow = PendingActivity & {
   readonly session: string;
   /** Names of the agents on the way down to it, its own last. */
   readonly path: readonly string[];

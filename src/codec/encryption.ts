@@ -3,7 +3,7 @@ import { KEYS_VARIABLE } from "./key-references.ts";
 import { KeyRing } from "./key-ring.ts";
 
 /** The environment variable that says what is sealed, where not everything is. */
-export const ENCRYPT_VARIABLE = "HOLDFAST_ENCRYPT";
+const ENCRYPT_VARIABLE = "HOLDFAST_ENCRYPT";
 
 export type EncryptionOptions = {
   /** References to keys, as `HOLDFAST_ENCRYPTION_KEYS` has them: `id=env:NAME` or `id=file:PATH`. The first one seals. */

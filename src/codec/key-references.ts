@@ -13,7 +13,7 @@ const HOW =
   `${KEYS_VARIABLE} names keys as id=env:NAME or id=file:PATH, separated by commas, the one that seals first; ` +
   "never the key itself";
 
-export type NamedKey = { readonly id: string; readonly bytes: Buffer };
+type NamedKey = { readonly id: string; readonly bytes: Buffer };
 
 /** In order; the first one seals, unless the list begins with `plain`. */
 export type NamedKeys = { readonly keys: readonly NamedKey[]; readonly plainFirst: boolean };

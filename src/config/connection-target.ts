@@ -2,10 +2,10 @@ import { DEFAULT_TASK_QUEUE } from "./home.ts";
 
 /** Where a Temporal server is when nobody says otherwise. */
 export const DEFAULT_ADDRESS = "127.0.0.1:7233";
-export const DEFAULT_NAMESPACE = "default";
+const DEFAULT_NAMESPACE = "default";
 
 /** Who said where the server is: who asks for help must know what to change. */
-export type Source = "option" | "profile" | "default";
+type Source = "option" | "profile" | "default";
 
 export type ConnectionTarget = {
   readonly address: string;

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 /** No agent, prompt or table of keys is longer. */
-export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
+const MAX_TEXT_BYTES = 2 * 1024 * 1024;
 
 /**
  * The text of a regular file of a bounded size. A pipe, which may never give anything, and a device, which may never end,

@@ -146,7 +146,7 @@ function decoded(text: string): string {
 }
 
 /** The bytes of a key in the other way of writing them: base64 for hex, and hex for base64. */
-export function otherSpellings(text: string): readonly string[] {
+function otherSpellings(text: string): readonly string[] {
   const key = text.trim();
   const bytes = Buffer.from(key, /^[0-9a-f]{64}$/i.test(key) ? "hex" : "base64");
   if (bytes.length < 16) return [];

@@ -23,7 +23,7 @@ export type ApprovalAnswer =
   /** To a question of its tool. `values`: hash of the text that holds them. */
   | { readonly type: "answer"; readonly answer: QuestionAnswer; readonly values?: string };
 
-export type QuestionAnswer = "accept" | "decline" | "cancel";
+type QuestionAnswer = "accept" | "decline" | "cancel";
 
 /** A call that waits for a person, as status shows it. */
 export type PendingApproval = {

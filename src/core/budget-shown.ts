@@ -6,7 +6,7 @@ import type { State } from "./state.ts";
 import type { Cost } from "./usage.ts";
 
 /** Of one thing that a loop and all below it may use. `null` is without limit. */
-export type BudgetPart = {
+type BudgetPart = {
   readonly limit: number | null;
   /** By the loop itself, and by sub-agents that are over. */
   readonly used: number;

@@ -70,9 +70,9 @@ export const MAX_FACTS = 32;
 /** Rules name the first words of a command; nobody writes a prefix of more. */
 export const MAX_WORDS = 16;
 /** The names of programs, subcommands and options; longer words are texts. */
-export const MAX_WORD_CHARS = 128;
+const MAX_WORD_CHARS = 128;
 /** The longest path of Linux is 4096; one of that length alone is left out, and the facts are cut. */
-export const MAX_PATH_CHARS = 1024;
+const MAX_PATH_CHARS = 1024;
 /** All words and paths of one call together, so that a batch of calls stays within a few dozen kilobytes of history. */
 export const MAX_FACTS_CHARS = 4096;
 const MAX_REASON_CHARS = 200;

@@ -62,7 +62,7 @@ export type Calling = {
 };
 
 /** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
-export type Unit = {
+type Unit = {
   readonly from: number;
   readonly to: number;
   readonly carrier: number;

@@ -20,7 +20,7 @@ import { toolFactsOf } from "./tool-facts.ts";
 // behind the answer in call order, whichever ends first (TOOL-08).
 
 /** STEER-05, X-06. */
-export const SKIPPED_TEXT = "Skipped due to queued user message.";
+const SKIPPED_TEXT = "Skipped due to queued user message.";
 export const CANCELLED_TEXT = "Cancelled";
 /** GAP-05, PHI-13m. */
 export const CUT_OFF_TEXT =

@@ -10,10 +10,10 @@ import type { Positions, PruneRequest, ViewAtHand } from "./view-request.ts";
 // whose call asks for it stay.
 
 /** Of one request. Pruning takes the oldest first, so that one range is the rule; calls that nobody ever answered part them. */
-export const MAX_PRUNED_RANGES = 16;
+const MAX_PRUNED_RANGES = 16;
 
 /** Memos in a view: each costs the state some bytes for as long as the session lasts. */
-export const MAX_MEMOS = 16;
+const MAX_MEMOS = 16;
 
 /** Spans of a view that holds pruned ones; with `MAX_SPANS` for the others, a few kilobytes of state. */
 const MAX_PRUNED_SPANS = 96;

@@ -216,10 +216,10 @@ export type RecordCommand = Writing & {
 };
 
 /** Nothing to do until something arrives, or until the time has come. */
-export type WaitCommand = { readonly type: "wait"; readonly untilMs: number | undefined };
+type WaitCommand = { readonly type: "wait"; readonly untilMs: number | undefined };
 
 /** Continue as new with the state as it is. */
-export type RotateCommand = { readonly type: "rotate" };
+type RotateCommand = { readonly type: "rotate" };
 
 export type FinishCommand = {
   readonly type: "finish";

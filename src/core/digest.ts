@@ -172,7 +172,7 @@ export type ToolDigest = {
 export type QuestionRef = string;
 
 /** What the machine must know to notice that a context has grown. */
-export type ContextBounds = {
+type ContextBounds = {
   /** Tokens of messages; CTX-09. */
   readonly compactAbove: number;
 };

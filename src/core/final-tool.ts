@@ -2,7 +2,7 @@ import type { StructuredOutput } from "../schema/output.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 
 /** What an output is called on the wire when its definition gives it no name. */
-export const DEFAULT_OUTPUT_NAME = "final_answer";
+const DEFAULT_OUTPUT_NAME = "final_answer";
 
 export function outputName({ name }: StructuredOutput): string {
   return name ?? DEFAULT_OUTPUT_NAME;

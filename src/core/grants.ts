@@ -34,7 +34,7 @@ const MAX_GRANT_WORDS = 64;
 const MAX_GRANT_WORD_CHARS = 1024;
 
 /** Whether a value has the shape of a grant. */
-export function isGrant(value: unknown): value is Grant {
+function isGrant(value: unknown): value is Grant {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
   const { tool, commands, exact, hosts, ...others } = value as Record<string, unknown>;
   return (

@@ -8,7 +8,7 @@ import type { Cost } from "./usage.ts";
 // What the state holds of the loop that is open, and of the newest that was closed.
 
 /** An answer that does not fit the schema. `again`: it was the second, behind the one repair round. */
-export type Mismatch = { readonly problems: string; readonly again?: true };
+type Mismatch = { readonly problems: string; readonly again?: true };
 
 /** The loop that is open. */
 export type OpenLoop = {

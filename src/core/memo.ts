@@ -5,7 +5,7 @@ import { ProtocolError } from "./protocol-error.ts";
 // call that has pruned; a view refers to them.
 
 /** The argument of `prun_with_memo` that holds the words. */
-export const MEMO_ARGUMENT = "memo";
+const MEMO_ARGUMENT = "memo";
 
 export function memoWords(words: string): string {
   return `[Memo on what was pruned here] ${words}`;

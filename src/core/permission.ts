@@ -177,11 +177,7 @@ function matchesGlob(glob: string, path: PathFact): boolean {
  * @param certain - Only what is known counts. Otherwise a pattern counts as what it may become, and a program is also
  * known by the last part of its path.
  */
-export function beginsWith(
-  { words, fixed }: CommandFact,
-  prefix: readonly string[],
-  certain: boolean,
-): boolean {
+function beginsWith({ words, fixed }: CommandFact, prefix: readonly string[], certain: boolean): boolean {
   const known = words.slice(0, fixed);
   for (const [index, expected] of prefix.entries()) {
     const word = words[index];

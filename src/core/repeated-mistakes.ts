@@ -31,13 +31,13 @@ export type CountedFailure = {
 };
 
 /** From this one on, a result says how many there were. */
-export const TOLD_FROM = 3;
+const TOLD_FROM = 3;
 
 /** Names that are counted at a time; the one that was wrong the longest ago gives way. */
 export const MAX_COUNTED = 8;
 
 /** Turns after which the same failure counts as a new one. */
-export const FORGOTTEN_AFTER_TURNS = 3;
+const FORGOTTEN_AFTER_TURNS = 3;
 
 /** Of a name in the state: as long as a tool's name may be. */
 const MAX_NAME_BYTES = 64;

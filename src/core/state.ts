@@ -136,7 +136,7 @@ export type Phase =
   | Passing;
 
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
-export type Passing =
+type Passing =
   | { readonly type: "turn-due"; readonly source: TurnSource }
   /** `announces`: the answer announces a tool call and makes none. `output`: what was found of one that claims to be the last. */
   | {
@@ -165,7 +165,7 @@ export type BehindMove =
 export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair" | "on-text";
 
 /** What a small `record` step was needed for. */
-export type AfterRecord = Resume | { readonly type: "end" };
+type AfterRecord = Resume | { readonly type: "end" };
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
 export type Asked = { readonly definition?: AgentDefinition; readonly hash?: string };

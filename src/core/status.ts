@@ -19,7 +19,7 @@ const SHOWN_BYTES = 256;
 export type StatusWord = "running" | "waiting" | "needs-approval" | "stopping" | OutcomeWord;
 
 /** A call that is at work. */
-export type RunningCall = {
+type RunningCall = {
   readonly toolCallId: string;
   readonly tool: string;
   readonly summary: string;
@@ -118,7 +118,11 @@ export function statusWord(state: State): StatusWord {
   return state.phase.type === "waiting" ? "waiting" : "running";
 }
 
-/** The current step, in a person's words. */
+/**
+ * The current step, in a person's words.
+ *
+ * @testonly
+ */
 export function doing(state: State): string {
   const { phase } = state;
   switch (phase.type) {

@@ -19,7 +19,7 @@ import type { State } from "./state.ts";
 // A person's word that waits is read instead of a repair or a failure, and what is answered to it is judged anew.
 
 /** The fault of a loop whose answer does not fit. */
-export const SCHEMA_MISMATCH = "schema-mismatch";
+const SCHEMA_MISMATCH = "schema-mismatch";
 
 export const ACCEPTED_TEXT = "Accepted.";
 export const NOT_ACCEPTED = "Not accepted: ";

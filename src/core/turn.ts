@@ -213,7 +213,7 @@ function takeNotices(state: State): State {
   });
 }
 
-export function askModel(state: State, compacted = false): State {
+function askModel(state: State, compacted = false): State {
   const given = issue(state);
   const phase = { type: "calling-model" as const, issue: given.issue, attemptsBefore: 0 };
   return { ...given.state, phase: { ...phase, ...(compacted ? { compacted } : {}) } };

@@ -1,7 +1,7 @@
 /** What a step waits for, as the server knows it from its heartbeat: its turn to ask a vendor, or the store. */
 export type StepWait = VendorWait | StoreWait;
 
-export type StoreWait = {
+type StoreWait = {
   readonly for: "store";
   /** Why the store does not answer, as in a `StoreError`. */
   readonly fault: string;

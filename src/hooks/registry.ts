@@ -34,7 +34,7 @@ export type HookPolicy = {
   readonly onFailure?: "stop" | "go-on" | undefined;
 };
 
-export type HookReport = {
+type HookReport = {
   /** The name, or the command. */
   readonly hook: string;
   readonly verdict: HookVerdict;

@@ -80,7 +80,7 @@ export type RequestOptions = {
   readonly onProgress?: (progress: Progress) => void;
 };
 
-export type ListKind = "tools" | "resources" | "prompts";
+type ListKind = "tools" | "resources" | "prompts";
 
 /** What a server may do of its own accord. */
 export type ConnectionEvents = {

@@ -11,7 +11,7 @@ import type { RemoteTool, ToolHints } from "./connection.ts";
 // are bounded, and what it says about safety counts only where the definition says that it is trusted.
 
 /** For the model, of one tool. Longer ones are cut. */
-export const MAX_DESCRIPTION_CHARS = 4096;
+const MAX_DESCRIPTION_CHARS = 4096;
 
 /** Of a tool, as the server gives it; the protocol speaks of 128. */
 const MAX_NAME_CHARS = 512;
@@ -126,7 +126,7 @@ function namesOf(server: McpServer, tools: readonly RemoteTool[]): ReadonlyMap<s
  * What a second execution of a tool means: what the definition says, else what a trusted server says, else `unsafe`.
  * A tool that says of itself both that it only reads and that it destroys is not believed.
  */
-export function replayOf(server: Pick<McpServer, "replay" | "trusted">, tool: RemoteTool): ReplayClass {
+function replayOf(server: Pick<McpServer, "replay" | "trusted">, tool: RemoteTool): ReplayClass {
   const patterns = Object.keys(server.replay).filter((pattern) => matchNameGlob(pattern, tool.name));
   const [best] = patterns.sort(
     (a, b) => Number(b === tool.name) - Number(a === tool.name) || b.length - a.length,

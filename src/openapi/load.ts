@@ -27,7 +27,11 @@ export async function load(settings: OpenApiSettings, workspace: string): Promis
   return await loadText(text, address, settings);
 }
 
-/** @param address - Of the document, as an URL. */
+/**
+ * @param address - Of the document, as an URL.
+ *
+ * @testonly
+ */
 export async function loadText(text: string, address: string, settings: OpenApiSettings): Promise<Loaded> {
   const document = checked(parseText(text, settings.spec), settings.spec, settings.limits);
   const references = await References.of(document.root, address, text.length, settings);

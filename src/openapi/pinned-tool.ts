@@ -163,7 +163,7 @@ function isOurs({ auth, headers, idempotencyHeader }: OpenApiSettings, place: st
   return Object.keys(headers).some(same) || (idempotencyHeader !== undefined && same(idempotencyHeader));
 }
 
-export function replayOf({ replay }: OpenApiSettings, id: string, method: Method): ReplayClass {
+function replayOf({ replay }: OpenApiSettings, id: string, method: Method): ReplayClass {
   const exact = Object.hasOwn(replay, id) ? replay[id] : undefined;
   return exact ?? Object.entries(replay).find(([glob]) => matchNameGlob(glob, id))?.[1] ?? REPLAY[method];
 }

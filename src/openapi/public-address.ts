@@ -29,7 +29,7 @@ for (const [network, bits] of [
 }
 
 /** An IPv4 address in the clothes of IPv6 counts as what it is. */
-export function isInnerAddress(address: string): boolean {
+function isInnerAddress(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && INNER.check(address, family === 4 ? "ipv4" : "ipv6");
 }

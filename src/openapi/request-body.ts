@@ -5,7 +5,7 @@ import { fittingKey, isStyle } from "./parameters.ts";
 import type { References } from "./references.ts";
 
 /** A body as the document has it. */
-export type DeclaredBody = {
+type DeclaredBody = {
   readonly call: CallBody;
   readonly required: boolean;
   readonly description: string | undefined;

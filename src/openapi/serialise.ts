@@ -18,7 +18,7 @@ export function encode(text: string): string {
 }
 
 /** Reserved letters stay, but those that would end the value or begin another. */
-export function encodeReserved(text: string): string {
+function encodeReserved(text: string): string {
   return encode(text).replace(/%(3A|2F|3F|40|21|24|28|29|2A|2C|3D)/g, (code) => decodeURIComponent(code));
 }
 

@@ -5,10 +5,10 @@ import { ProviderError } from "./provider-error.ts";
  * Of one answer, in UTF-8: text, thinking, signatures and calls, without the wire around them. Some sixteen times what
  * the longest answers of models have today.
  */
-export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Of one answer. Each goes through a run's history with what a policy must know of it; models make a few dozen. */
-export const MAX_CALLS = 256;
+const MAX_CALLS = 256;
 
 /** What a block takes beside what it holds, so that an answer of ten thousand empty calls is too large as well. */
 const BLOCK_BYTES = 1024;

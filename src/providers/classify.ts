@@ -176,7 +176,7 @@ export function requestIdIn(vendor: Vendor, headers: ResponseHeaders): string | 
 }
 
 /** Masked like everything that the vendor wrote. */
-export function requestIdOf(vendor: Vendor, id: unknown): string | undefined {
+function requestIdOf(vendor: Vendor, id: unknown): string | undefined {
   const given = textOf(id);
   return given === undefined ? undefined : quote(vendor, given);
 }

@@ -4,7 +4,7 @@ import { ProviderError } from "./provider-error.ts";
  * The most characters of one question. No vendor takes as many, and a question of hundreds of millions would hold up its
  * worker for seconds.
  */
-export const MAX_QUESTION_CHARS = 64 * 1024 * 1024;
+const MAX_QUESTION_CHARS = 64 * 1024 * 1024;
 
 /** Characters of all texts in a value, without writing it down. */
 export function charactersIn(value: unknown): number {

@@ -133,11 +133,10 @@ export const SubAgent = z.strictObject({
 export type SubAgent = z.infer<typeof SubAgent>;
 
 /** What is left out of the record besides the worker's own secrets. */
-export const RedactSettings = z.strictObject({
+const RedactSettings = z.strictObject({
   /** What looks like a key, of tool results and of what they show live: the model does not see it either. */
   toolOutput: z.boolean().default(false),
 });
-export type RedactSettings = z.infer<typeof RedactSettings>;
 
 type CostLimited = Omit<PricedAgent, "subAgents"> & {
   readonly limits: Limits;

@@ -109,8 +109,7 @@ const Http = z.strictObject({
   auth: McpAuth.optional(),
 });
 
-export const McpTransport = z.discriminatedUnion("type", [Stdio, Http]);
-export type McpTransport = z.infer<typeof McpTransport>;
+const McpTransport = z.discriminatedUnion("type", [Stdio, Http]);
 
 /** Names as the server gives them; `*` stands for any letters, `?` for one. */
 const NamePatterns = z.array(z.string().min(1).max(256)).max(MAX_LIST);

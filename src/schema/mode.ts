@@ -22,7 +22,7 @@ export const PartName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 
 /** Of one stage's prompt: it travels in the start of the job. */
 export const MAX_TEMPLATE_CHARS = 8 * 1024;
 /** Of one stage's schema as JSON, for the same reason. */
-export const MAX_INPUT_SCHEMA_CHARS = 8 * 1024;
+const MAX_INPUT_SCHEMA_CHARS = 8 * 1024;
 
 const InputSchema = z
   .record(z.string(), z.unknown())
@@ -44,7 +44,7 @@ export type Stage = z.infer<typeof Stage>;
 const unique = (names: readonly string[]) => new Set(names).size === names.length;
 const UNIQUE = { message: "must have names of their own" };
 
-export const InteractiveMode = z.strictObject({
+const InteractiveMode = z.strictObject({
   type: z.literal("interactive"),
   agent: AgentDefinition,
   /** How long it waits for a prompt before it ends; `null`, the default, waits for ever. */
@@ -62,7 +62,7 @@ export const AutonomousMode = z.strictObject({
 });
 
 /** Agents one after the other: what one says is the prompt of the next. */
-export const PipelineMode = z.strictObject({
+const PipelineMode = z.strictObject({
   type: z.literal("pipeline"),
   stages: z
     .array(Stage)
@@ -110,7 +110,7 @@ export const WorkMode = z
 export type WorkMode = z.infer<typeof WorkMode>;
 
 /** All agents of a mode. */
-export function agentsOf(mode: WorkMode): readonly AgentDefinition[] {
+function agentsOf(mode: WorkMode): readonly AgentDefinition[] {
   switch (mode.type) {
     case "interactive":
     case "autonomous":

@@ -12,7 +12,7 @@ export type PricedAgent = {
 };
 
 /** Names of the models whose prices are unknown, each once: the agent's own, its fallbacks and those of its sub-agents. */
-export function unpricedModels(agents: readonly PricedAgent[]): readonly string[] {
+function unpricedModels(agents: readonly PricedAgent[]): readonly string[] {
   return [...new Set(agents.flatMap(unpriced))];
 }
 

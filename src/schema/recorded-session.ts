@@ -9,7 +9,7 @@ import { ContinuationKind, Outcome, TurnTrigger } from "./record.ts";
 const timestamp = z.iso.datetime();
 
 /** How a session came to be (SES-13). */
-export const SessionFormation = z.discriminatedUnion("type", [
+const SessionFormation = z.discriminatedUnion("type", [
   z.object({ type: z.literal("first_loop"), timestamp }),
   z.object({
     type: z.literal("inactivity_timeout"),
@@ -19,25 +19,22 @@ export const SessionFormation = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("explicit"), timestamp }),
 ]);
-export type SessionFormation = z.infer<typeof SessionFormation>;
 
 /** The call that a session of a sub-agent was made for. */
-export const ParentSpawnRef = z.object({
+const ParentSpawnRef = z.object({
   parentSessionId: z.string(),
   parentLoopId: z.string(),
   toolCallId: z.string(),
   toolName: z.string(),
 });
-export type ParentSpawnRef = z.infer<typeof ParentSpawnRef>;
 
 /** A sub-agent that a call of this loop has started. */
-export const ChildLoopRef = z.object({
+const ChildLoopRef = z.object({
   toolCallId: z.string(),
   toolName: z.string(),
   childLoopId: z.string(),
   childSessionId: z.string(),
 });
-export type ChildLoopRef = z.infer<typeof ChildLoopRef>;
 
 /** The group of an evaluation, on each of its branches (SES-12). */
 export const ParallelGroupRecord = z.object({
@@ -50,7 +47,7 @@ export const ParallelGroupRecord = z.object({
 export type ParallelGroupRecord = z.infer<typeof ParallelGroupRecord>;
 
 /** Turns of a loop, both ends included. */
-export const TurnSpan = z.object({
+const TurnSpan = z.object({
   startTurn: z.number().int().nonnegative(),
   endTurn: z.number().int().nonnegative(),
 });
@@ -78,15 +75,13 @@ export const RecordedTurn = z.object({
 });
 export type RecordedTurn = z.infer<typeof RecordedTurn>;
 
-export const RecordedStatus = z.enum(["pending", "running", "completed", "rejected", "aborted"]);
-export type RecordedStatus = z.infer<typeof RecordedStatus>;
+const RecordedStatus = z.enum(["pending", "running", "completed", "rejected", "aborted"]);
 
 /** Numbers have holes where events were left out. One of another program is kept as it is. */
-export const RecordedEvent = z.object({
+const RecordedEvent = z.object({
   sequence: z.number().int().nonnegative(),
   event: z.union([AgentEvent, z.looseObject({ type: z.string().optional() })]),
 });
-export type RecordedEvent = z.infer<typeof RecordedEvent>;
 
 export const RecordedLoop = z.object({
   loopId: z.string(),

@@ -28,7 +28,7 @@ export const ChatRequest = z.looseObject({
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
-export type ApprovalWord = {
+type ApprovalWord = {
   readonly approvalId: string;
   readonly toolCallId: string;
   readonly approved: boolean;

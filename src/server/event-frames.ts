@@ -5,7 +5,7 @@ import { growth, type ShownPart } from "./shown-answer.ts";
 type Update = Extract<AgentEvent, { type: "MessageUpdate" }>;
 
 /** The answer as far as it has come, where a reader meets it first or where it begins anew; else what is new of it. */
-export type WireUpdate = Omit<Update, "message" | "delta"> & {
+type WireUpdate = Omit<Update, "message" | "delta"> & {
   readonly message?: Update["message"];
   readonly delta: Update["delta"] & { readonly index: number };
 };

@@ -2,7 +2,7 @@ import { HoldfastError, type HoldfastErrorCode } from "../client/index.ts";
 
 // What went wrong, as RFC 9457 has it: `detail` says what was tried, what came back and what to do; code reads `code`.
 
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 504;
+type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 504;
 
 /** Refusals of the server itself. */
 export type ServerProblemCode =

@@ -10,10 +10,10 @@ export const UI_STREAM_HEADER = { name: "x-vercel-ai-ui-message-stream", value: 
 export const UI_STREAM_DONE = "data: [DONE]\n\n";
 
 /** On a part whose words are void, because the vendor was asked again. */
-export type PartMetadata = { readonly holdfast: { readonly void: true } };
+type PartMetadata = { readonly holdfast: { readonly void: true } };
 
 /** On a message. `seen` is where a continuation of this message goes on. */
-export type MessageMetadata = {
+type MessageMetadata = {
   readonly holdfast: {
     readonly session?: string;
     readonly agent?: string;

@@ -17,7 +17,7 @@ type ToolPart = {
   | { readonly state: "output-error"; readonly errorText: string }
 );
 
-export type UiPart =
+type UiPart =
   | { readonly type: "step-start" }
   | { readonly type: "text" | "reasoning"; readonly text: string; readonly state: "done" }
   | { readonly type: "file"; readonly url: string; readonly mediaType: string }

@@ -32,7 +32,7 @@ export type FoundSkills = {
 
 export const SKILL_FILE = "SKILL.md";
 /** What it recommends has 500 lines. */
-export const MAX_SKILL_FILE_BYTES = 256 * 1024;
+const MAX_SKILL_FILE_BYTES = 256 * 1024;
 /** Of one folder of skills. */
 const MAX_ENTRIES = 1024;
 

@@ -20,11 +20,11 @@ type Entries = {
 
 type Flaw = { readonly line: number; readonly message: string };
 
-export type FrontMatter = { readonly ok: true; readonly body: string } & Entries;
+type FrontMatter = { readonly ok: true; readonly body: string } & Entries;
 export type FrontMatterResult = FrontMatter | ({ readonly ok: false } & Flaw);
 
 /** More than any author writes, and little for a parser that compares each key with each other one. */
-export const MAX_FRONT_MATTER_CHARS = 16 * 1024;
+const MAX_FRONT_MATTER_CHARS = 16 * 1024;
 
 const FENCE = /^---[ \t]*$/;
 /** Of the first line of the YAML in its file. */

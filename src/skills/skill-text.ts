@@ -24,8 +24,8 @@ export type SkillTextResult = {
 const KEYS = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"] as const;
 type Key = (typeof KEYS)[number];
 
-export const MAX_NAME_CHARS = 64;
-export const MAX_DESCRIPTION_CHARS = 1024;
+const MAX_NAME_CHARS = 64;
+const MAX_DESCRIPTION_CHARS = 1024;
 const MAX_COMPATIBILITY_CHARS = 500;
 /** What the form recommends: all of it comes into the context at once. */
 const MANY_BODY_LINES = 500;

@@ -1,6 +1,10 @@
 import type { Delta, OffsetDelta } from "./stream.ts";
 
-/** Whether a word of what is recorded says that this, published before it, is over. */
+/**
+ * Whether a word of what is recorded says that this, published before it, is over.
+ *
+ * @testonly
+ */
 export function isOver({ loopId, body }: Delta, shown: Delta): boolean {
   if (body.type !== "recorded" || loopId !== shown.loopId) return false;
   // `over` is missing where a worker of an older release has written.

@@ -27,7 +27,7 @@ export type SessionFilter = {
   readonly spawnedBy?: string | null | undefined;
 };
 
-export type SessionTotals = {
+type SessionTotals = {
   readonly turns: number;
   /** `null` when that of any loop that is over is unknown. */
   readonly costUsd: Cost;

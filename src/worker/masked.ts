@@ -38,7 +38,7 @@ export function maskedFailures(mask: Mask): ActivityInterceptorsFactory {
 }
 
 /** In place: what is thrown must stay what it is, and a cause may be its own cause. */
-export function maskError(error: unknown, mask: Mask, seen = new Set<unknown>()): void {
+function maskError(error: unknown, mask: Mask, seen = new Set<unknown>()): void {
   if (!(error instanceof Error) || seen.has(error)) return;
   seen.add(error);
   error.message = mask(error.message);

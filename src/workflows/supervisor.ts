@@ -33,8 +33,8 @@ import { mustBeRequest } from "./request-shapes.ts";
 import { orFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
 
-export const delegateUpdate = defineUpdate<Delegated, [DelegateWords]>(DELEGATE);
-export const teamQuery = defineQuery<TeamView, [(readonly string[])?]>(TEAM);
+const delegateUpdate = defineUpdate<Delegated, [DelegateWords]>(DELEGATE);
+const teamQuery = defineQuery<TeamView, [(readonly string[])?]>(TEAM);
 
 const NO_LIMITS: Limits = { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null };
 const DEFAULT_MAX_AGENTS = 100;

@@ -85,7 +85,7 @@ function optionsFrom({ agent, model, status, since, until, costOver, limit }: Fi
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /** So long ago, or a date. */
-export function timeFrom(flag: string, text: string): Date {
+function timeFrom(flag: string, text: string): Date {
   const [, amount, unit] = /^(\d+)\s*([smhdw])$/.exec(text.trim()) ?? [];
   const at =
     amount === undefined ? Date.parse(text) : Date.now() - Number(amount) * UNITS[unit as keyof typeof UNITS];

@@ -31,7 +31,7 @@ export function formatSchema(): JsonSchema {
 }
 
 /** For editors: what any JSON Schema validator takes. */
-export function publishedSchema(): Record<string, unknown> {
+function publishedSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any", reused: "ref" });
   return { title: "An agent file of Holdfast", ...(withoutOurs(schema) as object) };
 }

@@ -12,7 +12,7 @@ import type { Workbench } from "./workbench.ts";
 export type PromptPlace = { readonly path: Path; readonly value: unknown; readonly via?: string };
 
 /** Puts the texts of blocks together. */
-export type PromptStrategy = { compose(contents: ReadonlyMap<string, string>): string };
+type PromptStrategy = { compose(contents: ReadonlyMap<string, string>): string };
 
 type Block = { readonly name: string; readonly order: number; readonly maxLength?: number };
 
@@ -136,7 +136,11 @@ function blocksOf(bench: Workbench, prompt: Table, path: Path): readonly Block[]
     });
 }
 
-/** Sorted by order, each cut to its length, with an empty line between; blocks without a text leave none. */
+/**
+ * Sorted by order, each cut to its length, with an empty line between; blocks without a text leave none.
+ *
+ * @testonly
+ */
 export function strategy(blocks: readonly Block[]): PromptStrategy {
   const sorted = [...blocks].sort((a, b) => a.order - b.order);
   return {

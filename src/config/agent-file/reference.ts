@@ -1,11 +1,11 @@
 import { expectedBy, formatSchema, type JsonSchema } from "./json-schema.ts";
 
 /** Between these lines of docs/agents.md. */
-export const REFERENCE_BEGIN = "<!-- reference: written by scripts/agent-schema.mjs -->";
-export const REFERENCE_END = "<!-- reference: end -->";
+const REFERENCE_BEGIN = "<!-- reference: written by scripts/agent-schema.mjs -->";
+const REFERENCE_END = "<!-- reference: end -->";
 
 /** The reference of the format in Markdown: a table for each section. Sections that stand in several places, once. */
-export function formatReference(): string {
+function formatReference(): string {
   const sections: string[] = [];
   const seen = new Map<string, string>();
   describe("", formatSchema(), sections, seen);

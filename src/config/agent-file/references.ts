@@ -20,7 +20,7 @@ const DECLARATIONS = {
 } as const satisfies Record<string, readonly { at: readonly string[]; names: readonly string[] }[]>;
 
 export type Namespace = keyof typeof DECLARATIONS;
-export const NAMESPACES = Object.keys(DECLARATIONS) as readonly Namespace[];
+const NAMESPACES = Object.keys(DECLARATIONS) as readonly Namespace[];
 
 /** Something that a file declares under a name. */
 export type Entity = {
@@ -32,6 +32,7 @@ export type Entity = {
   readonly table: Table;
 };
 
+/** @testonly */
 export type Reference = {
   readonly namespace?: string;
   readonly name: string;
@@ -43,7 +44,7 @@ export function isReference(text: string): boolean {
 }
 
 /** A plain name is a reference without a namespace. */
-export function parseReference(text: string, entities: readonly Entity[] = []): Reference {
+function parseReference(text: string, entities: readonly Entity[] = []): Reference {
   const inner = (/^\s*\{\{(.*)\}\}\s*$/.exec(text)?.[1] ?? text).trim();
   const literal = /^#(.+)#$/.exec(inner)?.[1];
   if (literal !== undefined) return { name: literal.trim(), literal: true };

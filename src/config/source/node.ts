@@ -40,7 +40,7 @@ export function put(table: Record<string, unknown>, key: string, value: unknown)
   Object.defineProperty(table, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
-export function nodeAt(root: Node, path: Path): Node | undefined {
+function nodeAt(root: Node, path: Path): Node | undefined {
   let here: Node | undefined = root;
   for (const step of path) here = here === undefined ? undefined : below(here, step)?.node;
   return here;

@@ -3,7 +3,7 @@ import { bareValue, type Prepared, type Reference } from "./environment.ts";
 import type { Excerpts } from "./excerpts.ts";
 import { type Entry, type Node, type Path, pathText, type Span } from "./node.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export type SubstitutionOptions = {
   readonly env: Environment;

@@ -1,7 +1,7 @@
 import type { Node, Span } from "./node.ts";
 
 /** The text is not of its format. */
-export type SyntaxProblem = { readonly span: Span; readonly message: string };
+type SyntaxProblem = { readonly span: Span; readonly message: string };
 
 export type Parsed =
   | { readonly ok: true; readonly root: Node }

@@ -30,10 +30,3 @@ export function pairUp(messages: readonly AgentMessage[]): Pairs {
   });
   return { joined, orphans };
 }
-
-/** The nearest place at or before `index` where a list may be cut. */
-export function cutBefore({ joined }: Pairs, index: number): number {
-  let at = index;
-  while (joined[at] === true) at--;
-  return at;
-}

@@ -42,7 +42,7 @@ export function allKept(outcomes: readonly BranchOutcome[]): Decision {
   return { selected: -1, by: "nobody", reason: [why, ...passedOver(outcomes)].join(" ") };
 }
 
-export function byIndex(outcomes: readonly BranchOutcome[]): readonly BranchOutcome[] {
+function byIndex(outcomes: readonly BranchOutcome[]): readonly BranchOutcome[] {
   return [...outcomes].sort((a, b) => a.index - b.index);
 }
 

@@ -28,7 +28,7 @@ export type PartProgress = {
   readonly endedAtMs?: number;
 };
 
-export type EvaluationPhase = "opening" | "comparing" | "judging" | "deciding" | "ended";
+type EvaluationPhase = "opening" | "comparing" | "judging" | "deciding" | "ended";
 
 export type EvaluationProgress = {
   readonly session: string;

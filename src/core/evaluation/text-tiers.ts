@@ -2,10 +2,10 @@
 // (PAR-11, X-21).
 
 /** Lines that the first tier keeps, from the end. */
-export const TIER_ONE_LINES = 80;
+const TIER_ONE_LINES = 80;
 
 /** What the third tier leaves of a text however small the budget is, in characters. */
-export const TIER_THREE_MIN_CHARS = 200;
+const TIER_THREE_MIN_CHARS = 200;
 
 /** Bytes a token has by our estimate (CTX-01). */
 const BYTES_PER_TOKEN = 4;

@@ -59,7 +59,7 @@ export type TeamOpening = Pick<Team, "job" | "goal" | "agents" | "maxAgents"> & 
   readonly nowMs: number;
 };
 
-export function leadSession(job: string): string {
+function leadSession(job: string): string {
   return `${job}.lead`;
 }
 
@@ -169,7 +169,7 @@ function spentIn({ turns, nanoUsd }: Amounts): NonNullable<Member["spent"]> {
 }
 
 /** Nothing may begin any more. */
-export function isOver({ lead, stop }: Team): boolean {
+function isOver({ lead, stop }: Team): boolean {
   return lead.status !== "running" || stop !== undefined;
 }
 

@@ -8,22 +8,22 @@ export type WireText = { readonly text: string };
 export type WireImage = {
   readonly image: { readonly format: string; readonly source: { readonly bytes: string } };
 };
-export type WireReasoning = {
+type WireReasoning = {
   readonly reasoningContent:
     | { readonly reasoningText: { readonly text: string; readonly signature?: string } }
     | { readonly redactedContent: string };
 };
-export type WireToolUse = {
+type WireToolUse = {
   readonly toolUse: { readonly toolUseId: string; readonly name: string; readonly input: JsonObject };
 };
-export type WireToolResult = {
+type WireToolResult = {
   readonly toolResult: {
     readonly toolUseId: string;
     readonly content: readonly (WireText | WireImage)[];
     readonly status?: "success" | "error";
   };
 };
-export type WireCited = {
+type WireCited = {
   readonly citationsContent: {
     readonly content: readonly WireText[];
     readonly citations: readonly JsonObject[];

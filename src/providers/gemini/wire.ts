@@ -1,11 +1,11 @@
 import type { JsonObject } from "../json.ts";
 
-export type WireBlob = { readonly mimeType: string; readonly data: string };
+type WireBlob = { readonly mimeType: string; readonly data: string };
 
 /** Every part may carry a token of the vendor's. */
 type Signed = { readonly thoughtSignature?: string };
 
-export type WireCall = {
+type WireCall = {
   readonly functionCall: { readonly id?: string; readonly name: string; readonly args: JsonObject };
 } & Signed;
 

@@ -7,7 +7,7 @@ import { ProviderError, type ProviderFault } from "../provider-error.ts";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 
 /** Of getting a token, with the search for credentials and all attempts. Well above what it takes: a second or two. */
-export const TOKEN_TIMEOUT_MS = 20_000;
+const TOKEN_TIMEOUT_MS = 20_000;
 
 /** Kinds of credentials in a file that send a secret to Google alone. Others name addresses of their own. */
 const KINDS = new Set(["service_account", "authorized_user"]);

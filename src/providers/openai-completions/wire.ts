@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 
 /** OpenRouter's, for models whose vendor wants to be told where a prompt may be cached. */
-export type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };
+type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };
 
 export type WireText = { readonly type: "text"; readonly text: string } & CacheMark;
 
@@ -9,7 +9,7 @@ export type WirePart =
   | WireText
   | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
 
-export type WireCall = {
+type WireCall = {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };

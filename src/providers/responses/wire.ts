@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 
-export type WireText = { readonly type: "input_text"; readonly text: string };
-export type WireImage = {
+type WireText = { readonly type: "input_text"; readonly text: string };
+type WireImage = {
   readonly type: "input_image";
   readonly detail: "auto";
   readonly image_url: string;

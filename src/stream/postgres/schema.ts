@@ -5,7 +5,7 @@ import { commitsTable } from "../../postgres/commits.ts";
  * its commits do not wait for the disk. No place may be given out twice all the same: a crash takes back the last few,
  * and empties the epoch, by which the next writer sees that it has to go on from further up.
  */
-export const SCHEMA_1 = `
+const SCHEMA_1 = `
 CREATE SEQUENCE delta_places AS BIGINT;
 
 CREATE UNLOGGED TABLE delta_epoch (
@@ -32,7 +32,7 @@ CREATE INDEX deltas_by_time ON deltas (at_ms);
 `;
 
 /** A crash takes the tokens and the deltas alike: what is not there any more is written again. */
-export const SCHEMA_2 = commitsTable("stream", "unlogged");
+const SCHEMA_2 = commitsTable("stream", "unlogged");
 
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
 export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2];

@@ -125,6 +125,6 @@ function bytesOf(frames: readonly Frame[]): Buffer {
 }
 
 /** The script asks for what cannot be done. */
-export class ScriptError extends Error {
+class ScriptError extends Error {
   override readonly name = "ScriptError";
 }

@@ -120,7 +120,11 @@ type Block = {
   readonly toolResult?: { readonly content?: unknown };
 };
 
-/** Text of a content field of any vendor: a string, or blocks (also those inside of a tool result). */
+/**
+ * Text of a content field of any vendor: a string, or blocks (also those inside of a tool result).
+ *
+ * @testonly
+ */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -13,14 +13,13 @@ export const ReplyUsage = z.strictObject({
 });
 export type ReplyUsage = z.infer<typeof ReplyUsage>;
 
-export const ReplyThinking = z.strictObject({
+const ReplyThinking = z.strictObject({
   text: z.string(),
   /** Made from the text when absent. */
   signature: z.string().optional(),
   /** Anthropic only: the block comes encrypted, `text` is what it holds. */
   redacted: z.boolean().optional(),
 });
-export type ReplyThinking = z.infer<typeof ReplyThinking>;
 
 export const ReplyToolCall = z.strictObject({
   /** Made by the server when absent. */

@@ -17,7 +17,7 @@ import { ScenarioError } from "./scenario-error.ts";
 export type { Arrival, When } from "./form/arrival.ts";
 export type { Expectation } from "./form/expectation.ts";
 export type { ScenarioFilter } from "./form/filter.ts";
-export type { ScenarioAnswer, ScenarioHook } from "./form/hook.ts";
+export type { ScenarioHook } from "./form/hook.ts";
 export type { ScenarioReply } from "./form/reply.ts";
 export type { ScenarioSubAgent } from "./form/sub-agent.ts";
 export type { Deed, ScenarioTool } from "./form/tool.ts";

@@ -21,7 +21,7 @@ import { placeOf, playedOf, sessionOf } from "./server/played-of.ts";
 import { toolOf } from "./tools.ts";
 
 /** What makes a worker: `createWorker`, given by who may construct one. */
-export type WorkerFactory = (options: {
+type WorkerFactory = (options: {
   address: string;
   namespace: string;
   home: string;

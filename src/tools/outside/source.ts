@@ -14,7 +14,7 @@ export type PinContext = {
 };
 
 /** For whoever runs the worker. No secrets, no large texts. */
-export type SourceLog = {
+type SourceLog = {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
 };

@@ -25,7 +25,7 @@ const LINGER_MS = 100;
 /** What is left in the pipes once the group has ended is read at once; a daemon may hold them open for ever. */
 const DRAIN_MS = 200;
 
-export type OutputStream = "stdout" | "stderr";
+type OutputStream = "stdout" | "stderr";
 
 export type SupervisedCommand = {
   readonly command: string;

@@ -12,7 +12,7 @@
 // two or two for one, and when something was made up, such as `null` for a value that never came.
 
 /** Whether the end of a source is the end of what was said, as far as the text itself shows. */
-export type Ending =
+type Ending =
   /** All brackets are closed. */
   | "closed"
   /** Brackets are missing, behind a value that is whole. */

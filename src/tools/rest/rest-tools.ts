@@ -4,7 +4,7 @@ import { defineTool, type Tool } from "../tool.ts";
 export const FINISH_TOOL = "finish_work";
 
 /** Longest sleep of an agent that works by itself, in seconds: 30 days. */
-export const MAX_SLEEP_SECONDS = 30 * 24 * 60 * 60;
+const MAX_SLEEP_SECONDS = 30 * 24 * 60 * 60;
 
 const MAX_REASON_CHARS = 200;
 

@@ -25,7 +25,7 @@ export type ScriptReading = {
 };
 
 /** Longer scripts are not read. Few commands are longer than a page. */
-export const MAX_SCRIPT_CHARS = 16_384;
+const MAX_SCRIPT_CHARS = 16_384;
 /** How deep a text in a text is read: `bash -c "sh -c '…'"`. */
 const MAX_DEPTH = 3;
 

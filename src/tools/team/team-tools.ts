@@ -4,13 +4,7 @@ import { defineTool, type Tool, ToolError, type ToolSpec } from "../tool.ts";
 // What the lead of a team does with its agents. The calls are answered by the job that the lead works for.
 
 /** Names of the tools of a lead; a definition that names the first has all of them. */
-export const TEAM_TOOLS = [
-  "delegate",
-  "check_agents",
-  "wait_for_agents",
-  "steer_agent",
-  "stop_agent",
-] as const;
+const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"] as const;
 export type TeamAct = (typeof TEAM_TOOLS)[number];
 
 const id = z.string().min(1).describe("As delegate has given it");

@@ -6,7 +6,7 @@ import { commitsTable } from "../../postgres/commits.ts";
  * Texts compare by their bytes, as SQLite's do, whatever the database's own order is. What SQLite numbers by itself is
  * an identity; `rowid` of the steps is one by its name there.
  */
-export const SCHEMA_1 = `
+const SCHEMA_1 = `
 CREATE TABLE definitions (
   hash TEXT COLLATE "C" PRIMARY KEY,
   body TEXT NOT NULL
@@ -213,7 +213,7 @@ ALTER TABLE contents ALTER COLUMN body SET STORAGE EXTENDED;
 `;
 
 /** Branches that somebody has asked for, how sessions were formed and which agent they are of, and what workspaces held. */
-export const SCHEMA_2 = `
+const SCHEMA_2 = `
 ALTER TABLE branches ADD COLUMN asked_at_ms BIGINT;
 -- Of one that has begun in a session which was deleted: what its loops had left of the view before position.
 ALTER TABLE branches ADD COLUMN inherited_view TEXT COLLATE "C";
@@ -240,7 +240,7 @@ CREATE TABLE snapshots (
  * What keeps, finds and takes away whole sessions. The index of words is filled from here on; `search_fill` says how far
  * it has come with what was there before.
  */
-export const SCHEMA_3 = `
+const SCHEMA_3 = `
 ALTER TABLE sessions ADD COLUMN hidden TEXT COLLATE "C";
 ALTER TABLE sessions ADD COLUMN imported TEXT COLLATE "C";
 ALTER TABLE sessions ADD COLUMN scope TEXT COLLATE "C";
@@ -272,12 +272,12 @@ INSERT INTO search_fill (branch, position, last)
  * The tokens by which a write whose connection was lost over its commit is known; and the executions that later claims of
  * a step have displaced, none of which has given the step back: JSON, oldest first.
  */
-export const SCHEMA_4 = `${commitsTable("transcript")}
+const SCHEMA_4 = `${commitsTable("transcript")}
 ALTER TABLE steps ADD COLUMN displaced TEXT;
 `;
 
 /** Definitions that came with an import and that nobody has accepted here: no run is started with them. */
-export const SCHEMA_IMPORTS = `
+const SCHEMA_IMPORTS = `
 CREATE TABLE unaccepted_definitions (
   hash TEXT COLLATE "C" PRIMARY KEY,
   imported_at_ms BIGINT NOT NULL

@@ -6,6 +6,7 @@ import { placeOf, secret } from "./private.ts";
 import { exec, get, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
 
+/** @testonly */
 export function* saveDefinition(definition: AgentDefinition): Work<string> {
   const body = canonicalJson(definition);
   const hash = hashOf(body);

@@ -31,7 +31,7 @@ import { claim, noteGroup, release, setNote, store } from "./steps.ts";
 import { nameText, sweepTexts } from "./texts.ts";
 
 /** Everything that writes, by name: what crosses to an engine is a name and its arguments. */
-export const OPERATIONS = {
+const OPERATIONS = {
   saveDefinition: (definition: AgentDefinition) => giveDefinition(definition),
   acceptDefinition: (hash: string) => acceptDefinition(hash),
   putText: (text: string, atMs: number) => putText(text, atMs),
@@ -76,7 +76,7 @@ export const OPERATIONS = {
   signOut: (processId: string) => signOut(processId),
 };
 
-export type Operations = typeof OPERATIONS;
+type Operations = typeof OPERATIONS;
 export type OperationName = keyof Operations;
 export type OperationArguments<Name extends OperationName> = Parameters<Operations[Name]>;
 export type OperationResult<Name extends OperationName> =

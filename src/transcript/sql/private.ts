@@ -8,7 +8,11 @@ type PrivateTable = {
   readonly place?: readonly string[];
 };
 
-/** Columns that are sealed where the store is, by table, and what a row of it is known by. */
+/**
+ * Columns that are sealed where the store is, by table, and what a row of it is known by.
+ *
+ * @testonly
+ */
 export const PRIVATE = {
   definitions: { key: ["hash"], columns: ["body"] },
   contents: { key: ["hash"], columns: ["body"] },

@@ -9,7 +9,7 @@ import { wordsIn } from "./vault.ts";
 
 // Full text over messages.
 
-export type FoundRow = ListedRow & { readonly place: number; readonly branch: string };
+type FoundRow = ListedRow & { readonly place: number; readonly branch: string };
 
 export type Found = { readonly row: FoundRow; readonly position: number };
 

@@ -8,7 +8,7 @@ import { noteRun } from "./processes.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
 
-export type StepRow = {
+type StepRow = {
   readonly kind: string;
   readonly generation: number;
   readonly executions: number;

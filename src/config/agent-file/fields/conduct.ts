@@ -17,7 +17,7 @@ const REPEATS = RepeatSettings.parse({});
 const REVERT = RevertSettings.parse({});
 
 export const BATCH_SIZE = 3;
-export const TOOL_STRATEGIES = ["sequential", "parallel", "batched"] as const;
+const TOOL_STRATEGIES = ["sequential", "parallel", "batched"] as const;
 
 const ToolNames = z.array(z.string());
 

@@ -16,8 +16,6 @@ function inAnyCase(word: string): string {
   return [...word].map((letter) => `[${letter}${letter.toUpperCase()}]`).join("");
 }
 
-export const THINKING_LEVELS: readonly string[] = LEVELS;
-
 export const MANNER_FIELDS: readonly Field[] = [
   field(
     "thinking_level",

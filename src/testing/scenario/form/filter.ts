@@ -2,7 +2,7 @@ import { z } from "zod";
 import { exactlyOne } from "./exactly-one.ts";
 
 /** What a filter says of a text: one of `pass`, `warn`, `reject`, `throws`. */
-export const FilterRule = z
+const FilterRule = z
   .strictObject({
     /** A part of the text; every text when absent. */
     contains: z.string().min(1).optional(),
@@ -13,7 +13,6 @@ export const FilterRule = z
     throws: z.string().optional(),
   })
   .superRefine((rule, context) => exactlyOne(rule, ["pass", "warn", "reject", "throws"], context));
-export type FilterRule = z.infer<typeof FilterRule>;
 
 /** An input filter: the first rule that fits decides; a text that none fits passes. */
 export const ScenarioFilter = z.strictObject({ name: z.string().min(1), rules: z.array(FilterRule) });

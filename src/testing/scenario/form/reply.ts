@@ -3,7 +3,7 @@ import { ReplyUsage } from "../../model-server/reply.ts";
 
 const milliseconds = z.number().int().nonnegative();
 
-export const ScenarioToolCall = z.strictObject({
+const ScenarioToolCall = z.strictObject({
   /** `call_{reply}_{index}` when absent. */
   id: z
     .string()

@@ -41,7 +41,7 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
 }
 
 /** A sub-agent's run, from its task to its report. */
-export async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
+async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
   const { machine } = stage;
   machine.begin({
     session: stage.session,

@@ -28,7 +28,7 @@ import { People } from "./people.ts";
 import { PlainVendor } from "./vendor.ts";
 
 /** The session of a scenario that is played without a server. */
-export const SESSION = "scenario";
+const SESSION = "scenario";
 
 const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
