@@ -64,7 +64,7 @@ export const HookUse = z.union([HookName, NamedHook, CommandHook], {
 });
 export type HookUse = z.infer<typeof HookUse>;
 
-const UpdateHookUse = z.union([HookName, NamedHook], {
+const UpdateHookUse = HookUse.refine((use) => typeof use === "string" || "name" in use, {
   error:
     'must be the name of a hook or {"name": …}: output passes here, and a command\'s answer takes too long',
 });

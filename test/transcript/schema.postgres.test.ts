@@ -24,7 +24,7 @@ describe.skipIf(missingPostgres() !== undefined)("the tables of a transcript in 
   });
 
   test("pin: the newest version", () => {
-    expect(MIGRATIONS).toHaveLength(4);
+    expect(MIGRATIONS).toHaveLength(5);
   });
 
   test("a transcript that was begun with keys before there were names of texts gets them", async () => {

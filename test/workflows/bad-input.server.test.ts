@@ -66,7 +66,7 @@ test("a definition that is none is refused with the field's name", async () => {
   expect(message).toMatch(/temperature/);
 });
 
-test.each([[" \n\t"], [""], [{ text: " " }], [5]])(
+test.each([[" \n\t"], [""], [{ text: " " }]])(
   "a prompt without words (%j) fails the run, and no model is asked",
   async (prompt) => {
     const session = stage.session();
@@ -80,6 +80,17 @@ test.each([[" \n\t"], [""], [{ text: " " }], [5]])(
     expect(session.requests()).toEqual([]);
   },
 );
+
+test("a prompt that is no text fails the run before it begins", async () => {
+  const session = stage.session();
+  await stage.client.workflow.start("agent", {
+    ...session.starting(),
+    args: [{ prompt: 5, definition: session.definition } as never],
+  });
+  const { message } = await session.failure();
+  expect(message).toContain("prompt: must be a text, or an object with `text` or `ref`");
+  expect(session.requests()).toEqual([]);
+});
 
 test("a steering signal without words is ignored", async () => {
   const session = stage.session({ replies: [{ text: "Fine." }] });

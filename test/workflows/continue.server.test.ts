@@ -72,7 +72,7 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
       await session.start(undefined, { continuation: continuation as never });
       return (await session.failure()).message;
     };
-    expect(await say({})).toContain("The continuation is not valid: kind");
+    expect(await say({})).toContain("continuation.kind: must be an object");
     expect(await say({ ...DEFAULT, limits: { maxTurns: "many" } })).toContain("limits.maxTurns");
     expect(await say({ ...DEFAULT, at: { branch: "main", position: -1 } })).toContain("at.position");
     expect(await say({ kind: { type: "compaction" }, focus: "x".repeat(3000) })).toContain("focus");

@@ -331,7 +331,7 @@ describe("a no", () => {
     });
     expect(session.requests()).toEqual([]);
     expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
-    expect(await session.eventTypes()).toEqual(["AgentStart", "AgentEnd"]);
+    expect(await session.eventTypes()).toEqual(["AgentStart", "MessageStart", "MessageEnd", "AgentEnd"]);
     expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
     const { searchAttributes } = await session.handle.describe();
     expect(searchAttributes).toMatchObject({ HoldfastStatus: ["stopped"] });
@@ -454,7 +454,7 @@ describe("hooks that fail", () => {
     expect(await session.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
     expect(performance.now() - stopped).toBeLessThan(5000);
     expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
-    expect(await session.eventTypes()).toEqual(["AgentStart", "AgentEnd"]);
+    expect(await session.eventTypes()).toEqual(["AgentStart", "MessageStart", "MessageEnd", "AgentEnd"]);
   });
 });
 
@@ -467,7 +467,7 @@ describe("a definition's hooks", () => {
 
   test("are checked when a loop opens, with words that help [CB-03, CB-09]", async () => {
     expect(await failureOf({ "before-trun": ["guard"] })).toContain(
-      'there is no hook point "before-trun"; did you mean "before-turn"?',
+      'hooks.before-trun: unknown key; did you mean "before-turn"?',
     );
     expect(await failureOf({ "before-turn": ["gaurd"] })).toContain(
       'this worker has no hook "gaurd"; it has',
