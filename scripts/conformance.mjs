@@ -20,7 +20,7 @@ const FINISHED = "test/conformance/finished.json";
 const DOCUMENT = "docs/conformance.md";
 
 const ID = /^([A-Z]+)-\d+[a-z]?$/;
-const TITLED = ["test", "it", "describe", "suite"];
+const TITLED = ["test", "it", "describe", "suite", "thorough"];
 const NO_PROOF = ["skip", "todo", "fails"];
 
 const { values } = parseArgs({

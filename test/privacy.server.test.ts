@@ -15,6 +15,7 @@ import { testAgent } from "../src/testing/test-agent.ts";
 import { defineTool } from "../src/tools/tool.ts";
 import { createWorker } from "../src/worker.ts";
 import { environmentOf } from "./codec/keys.ts";
+import { thorough } from "./support/depth.ts";
 import { says } from "./support/word-forms.ts";
 
 /** One for each place that words come from: whatever is found says where it was let out. */
@@ -214,16 +215,19 @@ test("with both on, no file of Temporal's or of ours says what anybody has said 
   }
 });
 
-test("with both off, the same search finds it in Temporal's database, in the transcript and in live output", async () => {
-  const { atWork, atEnd } = await play(PLAIN);
-  const { prompt, output, answer, live } = PLAIN.marks;
-  expect(atWork.found).toContainEqual(expect.stringMatching(new RegExp(`^/plain/live/.*: ${live}$`)));
-  for (const mark of [prompt, output, answer]) {
-    for (const file of ["server/temporal.sqlite", "plain/transcript.db"]) {
-      expect(atEnd.found).toContainEqual(expect.stringMatching(new RegExp(`^/${file}(-wal)?: ${mark}$`)));
+thorough(
+  "with both off, the same search finds it in Temporal's database, in the transcript and in live output",
+  async () => {
+    const { atWork, atEnd } = await play(PLAIN);
+    const { prompt, output, answer, live } = PLAIN.marks;
+    expect(atWork.found).toContainEqual(expect.stringMatching(new RegExp(`^/plain/live/.*: ${live}$`)));
+    for (const mark of [prompt, output, answer]) {
+      for (const file of ["server/temporal.sqlite", "plain/transcript.db"]) {
+        expect(atEnd.found).toContainEqual(expect.stringMatching(new RegExp(`^/${file}(-wal)?: ${mark}$`)));
+      }
     }
-  }
-});
+  },
+);
 
 test.each([0, 1, 2])(
   "the search finds a word in base64 that begins %i bytes behind a multiple of three",

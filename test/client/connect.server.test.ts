@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { type ConnectOptions, connect } from "../../src/client/connect.ts";
 import type { Holdfast } from "../../src/client/holdfast.ts";
 import { anthropic } from "../../src/config/model-names.ts";
+import { thorough } from "../support/depth.ts";
 
 const server = inject("temporal");
 const agent = { model: anthropic("some-model") };
@@ -147,26 +148,29 @@ test("what is wrong is found before anything is started", async () => {
   await expect(holdfast.status(session)).rejects.toMatchObject({ code: "session-unknown" });
 });
 
-test("without a worker, status is what the server shows, and a terminated run has no result", async () => {
-  const holdfast = await open();
-  const session = await holdfast.start({ agent: { ...agent, name: "waiter" }, prompt: "hello" });
-  expect(await session.status()).toMatchObject({
-    status: "running",
-    source: "server",
-    open: true,
-    agent: "waiter",
-    model: "some-model",
-  });
-  const connection = await Connection.connect({ address: server.address });
-  undo.push(() => connection.close());
-  await connection.workflowService.terminateWorkflowExecution({
-    namespace: server.namespace,
-    workflowExecution: { workflowId: session.id },
-    reason: "for the test",
-  });
-  await expect(session.result()).rejects.toMatchObject({ code: "run-terminated" });
-  expect(await session.status()).toMatchObject({ status: "stopped", open: false });
-});
+thorough(
+  "without a worker, status is what the server shows, and a terminated run has no result",
+  async () => {
+    const holdfast = await open();
+    const session = await holdfast.start({ agent: { ...agent, name: "waiter" }, prompt: "hello" });
+    expect(await session.status()).toMatchObject({
+      status: "running",
+      source: "server",
+      open: true,
+      agent: "waiter",
+      model: "some-model",
+    });
+    const connection = await Connection.connect({ address: server.address });
+    undo.push(() => connection.close());
+    await connection.workflowService.terminateWorkflowExecution({
+      namespace: server.namespace,
+      workflowExecution: { workflowId: session.id },
+      reason: "for the test",
+    });
+    await expect(session.result()).rejects.toMatchObject({ code: "run-terminated" });
+    expect(await session.status()).toMatchObject({ status: "stopped", open: false });
+  },
+);
 
 test("a long prompt is stored, and travels as its hash", async () => {
   const holdfast = await open();

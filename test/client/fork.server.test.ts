@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
@@ -107,51 +108,54 @@ describe("a fork", () => {
   });
 });
 
-test("a fork into a new session shows what its model was sent, through the compaction of the session that it began in [DBG-01]", async () => {
-  const long = "All work and no play makes a long day. ".repeat(60);
-  const look = {
-    text: long,
-    toolCalls: [{ name: "list_files", arguments: { path: "." } }],
-    usage: { input: 0, output: 0 },
-  };
-  const session = stage.session({
-    replies: Array.from({ length: 14 }, (_, n) => (n === 10 ? { text: "Done." } : look)),
-    agent: {
-      tools: ["list_files"],
-      limits: { maxTurns: 14 },
-      context: {
-        maxContextTokens: 6000,
-        systemPromptTokens: 100,
-        compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
+thorough(
+  "a fork into a new session shows what its model was sent, through the compaction of the session that it began in [DBG-01]",
+  async () => {
+    const long = "All work and no play makes a long day. ".repeat(60);
+    const look = {
+      text: long,
+      toolCalls: [{ name: "list_files", arguments: { path: "." } }],
+      usage: { input: 0, output: 0 },
+    };
+    const session = stage.session({
+      replies: Array.from({ length: 14 }, (_, n) => (n === 10 ? { text: "Done." } : look)),
+      agent: {
+        tools: ["list_files"],
+        limits: { maxTurns: 14 },
+        context: {
+          maxContextTokens: 6000,
+          systemPromptTokens: 100,
+          compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
+        },
       },
-    },
-  });
-  await session.run("Go");
-  const before = session.requests().length;
-  const { session: other } = await holdfast.session(session.id).fork({ as: `${session.id}-next` });
-  stage.model.script({
-    conversations: [
-      {
-        match: ({ conversation }) => conversation === session.id,
-        replies: Array.from({ length: 14 }, () => ({ text: "Yes." })),
-      },
-    ],
-  });
-  await holdfast.prompt(other, "And now?");
-  await holdfast.session(other).result();
-  const sent = session.seen(before);
-  expect(sent.some((line) => line.includes("[Summary]"))).toBe(true);
-  const shown = async () =>
-    (await holdfast.request(other)).messages.flatMap(({ message }) =>
-      message.content.map((part) => (part.type === "text" ? part.text : part.type)),
+    });
+    await session.run("Go");
+    const before = session.requests().length;
+    const { session: other } = await holdfast.session(session.id).fork({ as: `${session.id}-next` });
+    stage.model.script({
+      conversations: [
+        {
+          match: ({ conversation }) => conversation === session.id,
+          replies: Array.from({ length: 14 }, () => ({ text: "Yes." })),
+        },
+      ],
+    });
+    await holdfast.prompt(other, "And now?");
+    await holdfast.session(other).result();
+    const sent = session.seen(before);
+    expect(sent.some((line) => line.includes("[Summary]"))).toBe(true);
+    const shown = async () =>
+      (await holdfast.request(other)).messages.flatMap(({ message }) =>
+        message.content.map((part) => (part.type === "text" ? part.text : part.type)),
+      );
+    const made = await shown();
+    expect(made.filter((text) => text !== "toolCall")).toEqual(
+      sent.filter((line) => !line.startsWith("assistant: calls ")).map((line) => line.replace(/^\w+: /, "")),
     );
-  const made = await shown();
-  expect(made.filter((text) => text !== "toolCall")).toEqual(
-    sent.filter((line) => !line.startsWith("assistant: calls ")).map((line) => line.replace(/^\w+: /, "")),
-  );
-  await stage.transcript.bequeath(session.id);
-  expect(await shown()).toEqual(made);
-});
+    await stage.transcript.bequeath(session.id);
+    expect(await shown()).toEqual(made);
+  },
+);
 
 describe("a rewind", () => {
   test("moves the head back and forward again, and the tree shows what there is", async () => {
@@ -245,7 +249,7 @@ describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () 
   });
 });
 
-test("a turn has the same number before and after a branch began in its place [HITL-01]", async () => {
+thorough("a turn has the same number before and after a branch began in its place [HITL-01]", async () => {
   gates.of("again").open();
   const session = stage.session({
     replies: [

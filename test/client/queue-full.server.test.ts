@@ -4,6 +4,7 @@ import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/waiting-
 import { problemOf } from "../../src/server/problem.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import type { Session } from "../workflows/support/session.ts";
@@ -83,7 +84,7 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
   expect(recorded).toMatchObject([{ messageId: "late", queue: "follow-up", refused: 1 }]);
 });
 
-test("a session whose inbox is full takes no further message while no run is open", async () => {
+thorough("a session whose inbox is full takes no further message while no run is open", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.run("First");
   await holdfast.steer(session.id, "note 0", { messageId: "f0" });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { connect, type Holdfast } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { Contest } from "../workflows/support/contest.ts";
 import { childOf, family, task } from "../workflows/support/family.ts";
@@ -134,7 +135,7 @@ test("without search attributes what waits below is found all the same", async (
   await bare.close();
 });
 
-test("time in which an agent below waits for a person is not of its caller's", async () => {
+thorough("time in which an agent below waits for a person is not of its caller's", async () => {
   const limits = { maxDurationMs: 2_500 };
   const root = family(
     stage,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 
@@ -44,12 +45,16 @@ test("stop ends a run whose workflow task fails for ever, and says why", async (
   );
 }, 60_000);
 
-test("stop by the command line ends it too", async () => {
-  const id = stage.session().id;
-  await startUnreadable(id);
-  expect(await commandLine(stage, "stop", id)).toMatchObject({ code: 0 });
-  expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe("TERMINATED");
-}, 60_000);
+thorough(
+  "stop by the command line ends it too",
+  async () => {
+    const id = stage.session().id;
+    await startUnreadable(id);
+    expect(await commandLine(stage, "stop", id)).toMatchObject({ code: 0 });
+    expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe("TERMINATED");
+  },
+  60_000,
+);
 
 test("stop of a run that works is left to the run: it ends with its record whole", async () => {
   const session = stage.session({ replies: [{ text: "Never.", holdUntil: "readable" }] });

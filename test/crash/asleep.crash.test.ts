@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { startProxy } from "./support/proxy.ts";
 import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
 
@@ -13,14 +14,18 @@ afterAll(() => stage.close());
 /** One that slept for ten seconds is told by its own SDK that its call is over, and never comes to the store. */
 const TRIES = 4;
 
-test("a worker that slept beyond its heartbeats is fenced: its late answer is refused, the other's is kept", async () => {
-  for (let tried = 1; ; tried++) {
-    const refused = await sleepThrough(`sleeper-${tried}`);
-    if (refused) return;
-    // On a machine that is busy enough the other takes over too late. What was promised held all the same.
-    expect(tried, "the late write was never tried").toBeLessThan(TRIES);
-  }
-}, 180_000);
+thorough(
+  "a worker that slept beyond its heartbeats is fenced: its late answer is refused, the other's is kept",
+  async () => {
+    for (let tried = 1; ; tried++) {
+      const refused = await sleepThrough(`sleeper-${tried}`);
+      if (refused) return;
+      // On a machine that is busy enough the other takes over too late. What was promised held all the same.
+      expect(tried, "the late write was never tried").toBeLessThan(TRIES);
+    }
+  },
+  180_000,
+);
 
 /** Whether the late write was tried, and refused. */
 async function sleepThrough(hold: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import { type ModelServer, startModelServer } from "../../src/testing/model-serv
 import { testAgent } from "../../src/testing/test-agent.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import { holdfast } from "../cli/terminal.ts";
+import { thorough } from "../support/depth.ts";
 import { type Machine, startMachine } from "./support/machine.ts";
 
 // Backups of a machine at work, taken and put back with the commands that an operator types (docs/operations.md).
@@ -57,56 +58,60 @@ function runs(workspace: string): Record<string, number> {
   );
 }
 
-test("a backup of runs in flight, put back after everything has died: they go on, nothing is lost or done twice", async () => {
-  const [home, copy, workspace] = [await folder(), await folder(), await folder()];
-  const machine = await startMachine(home);
-  const busy = {
-    replies: [{ ...STEP, chunkDelayMs: 20 }, { ...STEP, chunkDelayMs: 20 }, STEP, { text: "All done." }],
-  };
-  model.script({ replies: busy.replies });
-  writeFileSync(join(workspace, "go"), "");
-  const sessions = Array.from({ length: 16 }, (_, index) => `flight-${index}`);
-  for (const session of sessions) {
-    await machine.holdfast.start({ session, agent: agent(workspace, session), prompt: "Go" });
-    await sleep(60);
-  }
-  const manifest = await command("backup", join(copy, "b"), "--home", home);
-  expect(manifest).toMatchObject({
-    type: "backup",
-    transcript: { name: "transcript.db" },
-    server: { name: "temporal.sqlite" },
-  });
-  await machine.powerCut();
-
-  const before = await SqliteTranscript.open({ path: join(copy, "b", "transcript.db"), readOnly: true });
-  const known = new Map<string, { answers: number; claimed: string[] }>();
-  for (const session of sessions) {
-    const steps = await before.steps(session);
-    known.set(session, {
-      answers: steps.filter((step) => step.kind === "model" && step.storedAtMs !== undefined).length,
-      claimed: steps
-        .filter(({ kind }) => kind === "bash")
-        .map(({ run, number, call }) => `runs-${run}_${number}_${call}`),
+thorough(
+  "a backup of runs in flight, put back after everything has died: they go on, nothing is lost or done twice",
+  async () => {
+    const [home, copy, workspace] = [await folder(), await folder(), await folder()];
+    const machine = await startMachine(home);
+    const busy = {
+      replies: [{ ...STEP, chunkDelayMs: 20 }, { ...STEP, chunkDelayMs: 20 }, STEP, { text: "All done." }],
+    };
+    model.script({ replies: busy.replies });
+    writeFileSync(join(workspace, "go"), "");
+    const sessions = Array.from({ length: 16 }, (_, index) => `flight-${index}`);
+    for (const session of sessions) {
+      await machine.holdfast.start({ session, agent: agent(workspace, session), prompt: "Go" });
+      await sleep(60);
+    }
+    const manifest = await command("backup", join(copy, "b"), "--home", home);
+    expect(manifest).toMatchObject({
+      type: "backup",
+      transcript: { name: "transcript.db" },
+      server: { name: "temporal.sqlite" },
     });
-  }
-  await before.close();
-  const ranBefore = runs(workspace);
-  model.reset();
+    await machine.powerCut();
 
-  const other = join(await folder(), "home");
-  expect(await command("restore", join(copy, "b"), "--home", other)).toMatchObject({ type: "restored" });
-  const restored = await startMachine(other);
-  for (const session of sessions) {
-    expect(await restored.holdfast.session(session).result()).toMatchObject({ text: "All done." });
-    const { answers, claimed } = known.get(session)!;
-    for (const turn of asked(session)) expect(turn).toBeGreaterThanOrEqual(answers);
-    for (const key of claimed) expect(runs(workspace)[key]).toBe(ranBefore[key]);
-    const messages = await restored.holdfast.session(session).messages();
-    expect(messages.map(({ message }) => message.role).join(" ")).toBe(
-      "user assistant toolResult assistant toolResult assistant toolResult assistant",
-    );
-  }
-}, 120_000);
+    const before = await SqliteTranscript.open({ path: join(copy, "b", "transcript.db"), readOnly: true });
+    const known = new Map<string, { answers: number; claimed: string[] }>();
+    for (const session of sessions) {
+      const steps = await before.steps(session);
+      known.set(session, {
+        answers: steps.filter((step) => step.kind === "model" && step.storedAtMs !== undefined).length,
+        claimed: steps
+          .filter(({ kind }) => kind === "bash")
+          .map(({ run, number, call }) => `runs-${run}_${number}_${call}`),
+      });
+    }
+    await before.close();
+    const ranBefore = runs(workspace);
+    model.reset();
+
+    const other = join(await folder(), "home");
+    expect(await command("restore", join(copy, "b"), "--home", other)).toMatchObject({ type: "restored" });
+    const restored = await startMachine(other);
+    for (const session of sessions) {
+      expect(await restored.holdfast.session(session).result()).toMatchObject({ text: "All done." });
+      const { answers, claimed } = known.get(session)!;
+      for (const turn of asked(session)) expect(turn).toBeGreaterThanOrEqual(answers);
+      for (const key of claimed) expect(runs(workspace)[key]).toBe(ranBefore[key]);
+      const messages = await restored.holdfast.session(session).messages();
+      expect(messages.map(({ message }) => message.role).join(" ")).toBe(
+        "user assistant toolResult assistant toolResult assistant toolResult assistant",
+      );
+    }
+  },
+  120_000,
+);
 
 /** A run that waits in its third turn, with a backup of its second and one of its third. */
 async function twoBackups(session: string) {
@@ -141,91 +146,111 @@ async function puzzled(
   return await startMachine(home);
 }
 
-test("a transcript that is ahead of Temporal's store: the run goes on by what is stored, nothing is asked or done twice", async () => {
-  const session = "ahead";
-  const { copies, workspace, ran } = await twoBackups(session);
-  const machine = await puzzled(copies, "late", "early");
-  expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
-  expect(asked(session)).toEqual([2, 3]);
-  for (const [key, times] of Object.entries(ran)) expect(runs(workspace)[key]).toBe(times);
-  expect(Object.values(runs(workspace))).toEqual([1, 1, 1]);
-}, 60_000);
+thorough(
+  "a transcript that is ahead of Temporal's store: the run goes on by what is stored, nothing is asked or done twice",
+  async () => {
+    const session = "ahead";
+    const { copies, workspace, ran } = await twoBackups(session);
+    const machine = await puzzled(copies, "late", "early");
+    expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
+    expect(asked(session)).toEqual([2, 3]);
+    for (const [key, times] of Object.entries(ran)) expect(runs(workspace)[key]).toBe(times);
+    expect(Object.values(runs(workspace))).toEqual([1, 1, 1]);
+  },
+  60_000,
+);
 
-test("a transcript that is behind: the run says what is missing and ends; the session goes on with what is there", async () => {
-  const session = "behind";
-  const { copies, workspace, ran } = await twoBackups(session);
-  const machine = await puzzled(copies, "early", "late");
-  const result = await machine.holdfast.session(session).result();
-  expect(result.outcome).toMatchObject({ type: "failed", fault: "behind" });
-  expect(JSON.stringify(result.outcome)).toMatch(/3 entries of 5[^"]*older than what Temporal knows/);
-  expect(asked(session)).toEqual([]);
-  expect(runs(workspace)).toEqual(ran);
-  await machine.holdfast.prompt(session, "Go on with what there is", { agent: agent(workspace, session) });
-  expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
-}, 60_000);
+thorough(
+  "a transcript that is behind: the run says what is missing and ends; the session goes on with what is there",
+  async () => {
+    const session = "behind";
+    const { copies, workspace, ran } = await twoBackups(session);
+    const machine = await puzzled(copies, "early", "late");
+    const result = await machine.holdfast.session(session).result();
+    expect(result.outcome).toMatchObject({ type: "failed", fault: "behind" });
+    expect(JSON.stringify(result.outcome)).toMatch(/3 entries of 5[^"]*older than what Temporal knows/);
+    expect(asked(session)).toEqual([]);
+    expect(runs(workspace)).toEqual(ran);
+    await machine.holdfast.prompt(session, "Go on with what there is", { agent: agent(workspace, session) });
+    expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
+  },
+  60_000,
+);
 
-test("no transcript at all: the run says so and ends", async () => {
-  const session = "gone";
-  const { copies } = await twoBackups(session);
-  const home = join(await folder(), "home");
-  await command("restore", join(copies, "late"), "--home", home, "--only", "server");
-  const machine = await startMachine(home);
-  const { outcome } = await machine.holdfast.session(session).result();
-  expect(outcome).toMatchObject({ type: "failed" });
-  expect(JSON.stringify(outcome)).toMatch(/behind/);
-}, 60_000);
+thorough(
+  "no transcript at all: the run says so and ends",
+  async () => {
+    const session = "gone";
+    const { copies } = await twoBackups(session);
+    const home = join(await folder(), "home");
+    await command("restore", join(copies, "late"), "--home", home, "--only", "server");
+    const machine = await startMachine(home);
+    const { outcome } = await machine.holdfast.session(session).result();
+    expect(outcome).toMatchObject({ type: "failed" });
+    expect(JSON.stringify(outcome)).toMatch(/behind/);
+  },
+  60_000,
+);
 
-test("no store of the server: sessions and results are there to read, and go on with the next prompt", async () => {
-  const session = "alone";
-  const { copies, workspace } = await twoBackups(session);
-  const home = join(await folder(), "home");
-  await command("restore", join(copies, "late"), "--home", home, "--only", "transcript");
-  const machine = await startMachine(home);
-  expect(await machine.holdfast.status(session)).toMatchObject({ source: "transcript", status: "stopped" });
-  expect(await machine.holdfast.session(session).messages()).toHaveLength(5);
-  await machine.holdfast.prompt(session, "Go on", { agent: agent(workspace, session) });
-  expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
-}, 60_000);
+thorough(
+  "no store of the server: sessions and results are there to read, and go on with the next prompt",
+  async () => {
+    const session = "alone";
+    const { copies, workspace } = await twoBackups(session);
+    const home = join(await folder(), "home");
+    await command("restore", join(copies, "late"), "--home", home, "--only", "transcript");
+    const machine = await startMachine(home);
+    expect(await machine.holdfast.status(session)).toMatchObject({ source: "transcript", status: "stopped" });
+    expect(await machine.holdfast.session(session).messages()).toHaveLength(5);
+    await machine.holdfast.prompt(session, "Go on", { agent: agent(workspace, session) });
+    expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
+  },
+  60_000,
+);
 
-test("a transcript that went another way than the restored store: the prompt is refused with words, the next run takes it", async () => {
-  const session = "parted";
-  const [home, copies, workspace] = [await folder(), await folder(), await folder()];
-  const machine = await startMachine(home);
-  model.script({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
-  const resting = (one: Machine, turns: number) =>
-    eventually(
-      async () => {
-        const status = await one.holdfast.status(session);
-        return status.status === "waiting" && status.turns === turns;
-      },
-      { what: `${turns} turns`, timeoutMs: 20_000 },
+thorough(
+  "a transcript that went another way than the restored store: the prompt is refused with words, the next run takes it",
+  async () => {
+    const session = "parted";
+    const [home, copies, workspace] = [await folder(), await folder(), await folder()];
+    const machine = await startMachine(home);
+    model.script({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+    const resting = (one: Machine, turns: number) =>
+      eventually(
+        async () => {
+          const status = await one.holdfast.status(session);
+          return status.status === "waiting" && status.turns === turns;
+        },
+        { what: `${turns} turns`, timeoutMs: 20_000 },
+      );
+    await machine.holdfast.start({
+      session,
+      agent: agent(workspace, session),
+      prompt: "First",
+      mode: "interactive",
+    });
+    await resting(machine, 1);
+    await command("backup", join(copies, "early"), "--home", home);
+    await machine.holdfast.prompt(session, "Second");
+    await resting(machine, 2);
+    await command("backup", join(copies, "late"), "--home", home);
+    await machine.powerCut();
+
+    const restored = await puzzled(copies, "late", "early");
+    await restored.holdfast.prompt(session, "Something else");
+    const { outcome } = await restored.holdfast.session(session).result();
+    expect(outcome).toMatchObject({ type: "failed", fault: "ahead" });
+    await restored.holdfast.prompt(session, "Something else");
+    expect(await restored.holdfast.session(session).result()).toMatchObject({ text: "Three." });
+    const words = (await restored.holdfast.session(session).messages()).map(({ message }) =>
+      message.role === "extension"
+        ? ""
+        : message.content.map((part) => (part.type === "text" ? part.text : "")).join(""),
     );
-  await machine.holdfast.start({
-    session,
-    agent: agent(workspace, session),
-    prompt: "First",
-    mode: "interactive",
-  });
-  await resting(machine, 1);
-  await command("backup", join(copies, "early"), "--home", home);
-  await machine.holdfast.prompt(session, "Second");
-  await resting(machine, 2);
-  await command("backup", join(copies, "late"), "--home", home);
-  await machine.powerCut();
-
-  const restored = await puzzled(copies, "late", "early");
-  await restored.holdfast.prompt(session, "Something else");
-  const { outcome } = await restored.holdfast.session(session).result();
-  expect(outcome).toMatchObject({ type: "failed", fault: "ahead" });
-  await restored.holdfast.prompt(session, "Something else");
-  expect(await restored.holdfast.session(session).result()).toMatchObject({ text: "Three." });
-  const words = (await restored.holdfast.session(session).messages()).map(({ message }) =>
-    message.role === "extension"
-      ? ""
-      : message.content.map((part) => (part.type === "text" ? part.text : "")).join(""),
-  );
-  expect(words).toEqual(["First", "One.", "Second", "Two.", "Something else", "Three."]);
-}, 90_000);
+    expect(words).toEqual(["First", "One.", "Second", "Two.", "Something else", "Three."]);
+  },
+  90_000,
+);
 
 test("a backup overwrites nothing, and a restore neither; a damaged backup is refused", async () => {
   const [home, copies] = [await folder(), await folder()];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { startProxy } from "./support/proxy.ts";
 import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
@@ -72,23 +73,27 @@ test("killed while a session at rest is made smaller: the model is asked for its
   expect(session.requests().filter(asksForNotes)).toHaveLength(2);
 }, 60_000);
 
-test("killed after the smaller context was stored and before Temporal knows: the model is not asked again [CMP-13]", async () => {
-  const proxy = await startProxy(stage.address);
-  const session = atRest("stored");
-  const first = await stage.worker({ address: proxy.address });
-  await session.run("Go");
-  await session.start(undefined, COMPACTION);
-  await stage.model.waitForHold("stored");
-  proxy.stall();
-  stage.model.release("stored");
-  await eventually(async () =>
-    (await stage.transcript.steps(session.id)).some(
-      ({ kind, storedAtMs }) => kind === "compact" && storedAtMs,
-    ),
-  );
-  await first.kill("SIGKILL");
-  await proxy.close();
-  await stage.worker();
-  await expectSmaller(session);
-  expect(session.requests().filter(asksForNotes)).toHaveLength(1);
-}, 60_000);
+thorough(
+  "killed after the smaller context was stored and before Temporal knows: the model is not asked again [CMP-13]",
+  async () => {
+    const proxy = await startProxy(stage.address);
+    const session = atRest("stored");
+    const first = await stage.worker({ address: proxy.address });
+    await session.run("Go");
+    await session.start(undefined, COMPACTION);
+    await stage.model.waitForHold("stored");
+    proxy.stall();
+    stage.model.release("stored");
+    await eventually(async () =>
+      (await stage.transcript.steps(session.id)).some(
+        ({ kind, storedAtMs }) => kind === "compact" && storedAtMs,
+      ),
+    );
+    await first.kill("SIGKILL");
+    await proxy.close();
+    await stage.worker();
+    await expectSmaller(session);
+    expect(session.requests().filter(asksForNotes)).toHaveLength(1);
+  },
+  60_000,
+);

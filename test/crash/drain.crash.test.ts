@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { carrying } from "./support/processes.ts";
 import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
 
@@ -30,22 +31,31 @@ test("SIGTERM: a command that ends in time keeps its result, and the run goes on
   await expectWhole(stage, session);
 }, 40_000);
 
-test("SIGTERM: a command that does not end in time is handed back as unknown, and never run again", async () => {
-  const session = stage.session({ replies: [bash("long"), { text: "I look." }], agent: { tools: ["bash"] } });
-  const first = await stage.worker();
-  await session.start("Go");
-  await stage.started("long");
-  await stage.printed("printed by long");
-  const { runId } = await session.handle.describe();
-  const ended = first.kill("SIGTERM");
-  await stage.worker();
-  expect(await ended).toEqual({ code: 0, signal: null });
-  expect(await session.result()).toMatchObject({ text: "I look." });
-  expect((await session.conversation())[2]).toMatch(/outcome of this call is unknown[\s\S]*printed by long/);
-  expect(carrying(`${runId}/`)).toEqual([]);
-  expect(stage.runs("long")).toBe(1);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "SIGTERM: a command that does not end in time is handed back as unknown, and never run again",
+  async () => {
+    const session = stage.session({
+      replies: [bash("long"), { text: "I look." }],
+      agent: { tools: ["bash"] },
+    });
+    const first = await stage.worker();
+    await session.start("Go");
+    await stage.started("long");
+    await stage.printed("printed by long");
+    const { runId } = await session.handle.describe();
+    const ended = first.kill("SIGTERM");
+    await stage.worker();
+    expect(await ended).toEqual({ code: 0, signal: null });
+    expect(await session.result()).toMatchObject({ text: "I look." });
+    expect((await session.conversation())[2]).toMatch(
+      /outcome of this call is unknown[\s\S]*printed by long/,
+    );
+    expect(carrying(`${runId}/`)).toEqual([]);
+    expect(stage.runs("long")).toBe(1);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
 /** What a worker has written to its log, one sentence a line. */
 function said(worker: { stderr(): string }): string[] {
@@ -55,61 +65,80 @@ function said(worker: { stderr(): string }): string[] {
     .flatMap((line) => (line.startsWith("{") ? [(JSON.parse(line) as { msg: string }).msg] : []));
 }
 
-test("SIGTERM: a worker says what it waits for, and for how long; the time is an option", async () => {
-  const session = stage.session({ replies: [bash("told"), { text: "I look." }], agent: { tools: ["bash"] } });
-  const first = await stage.worker({ env: { HOLDFAST_DRAIN_SECONDS: "1.5" } });
-  await session.start("Go");
-  await stage.started("told");
-  const begun = performance.now();
-  const ended = first.kill("SIGTERM").then((end) => ({ ...end, tookMs: performance.now() - begun }));
-  await stage.worker();
-  const { tookMs, ...end } = await ended;
-  expect(end).toEqual({ code: 0, signal: null });
-  // Not of the start of the other worker, which takes its time beside others.
-  expect(tookMs).toBeLessThan(8000);
-  const words = said(first);
-  expect(words[0]).toMatch(new RegExp(`^Asked to end: no new work; 2 s are left for bash of ${session.id}`));
-  expect(words.at(-1)).toBe("Ended: 0 steps finished, 1 handed back");
-  expect(await session.result()).toMatchObject({ text: "I look." });
-}, 40_000);
+thorough(
+  "SIGTERM: a worker says what it waits for, and for how long; the time is an option",
+  async () => {
+    const session = stage.session({
+      replies: [bash("told"), { text: "I look." }],
+      agent: { tools: ["bash"] },
+    });
+    const first = await stage.worker({ env: { HOLDFAST_DRAIN_SECONDS: "1.5" } });
+    await session.start("Go");
+    await stage.started("told");
+    const begun = performance.now();
+    const ended = first.kill("SIGTERM").then((end) => ({ ...end, tookMs: performance.now() - begun }));
+    await stage.worker();
+    const { tookMs, ...end } = await ended;
+    expect(end).toEqual({ code: 0, signal: null });
+    // Not of the start of the other worker, which takes its time beside others.
+    expect(tookMs).toBeLessThan(8000);
+    const words = said(first);
+    expect(words[0]).toMatch(
+      new RegExp(`^Asked to end: no new work; 2 s are left for bash of ${session.id}`),
+    );
+    expect(words.at(-1)).toBe("Ended: 0 steps finished, 1 handed back");
+    expect(await session.result()).toMatchObject({ text: "I look." });
+  },
+  40_000,
+);
 
-test("a second SIGTERM hands back at once what runs; nothing of it is left over", async () => {
-  const session = stage.session({
-    replies: [bash("hurry"), { text: "I look." }],
-    agent: { tools: ["bash"] },
-  });
-  const first = await stage.worker({ env: { HOLDFAST_DRAIN_SECONDS: "600" } });
-  await session.start("Go");
-  await stage.started("hurry");
-  await stage.printed("printed by hurry");
-  const { runId } = await session.handle.describe();
-  await stage.worker();
-  first.signal("SIGTERM");
-  await eventually(() => said(first).length > 0, { what: "the first word of the drain" });
-  const begun = performance.now();
-  expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null });
-  expect(performance.now() - begun).toBeLessThan(5000);
-  expect(await session.result()).toMatchObject({ text: "I look." });
-  expect((await session.conversation())[2]).toMatch(/outcome of this call is unknown[\s\S]*printed by hurry/);
-  await eventually(() => carrying(`${runId}/`).length === 0, { what: "the end of the command" });
-  expect(stage.runs("hurry")).toBe(1);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "a second SIGTERM hands back at once what runs; nothing of it is left over",
+  async () => {
+    const session = stage.session({
+      replies: [bash("hurry"), { text: "I look." }],
+      agent: { tools: ["bash"] },
+    });
+    const first = await stage.worker({ env: { HOLDFAST_DRAIN_SECONDS: "600" } });
+    await session.start("Go");
+    await stage.started("hurry");
+    await stage.printed("printed by hurry");
+    const { runId } = await session.handle.describe();
+    await stage.worker();
+    first.signal("SIGTERM");
+    await eventually(() => said(first).length > 0, { what: "the first word of the drain" });
+    const begun = performance.now();
+    expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(await session.result()).toMatchObject({ text: "I look." });
+    expect((await session.conversation())[2]).toMatch(
+      /outcome of this call is unknown[\s\S]*printed by hurry/,
+    );
+    await eventually(() => carrying(`${runId}/`).length === 0, { what: "the end of the command" });
+    expect(stage.runs("hurry")).toBe(1);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
-test("an answer that is under way through five deploys is asked for again each time, and comes [RIG-04]", async () => {
-  const session = stage.session({ replies: [{ text: "At last.", holdUntil: "deployed" }] });
-  const env = { HOLDFAST_DRAIN_SECONDS: "0" };
-  let worker = await stage.worker({ env });
-  await session.start("Go");
-  const asked = () => stage.model.requests.filter((one) => one.conversation === session.id).length;
-  for (let deploy = 1; deploy <= 5; deploy += 1) {
-    await eventually(() => asked() === deploy, { what: `question ${deploy}` });
-    const next = await stage.worker({ env });
-    expect(await worker.kill("SIGTERM")).toEqual({ code: 0, signal: null });
-    worker = next;
-  }
-  await eventually(() => asked() === 6, { what: "question 6" });
-  stage.model.release("deployed");
-  expect(await session.result()).toMatchObject({ text: "At last." });
-  await expectWhole(stage, session);
-}, 60_000);
+thorough(
+  "an answer that is under way through five deploys is asked for again each time, and comes [RIG-04]",
+  async () => {
+    const session = stage.session({ replies: [{ text: "At last.", holdUntil: "deployed" }] });
+    const env = { HOLDFAST_DRAIN_SECONDS: "0" };
+    let worker = await stage.worker({ env });
+    await session.start("Go");
+    const asked = () => stage.model.requests.filter((one) => one.conversation === session.id).length;
+    for (let deploy = 1; deploy <= 5; deploy += 1) {
+      await eventually(() => asked() === deploy, { what: `question ${deploy}` });
+      const next = await stage.worker({ env });
+      expect(await worker.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+      worker = next;
+    }
+    await eventually(() => asked() === 6, { what: "question 6" });
+    stage.model.release("deployed");
+    expect(await session.result()).toMatchObject({ text: "At last." });
+    await expectWhole(stage, session);
+  },
+  60_000,
+);

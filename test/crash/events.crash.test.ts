@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SessionEvent } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "../workflows/support/connected.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { type CrashStage, openCrashStage } from "./support/temporal.ts";
@@ -75,31 +76,39 @@ test("a client that leaves in the middle of an answer goes on in another one, ov
   await eventually(async () => (await liveBytes()) === 0, { what: "the removal of what is recorded" });
 }, 60_000);
 
-test("one who left before a continuation as new, and comes back behind the end, is told the rest once", async () => {
-  await stage.worker();
-  const session = stage.session({
-    replies: [
-      ...Array.from({ length: 8 }, () => ({ toolCalls: [{ name: "list_files", arguments: {} }] })),
-      { text: "Done." },
-    ],
-    agent: { tools: ["list_files"] },
-  });
-  await session.start("Go", { settings: { rotateAfterEvents: 30 } });
-  const before = await read(session, "session", ({ type }) => type === "TurnStart");
-  await session.result();
-  const middle = await read(session, before.at(-1)?.cursor ?? "", ({ type }) => type === "TurnEnd");
-  const rest = await read(session, middle.at(-1)?.cursor ?? "");
-  await expectOnce(session, [...before, ...middle, ...rest]);
-}, 60_000);
+thorough(
+  "one who left before a continuation as new, and comes back behind the end, is told the rest once",
+  async () => {
+    await stage.worker();
+    const session = stage.session({
+      replies: [
+        ...Array.from({ length: 8 }, () => ({ toolCalls: [{ name: "list_files", arguments: {} }] })),
+        { text: "Done." },
+      ],
+      agent: { tools: ["list_files"] },
+    });
+    await session.start("Go", { settings: { rotateAfterEvents: 30 } });
+    const before = await read(session, "session", ({ type }) => type === "TurnStart");
+    await session.result();
+    const middle = await read(session, before.at(-1)?.cursor ?? "", ({ type }) => type === "TurnEnd");
+    const rest = await read(session, middle.at(-1)?.cursor ?? "");
+    await expectOnce(session, [...before, ...middle, ...rest]);
+  },
+  60_000,
+);
 
-test("an answer that the vendor refused at first is told once, and what its first attempt had shown is replaced", async () => {
-  await stage.worker();
-  const session = stage.session({
-    replies: [{ text: "right from here", chunkSize: 4 }],
-    faults: [{ fault: "cut", afterChunks: 4, reply: { text: "wrong all along", chunkSize: 4 }, times: 1 }],
-  });
-  await session.start("Go");
-  const whole = await read(session, "loop");
-  await expectOnce(session, whole);
-  expect(whole.filter(({ event }) => event.type === "MessageStart")).toHaveLength(2);
-}, 60_000);
+thorough(
+  "an answer that the vendor refused at first is told once, and what its first attempt had shown is replaced",
+  async () => {
+    await stage.worker();
+    const session = stage.session({
+      replies: [{ text: "right from here", chunkSize: 4 }],
+      faults: [{ fault: "cut", afterChunks: 4, reply: { text: "wrong all along", chunkSize: 4 }, times: 1 }],
+    });
+    await session.start("Go");
+    const whole = await read(session, "loop");
+    await expectOnce(session, whole);
+    expect(whole.filter(({ event }) => event.type === "MessageStart")).toHaveLength(2);
+  },
+  60_000,
+);

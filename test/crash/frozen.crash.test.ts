@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { campaignStage } from "./support/campaign.ts";
 
 const { play, stage } = campaignStage();
@@ -12,32 +13,36 @@ function refusals(log: string): number {
     .filter((line) => /fenced|FencedError/.test(line)).length;
 }
 
-test("frozen right before an answer is stored, for longer than its heartbeats: another asks again, and the late write is refused by the fence", async () => {
-  let refused = 0;
-  const { violations, again } = await play({
-    name: "frozen",
-    workers: [],
-    scenarios: ["asleep", "asleep", "asleep", "asleep"],
-    during: async ({ keep, runs, killLog }) => {
-      const debug = { HOLDFAST_LOG: "debug" };
-      const asleep = await keep(["store:before:1"], { HOLDFAST_KILL_SIGNAL: "SIGSTOP", ...debug });
-      await eventually(() => readFileSync(killLog, "utf8").includes('"stopped"'), { timeoutMs: 30_000 });
-      await keep([], debug);
-      const asked = (session: string) =>
-        stage()
-          .vendorLog.of(session)
-          .filter(({ type }) => type === "asked").length;
-      // The others stream slowly now: their steps are claimed, and nothing is stored yet.
-      await eventually(() => runs.every(({ session }) => asked(session) === 2), { timeoutMs: 30_000 });
-      asleep.keeper.signal("SIGCONT");
-      await eventually(() => refusals(asleep.log) > 0, { what: "a refusal of a late write" });
-      refused = refusals(asleep.log);
-    },
-  });
-  expect(violations).toEqual([]);
-  expect(refused).toBeGreaterThanOrEqual(1);
-  // The sleeper had its answer whole, and it is in nobody's transcript.
-  expect(again.some((causes) => Object.keys(causes).some((cause) => cause.startsWith("delivered")))).toBe(
-    true,
-  );
-}, 120_000);
+thorough(
+  "frozen right before an answer is stored, for longer than its heartbeats: another asks again, and the late write is refused by the fence",
+  async () => {
+    let refused = 0;
+    const { violations, again } = await play({
+      name: "frozen",
+      workers: [],
+      scenarios: ["asleep", "asleep", "asleep", "asleep"],
+      during: async ({ keep, runs, killLog }) => {
+        const debug = { HOLDFAST_LOG: "debug" };
+        const asleep = await keep(["store:before:1"], { HOLDFAST_KILL_SIGNAL: "SIGSTOP", ...debug });
+        await eventually(() => readFileSync(killLog, "utf8").includes('"stopped"'), { timeoutMs: 30_000 });
+        await keep([], debug);
+        const asked = (session: string) =>
+          stage()
+            .vendorLog.of(session)
+            .filter(({ type }) => type === "asked").length;
+        // The others stream slowly now: their steps are claimed, and nothing is stored yet.
+        await eventually(() => runs.every(({ session }) => asked(session) === 2), { timeoutMs: 30_000 });
+        asleep.keeper.signal("SIGCONT");
+        await eventually(() => refusals(asleep.log) > 0, { what: "a refusal of a late write" });
+        refused = refusals(asleep.log);
+      },
+    });
+    expect(violations).toEqual([]);
+    expect(refused).toBeGreaterThanOrEqual(1);
+    // The sleeper had its answer whole, and it is in nobody's transcript.
+    expect(again.some((causes) => Object.keys(causes).some((cause) => cause.startsWith("delivered")))).toBe(
+      true,
+    );
+  },
+  120_000,
+);

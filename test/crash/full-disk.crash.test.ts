@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { campaignStage, MANY } from "./support/campaign.ts";
 
 const { play, stage } = campaignStage();
@@ -43,34 +44,38 @@ function limitFiles(pid: number, home: string): () => void {
   return () => limit("unlimited:unlimited");
 }
 
-test("the disk of the store fills up while agents work, and has room again: they wait, and go on without a loss, although the worker is killed", async () => {
-  const home = join(stage().folder, "small");
-  const disk = smallDisk(home);
-  if (disk === undefined)
-    process.stderr.write(
-      "!!! NO MOUNT: a limit on the size of the worker's files stands for the full disk.\n",
-    );
-  let log = "";
-  try {
-    const { violations, kills } = await play({
-      name: "full",
-      home,
-      workers: [],
-      scenarios: [...MANY],
-      during: async ({ keep }) => {
-        const worker = await keep(["store:after:40"]);
-        ({ log } = worker);
-        await sleep(1500);
-        disk?.fill();
-        const free = disk?.free ?? limitFiles(worker.keeper.pid, home);
-        await sleep(FULL_MS);
-        free();
-      },
-    });
-    expect(violations).toEqual([]);
-    expect(kills).toHaveLength(1);
-    expect(readFileSync(log, "utf8")).toMatch(/"fault":"full"/);
-  } finally {
-    disk?.end();
-  }
-}, 120_000);
+thorough(
+  "the disk of the store fills up while agents work, and has room again: they wait, and go on without a loss, although the worker is killed",
+  async () => {
+    const home = join(stage().folder, "small");
+    const disk = smallDisk(home);
+    if (disk === undefined)
+      process.stderr.write(
+        "!!! NO MOUNT: a limit on the size of the worker's files stands for the full disk.\n",
+      );
+    let log = "";
+    try {
+      const { violations, kills } = await play({
+        name: "full",
+        home,
+        workers: [],
+        scenarios: [...MANY],
+        during: async ({ keep }) => {
+          const worker = await keep(["store:after:40"]);
+          ({ log } = worker);
+          await sleep(1500);
+          disk?.fill();
+          const free = disk?.free ?? limitFiles(worker.keeper.pid, home);
+          await sleep(FULL_MS);
+          free();
+        },
+      });
+      expect(violations).toEqual([]);
+      expect(kills).toHaveLength(1);
+      expect(readFileSync(log, "utf8")).toMatch(/"fault":"full"/);
+    } finally {
+      disk?.end();
+    }
+  },
+  120_000,
+);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { readProcess } from "../../src/tools/process/process-table.ts";
+import { thorough } from "../support/depth.ts";
 import { applicationWorker } from "./support/application.ts";
 import { startProxy } from "./support/proxy.ts";
 import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
@@ -49,29 +50,33 @@ test("killed in a hook: its processes are gone, it is asked again under the same
   await expectWhole(stage, session);
 }, 40_000);
 
-test("killed after a hook's answer was stored and before Temporal knows: it is not asked again [PHI-10]", async () => {
-  const proxy = await startProxy(stage.address);
-  const session = stage.session({
-    replies: [{ text: "Fine." }],
-    agent: { hooks: { "before-turn": [waitingHook("stored")] } },
-  });
-  const first = await stage.worker({ address: proxy.address });
-  await session.start("Go");
-  await eventually(() => lines("stored.asked").length === 1);
-  proxy.stall();
-  stage.go("stored");
-  await eventually(async () =>
-    (await stage.transcript.steps(session.id)).some(
-      ({ kind, storedAtMs }) => kind === "run-hook" && storedAtMs,
-    ),
-  );
-  await first.kill("SIGKILL");
-  await proxy.close();
-  await stage.worker();
-  expect(await session.result()).toMatchObject({ text: "Fine." });
-  expect(lines("stored.asked")).toHaveLength(1);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "killed after a hook's answer was stored and before Temporal knows: it is not asked again [PHI-10]",
+  async () => {
+    const proxy = await startProxy(stage.address);
+    const session = stage.session({
+      replies: [{ text: "Fine." }],
+      agent: { hooks: { "before-turn": [waitingHook("stored")] } },
+    });
+    const first = await stage.worker({ address: proxy.address });
+    await session.start("Go");
+    await eventually(() => lines("stored.asked").length === 1);
+    proxy.stall();
+    stage.go("stored");
+    await eventually(async () =>
+      (await stage.transcript.steps(session.id)).some(
+        ({ kind, storedAtMs }) => kind === "run-hook" && storedAtMs,
+      ),
+    );
+    await first.kill("SIGKILL");
+    await proxy.close();
+    await stage.worker();
+    expect(await session.result()).toMatchObject({ text: "Fine." });
+    expect(lines("stored.asked")).toHaveLength(1);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
 test.each(["before-turn", "after-turn"] as const)(
   "killed in a function of the application at %s: it is asked again under the same id, and the run goes on [CB-08, PHI-10]",

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { campaignStage, MANY } from "./support/campaign.ts";
 
 const { play } = campaignStage();
@@ -9,24 +10,28 @@ const { play } = campaignStage();
 /** Longer than a write waits for a lock by itself. */
 const LOCKED_MS = 12_000;
 
-test("a backup copies the store while agents work, and another program keeps it locked: they wait, and the worker that was killed meanwhile costs nothing", async () => {
-  const { violations, kills } = await play({
-    name: "locked",
-    workers: [["store:before:30"]],
-    scenarios: [...MANY],
-    during: async ({ home }) => {
-      await sleep(1500);
-      const database = new Database(join(home, "transcript.db"), { timeout: 5000 });
-      database.exec(`VACUUM INTO '${join(home, "copy.db")}'`);
-      database.exec("BEGIN IMMEDIATE");
-      await sleep(LOCKED_MS);
-      database.exec("ROLLBACK");
-      database.close();
-      const copy = new Database(join(home, "copy.db"));
-      expect(copy.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
-      copy.close();
-    },
-  });
-  expect(violations).toEqual([]);
-  expect(kills).toHaveLength(1);
-}, 120_000);
+thorough(
+  "a backup copies the store while agents work, and another program keeps it locked: they wait, and the worker that was killed meanwhile costs nothing",
+  async () => {
+    const { violations, kills } = await play({
+      name: "locked",
+      workers: [["store:before:30"]],
+      scenarios: [...MANY],
+      during: async ({ home }) => {
+        await sleep(1500);
+        const database = new Database(join(home, "transcript.db"), { timeout: 5000 });
+        database.exec(`VACUUM INTO '${join(home, "copy.db")}'`);
+        database.exec("BEGIN IMMEDIATE");
+        await sleep(LOCKED_MS);
+        database.exec("ROLLBACK");
+        database.close();
+        const copy = new Database(join(home, "copy.db"));
+        expect(copy.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
+        copy.close();
+      },
+    });
+    expect(violations).toEqual([]);
+    expect(kills).toHaveLength(1);
+  },
+  120_000,
+);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../support/postgres.ts";
 import { campaignStage, MANY } from "./support/campaign.ts";
 
@@ -11,21 +12,25 @@ describe.skipIf(postgresBinaries() === undefined)("with the transcript in Postgr
   });
   afterAll(() => postgres.stop());
 
-  test("PostgreSQL is killed while agents work, each of two workers dies over a commit, and all come back: nothing is lost, nothing is done twice", async () => {
-    const { violations, kills } = await play({
-      name: "postgres",
-      workers: [["commit:end:20"], ["commit:done:20"]],
-      scenarios: [...MANY],
-      env: { HOLDFAST_DATABASE_URL: postgres.url(await postgres.database()) },
-      during: async () => {
-        await sleep(2000);
-        await postgres.kill();
-        await sleep(2000);
-        await postgres.start();
-      },
-    });
-    expect(violations).toEqual([]);
-    expect(kills.map(({ point }) => point).sort()).toEqual(["commit:done", "commit:end"]);
-    expect(kills.flatMap(({ sessions }) => sessions)).not.toEqual([]);
-  }, 150_000);
+  thorough(
+    "PostgreSQL is killed while agents work, each of two workers dies over a commit, and all come back: nothing is lost, nothing is done twice",
+    async () => {
+      const { violations, kills } = await play({
+        name: "postgres",
+        workers: [["commit:end:20"], ["commit:done:20"]],
+        scenarios: [...MANY],
+        env: { HOLDFAST_DATABASE_URL: postgres.url(await postgres.database()) },
+        during: async () => {
+          await sleep(2000);
+          await postgres.kill();
+          await sleep(2000);
+          await postgres.start();
+        },
+      });
+      expect(violations).toEqual([]);
+      expect(kills.map(({ point }) => point).sort()).toEqual(["commit:done", "commit:end"]);
+      expect(kills.flatMap(({ sessions }) => sessions)).not.toEqual([]);
+    },
+    150_000,
+  );
 });

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { WorkerProcess } from "../../src/testing/worker-process.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
 
@@ -35,51 +36,55 @@ function busy(): Session {
   return session;
 }
 
-test("a rolling deploy under load, between two versions, costs no answer and no error (design 3.5)", async () => {
-  const versions = [
-    { tools: [TOOLS], env: {} },
-    { tools: [TOOLS, ONE_MORE], env: {} },
-  ];
-  const workers: WorkerProcess[] = [await stage.worker(versions[0]), await stage.worker(versions[0])];
-  const sessions: Session[] = [];
-  let deploying = true;
-  const results: Promise<unknown>[] = [];
-  const oneByOne = async (): Promise<void> => {
-    while (deploying) {
-      const session = busy();
-      sessions.push(session);
-      const result = session.run("Go");
-      results.push(result);
-      await result;
+thorough(
+  "a rolling deploy under load, between two versions, costs no answer and no error (design 3.5)",
+  async () => {
+    const versions = [
+      { tools: [TOOLS], env: {} },
+      { tools: [TOOLS, ONE_MORE], env: {} },
+    ];
+    const workers: WorkerProcess[] = [await stage.worker(versions[0]), await stage.worker(versions[0])];
+    const sessions: Session[] = [];
+    let deploying = true;
+    const results: Promise<unknown>[] = [];
+    const oneByOne = async (): Promise<void> => {
+      while (deploying) {
+        const session = busy();
+        sessions.push(session);
+        const result = session.run("Go");
+        results.push(result);
+        await result;
+      }
+    };
+    const lanes = Array.from({ length: RUNS_AT_ONCE }, oneByOne);
+    const inFlight: number[] = [];
+    for (let deploy = 1; deploy <= DEPLOYS; deploy += 1) {
+      workers.push(await stage.worker(versions[deploy % 2]));
+      await sleep(300);
+      inFlight.push(await openRuns());
+      expect(await workers.shift()?.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     }
-  };
-  const lanes = Array.from({ length: RUNS_AT_ONCE }, oneByOne);
-  const inFlight: number[] = [];
-  for (let deploy = 1; deploy <= DEPLOYS; deploy += 1) {
-    workers.push(await stage.worker(versions[deploy % 2]));
-    await sleep(300);
-    inFlight.push(await openRuns());
-    expect(await workers.shift()?.kill("SIGTERM")).toEqual({ code: 0, signal: null });
-  }
-  deploying = false;
-  await Promise.all(lanes);
+    deploying = false;
+    await Promise.all(lanes);
 
-  expect(Math.min(...inFlight)).toBeGreaterThanOrEqual(RUNS_AT_ONCE / 2);
-  expect(await Promise.all(results)).toHaveLength(sessions.length);
-  expect(stage.model.paid()).toHaveLength(sessions.length * 4);
-  for (const turn of stage.model.paid()) expect(turn).toMatchObject({ asked: 1, answered: 1 });
-  const ran = readdirSync(stage.home).filter((name) => name.startsWith("runs-"));
-  expect(ran).toHaveLength(sessions.length * 3);
-  for (const name of ran) expect(readFileSync(join(stage.home, name), "utf8")).toBe("run\n");
-  const late: string[] = [];
-  for (const session of sessions) {
-    await expectWhole(stage, session);
-    const seen = await troubles(session);
-    expect(seen.filter((trouble) => !LATE.includes(trouble))).toEqual([]);
-    late.push(...seen);
-  }
-  expect(late.length, late.join(", ")).toBeLessThanOrEqual((DEPLOYS * RUNS_AT_ONCE) / LATE_OF);
-}, 180_000);
+    expect(Math.min(...inFlight)).toBeGreaterThanOrEqual(RUNS_AT_ONCE / 2);
+    expect(await Promise.all(results)).toHaveLength(sessions.length);
+    expect(stage.model.paid()).toHaveLength(sessions.length * 4);
+    for (const turn of stage.model.paid()) expect(turn).toMatchObject({ asked: 1, answered: 1 });
+    const ran = readdirSync(stage.home).filter((name) => name.startsWith("runs-"));
+    expect(ran).toHaveLength(sessions.length * 3);
+    for (const name of ran) expect(readFileSync(join(stage.home, name), "utf8")).toBe("run\n");
+    const late: string[] = [];
+    for (const session of sessions) {
+      await expectWhole(stage, session);
+      const seen = await troubles(session);
+      expect(seen.filter((trouble) => !LATE.includes(trouble))).toEqual([]);
+      late.push(...seen);
+    }
+    expect(late.length, late.join(", ")).toBeLessThanOrEqual((DEPLOYS * RUNS_AT_ONCE) / LATE_OF);
+  },
+  180_000,
+);
 
 async function openRuns(): Promise<number> {
   const counted = await stage.client.workflow.count(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { campaignStage, MANY } from "./support/campaign.ts";
 
 const { play, stage } = campaignStage();
@@ -7,33 +8,41 @@ const { play, stage } = campaignStage();
 /** Runs are in the middle of their work by then. */
 const AT_WORK_MS = 2000;
 
-test("the Temporal server is killed twice in the middle of everything, and started again on its file: the runs go on", async () => {
-  const { violations } = await play({
-    name: "server",
-    workers: [[]],
-    scenarios: [...MANY, "approval-pending"],
-    during: async () => {
-      await sleep(AT_WORK_MS);
-      await stage().killServer(1000);
-      await sleep(AT_WORK_MS);
-      await stage().killServer(3000);
-    },
-  });
-  expect(violations).toEqual([]);
-}, 180_000);
+thorough(
+  "the Temporal server is killed twice in the middle of everything, and started again on its file: the runs go on",
+  async () => {
+    const { violations } = await play({
+      name: "server",
+      workers: [[]],
+      scenarios: [...MANY, "approval-pending"],
+      during: async () => {
+        await sleep(AT_WORK_MS);
+        await stage().killServer(1000);
+        await sleep(AT_WORK_MS);
+        await stage().killServer(3000);
+      },
+    });
+    expect(violations).toEqual([]);
+  },
+  180_000,
+);
 
-test("the Temporal server and a worker are killed at once", async () => {
-  const { violations } = await play({
-    name: "both",
-    workers: [[]],
-    scenarios: [...MANY],
-    during: async ({ keepers }) => {
-      await sleep(AT_WORK_MS);
-      const first = keepers[0]?.pid;
-      keepers[0]?.signal("SIGKILL");
-      await stage().killServer(1000);
-      expect(keepers[0]?.pid).not.toBe(first);
-    },
-  });
-  expect(violations).toEqual([]);
-}, 180_000);
+thorough(
+  "the Temporal server and a worker are killed at once",
+  async () => {
+    const { violations } = await play({
+      name: "both",
+      workers: [[]],
+      scenarios: [...MANY],
+      during: async ({ keepers }) => {
+        await sleep(AT_WORK_MS);
+        const first = keepers[0]?.pid;
+        keepers[0]?.signal("SIGKILL");
+        await stage().killServer(1000);
+        expect(keepers[0]?.pid).not.toBe(first);
+      },
+    });
+    expect(violations).toEqual([]);
+  },
+  180_000,
+);

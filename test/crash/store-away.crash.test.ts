@@ -1,10 +1,11 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { describePending } from "../../src/cli/pending-view.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { lockTranscript } from "./support/lock.ts";
 import { type CrashStage, openCrashStage } from "./support/temporal.ts";
@@ -53,65 +54,77 @@ async function away(gate: string, takeAway: () => () => void, words: RegExp) {
   return doctor;
 }
 
-test("a transcript that is locked: said, waited for, and seen by the doctor", async () => {
-  const doctor = await away(
-    "locked",
-    () => lockTranscript(stage.home),
-    /stayed locked for \d+ ms.*Steps that wait for it: 1; they go on by themselves/,
-  );
-  expect(doctor.code).toBe(1);
-  expect(doctor.out).toMatch(/fail +transcript +.*locked/);
-}, 60_000);
-
-test("a call that is to begin while the transcript is away waits for it, says so in status, and runs once; the model is told nothing of it", async () => {
-  const session = stage.session({
-    replies: [{ toolCalls: [{ name: "quick_unsafe", arguments: { label: "away" } }] }, { text: "Done." }],
-    agent: { tools: ["quick_unsafe"], permissions: { otherwise: "ask" } },
-  });
-  const worker = await stage.worker();
-  await session.start("Go");
-  await eventually(async () => (await session.handle.query(statusQuery)).approvals.length === 1);
-  await eventually(async () => (await stage.transcript.steps(session.id)).at(-1)?.kind === "record");
-  const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));
-  for (const file of files) renameSync(file, `${file}.away`);
-  try {
-    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
-    const holdfast = await connectTo(stage);
-    onTestFinished(() => holdfast.close());
-    const { pending } = await eventually(
-      async () => {
-        const status = await holdfast.status(session.id);
-        return status.pending[0]?.waits === undefined ? undefined : status;
-      },
-      { timeoutMs: 20_000, what: "a step that says that it waits" },
+thorough(
+  "a transcript that is locked: said, waited for, and seen by the doctor",
+  async () => {
+    const doctor = await away(
+      "locked",
+      () => lockTranscript(stage.home),
+      /stayed locked for \d+ ms.*Steps that wait for it: 1; they go on by themselves/,
     );
-    expect(pending).toMatchObject([
-      { type: "quick_unsafe", state: "started", attempt: 1, waits: { for: "store" } },
-    ]);
-    expect(describePending(pending[0]!, Date.now())).toMatch(/waits for the transcript, .*for \d+ s/);
-    expect(stage.runs("away")).toBe(0);
-  } finally {
-    for (const file of files) renameSync(`${file}.away`, file);
-  }
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  expect(stage.runs("away")).toBe(1);
-  const told = (await session.conversation()).join("\n");
-  expect(told).toContain("finished away");
-  expect(told).not.toMatch(/unknown|worker|transcript/i);
-  await worker.kill("SIGTERM");
-}, 60_000);
+    expect(doctor.code).toBe(1);
+    expect(doctor.out).toMatch(/fail +transcript +.*locked/);
+  },
+  60_000,
+);
 
-test("a transcript whose file is gone: nothing is written elsewhere, no empty one is made, and it goes on when it is back", async () => {
-  const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));
-  const doctor = await away(
-    "gone",
-    () => {
-      for (const file of files) renameSync(file, `${file}.away`);
-      return () => {
-        for (const file of files) renameSync(`${file}.away`, file);
-      };
-    },
-    /the file was there and is gone/,
-  );
-  expect(doctor.out).toMatch(/transcript +.*\(made when it is needed\)/);
-}, 60_000);
+thorough(
+  "a call that is to begin while the transcript is away waits for it, says so in status, and runs once; the model is told nothing of it",
+  async () => {
+    const session = stage.session({
+      replies: [{ toolCalls: [{ name: "quick_unsafe", arguments: { label: "away" } }] }, { text: "Done." }],
+      agent: { tools: ["quick_unsafe"], permissions: { otherwise: "ask" } },
+    });
+    const worker = await stage.worker();
+    await session.start("Go");
+    await eventually(async () => (await session.handle.query(statusQuery)).approvals.length === 1);
+    await eventually(async () => (await stage.transcript.steps(session.id)).at(-1)?.kind === "record");
+    const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));
+    for (const file of files) renameSync(file, `${file}.away`);
+    try {
+      await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
+      const holdfast = await connectTo(stage);
+      onTestFinished(() => holdfast.close());
+      const { pending } = await eventually(
+        async () => {
+          const status = await holdfast.status(session.id);
+          return status.pending[0]?.waits === undefined ? undefined : status;
+        },
+        { timeoutMs: 20_000, what: "a step that says that it waits" },
+      );
+      expect(pending).toMatchObject([
+        { type: "quick_unsafe", state: "started", attempt: 1, waits: { for: "store" } },
+      ]);
+      expect(describePending(pending[0]!, Date.now())).toMatch(/waits for the transcript, .*for \d+ s/);
+      expect(stage.runs("away")).toBe(0);
+    } finally {
+      for (const file of files) renameSync(`${file}.away`, file);
+    }
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    expect(stage.runs("away")).toBe(1);
+    const told = (await session.conversation()).join("\n");
+    expect(told).toContain("finished away");
+    expect(told).not.toMatch(/unknown|worker|transcript/i);
+    await worker.kill("SIGTERM");
+  },
+  60_000,
+);
+
+thorough(
+  "a transcript whose file is gone: nothing is written elsewhere, no empty one is made, and it goes on when it is back",
+  async () => {
+    const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));
+    const doctor = await away(
+      "gone",
+      () => {
+        for (const file of files) renameSync(file, `${file}.away`);
+        return () => {
+          for (const file of files) renameSync(`${file}.away`, file);
+        };
+      },
+      /the file was there and is gone/,
+    );
+    expect(doctor.out).toMatch(/transcript +.*\(made when it is needed\)/);
+  },
+  60_000,
+);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { lockAfterClaim } from "./support/lock.ts";
 import { carrying } from "./support/processes.ts";
 import { startProxy } from "./support/proxy.ts";
@@ -45,93 +46,105 @@ test("killed in an unsafe bash command: never run twice, its processes are gone,
   await expectWhole(stage, session);
 }, 40_000);
 
-test("killed in tools of three classes at once: unsafe not again, idempotent and pure again, one result each", async () => {
-  const session = stage.session({
-    replies: [
-      {
-        toolCalls: ["unsafe", "idempotent", "pure"].map((one) => ({
-          name: `wait_${one}`,
-          arguments: { label: one },
-        })),
-      },
-      { text: "Done." },
-    ],
-    agent: { tools: ["wait_unsafe", "wait_idempotent", "wait_pure"] },
-  });
-  const first = await stage.worker();
-  await session.start("Go");
-  await Promise.all(["unsafe", "idempotent", "pure"].map(stage.started));
-  await stage.printed("printed by unsafe");
-  await first.kill("SIGKILL");
-  await stage.worker();
-  await eventually(() => stage.runs("idempotent") === 2 && stage.runs("pure") === 2, { timeoutMs: 15_000 });
-  for (const label of ["unsafe", "idempotent", "pure"]) stage.go(label);
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  expect([stage.runs("unsafe"), stage.runs("idempotent"), stage.runs("pure")]).toEqual([1, 2, 2]);
-  const [a, b, c] = (await session.conversation()).slice(2);
-  expect(a).toMatch(/outcome of this call is unknown[\s\S]*printed by unsafe/);
-  expect([b, c]).toEqual(["toolResult: finished idempotent", "toolResult: finished pure"]);
-  const keys = read("idempotent.runs")
-    .trim()
-    .split("\n")
-    .map((line) => line.split(" ")[1]);
-  expect(keys[0]).toBe(keys[1]);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "killed in tools of three classes at once: unsafe not again, idempotent and pure again, one result each",
+  async () => {
+    const session = stage.session({
+      replies: [
+        {
+          toolCalls: ["unsafe", "idempotent", "pure"].map((one) => ({
+            name: `wait_${one}`,
+            arguments: { label: one },
+          })),
+        },
+        { text: "Done." },
+      ],
+      agent: { tools: ["wait_unsafe", "wait_idempotent", "wait_pure"] },
+    });
+    const first = await stage.worker();
+    await session.start("Go");
+    await Promise.all(["unsafe", "idempotent", "pure"].map(stage.started));
+    await stage.printed("printed by unsafe");
+    await first.kill("SIGKILL");
+    await stage.worker();
+    await eventually(() => stage.runs("idempotent") === 2 && stage.runs("pure") === 2, { timeoutMs: 15_000 });
+    for (const label of ["unsafe", "idempotent", "pure"]) stage.go(label);
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    expect([stage.runs("unsafe"), stage.runs("idempotent"), stage.runs("pure")]).toEqual([1, 2, 2]);
+    const [a, b, c] = (await session.conversation()).slice(2);
+    expect(a).toMatch(/outcome of this call is unknown[\s\S]*printed by unsafe/);
+    expect([b, c]).toEqual(["toolResult: finished idempotent", "toolResult: finished pure"]);
+    const keys = read("idempotent.runs")
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ")[1]);
+    expect(keys[0]).toBe(keys[1]);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
-test("of two parallel calls one is lost with its worker: the other's result is used", async () => {
-  const session = stage.session({
-    replies: [
-      { toolCalls: ["kept", "lost"].map((label) => ({ name: "wait_unsafe", arguments: { label } })) },
-      { text: "Done." },
-    ],
-    agent: { tools: ["wait_unsafe"] },
-  });
-  const workers = [await stage.worker(), await stage.worker()];
-  await session.start("Go");
-  await Promise.all(["kept", "lost"].map(stage.started));
-  const pidOf = (label: string) => Number(read(`${label}.runs`).split(" ")[0]);
-  const lost = workers.find(({ pid }) => pid === pidOf("lost"));
-  stage.go("kept");
-  await eventually(async () =>
-    (await stage.transcript.steps(session.id)).some(
-      ({ kind, storedAtMs }) => kind === "wait_unsafe" && storedAtMs,
-    ),
-  );
-  await lost?.kill("SIGKILL");
-  await stage.worker();
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  const [kept, unknown] = (await session.conversation()).slice(2);
-  expect(kept).toBe("toolResult: finished kept");
-  expect(unknown).toMatch(/outcome of this call is unknown/);
-  expect([stage.runs("kept"), stage.runs("lost")]).toEqual([1, 1]);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "of two parallel calls one is lost with its worker: the other's result is used",
+  async () => {
+    const session = stage.session({
+      replies: [
+        { toolCalls: ["kept", "lost"].map((label) => ({ name: "wait_unsafe", arguments: { label } })) },
+        { text: "Done." },
+      ],
+      agent: { tools: ["wait_unsafe"] },
+    });
+    const workers = [await stage.worker(), await stage.worker()];
+    await session.start("Go");
+    await Promise.all(["kept", "lost"].map(stage.started));
+    const pidOf = (label: string) => Number(read(`${label}.runs`).split(" ")[0]);
+    const lost = workers.find(({ pid }) => pid === pidOf("lost"));
+    stage.go("kept");
+    await eventually(async () =>
+      (await stage.transcript.steps(session.id)).some(
+        ({ kind, storedAtMs }) => kind === "wait_unsafe" && storedAtMs,
+      ),
+    );
+    await lost?.kill("SIGKILL");
+    await stage.worker();
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    const [kept, unknown] = (await session.conversation()).slice(2);
+    expect(kept).toBe("toolResult: finished kept");
+    expect(unknown).toMatch(/outcome of this call is unknown/);
+    expect([stage.runs("kept"), stage.runs("lost")]).toEqual([1, 1]);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
-test("killed after an unsafe result was stored and before Temporal knows: the result is used", async () => {
-  const proxy = await startProxy(stage.address);
-  const session = stage.session({
-    replies: [call("wait_unsafe", { label: "proxied" }), { text: "Done." }],
-    agent: { tools: ["wait_unsafe"] },
-  });
-  const first = await stage.worker({ address: proxy.address });
-  await session.start("Go");
-  await stage.started("proxied");
-  proxy.stall();
-  stage.go("proxied");
-  await eventually(async () =>
-    (await stage.transcript.steps(session.id)).some(
-      ({ kind, storedAtMs }) => kind === "wait_unsafe" && storedAtMs,
-    ),
-  );
-  await first.kill("SIGKILL");
-  await proxy.close();
-  await stage.worker();
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  expect((await session.conversation())[2]).toBe("toolResult: finished proxied");
-  expect(stage.runs("proxied")).toBe(1);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "killed after an unsafe result was stored and before Temporal knows: the result is used",
+  async () => {
+    const proxy = await startProxy(stage.address);
+    const session = stage.session({
+      replies: [call("wait_unsafe", { label: "proxied" }), { text: "Done." }],
+      agent: { tools: ["wait_unsafe"] },
+    });
+    const first = await stage.worker({ address: proxy.address });
+    await session.start("Go");
+    await stage.started("proxied");
+    proxy.stall();
+    stage.go("proxied");
+    await eventually(async () =>
+      (await stage.transcript.steps(session.id)).some(
+        ({ kind, storedAtMs }) => kind === "wait_unsafe" && storedAtMs,
+      ),
+    );
+    await first.kill("SIGKILL");
+    await proxy.close();
+    await stage.worker();
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    expect((await session.conversation())[2]).toBe("toolResult: finished proxied");
+    expect(stage.runs("proxied")).toBe(1);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
 /** Content before and after, and how a call says it. */
 const WRITES = {
@@ -166,20 +179,24 @@ for (const tool of ["write_file", "edit_file"] as const) {
   }, 40_000);
 }
 
-test("the death of a worker in a tool is noticed by a sibling within 3 s (design 3.18)", async () => {
-  const session = stage.session({
-    replies: [call("wait_pure", { label: "noticed" }), { text: "Done." }],
-    agent: { tools: ["wait_pure"] },
-  });
-  const first = await stage.worker();
-  await session.start("Go");
-  await stage.started("noticed");
-  await stage.worker();
-  const killedAt = Date.now();
-  await first.kill("SIGKILL");
-  const again = await executed(stage, session, "wait_pure", 2);
-  expect(again.startedAtMs - killedAt).toBeLessThan(3000);
-  stage.go("noticed");
-  await session.result();
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "the death of a worker in a tool is noticed by a sibling within 3 s (design 3.18)",
+  async () => {
+    const session = stage.session({
+      replies: [call("wait_pure", { label: "noticed" }), { text: "Done." }],
+      agent: { tools: ["wait_pure"] },
+    });
+    const first = await stage.worker();
+    await session.start("Go");
+    await stage.started("noticed");
+    await stage.worker();
+    const killedAt = Date.now();
+    await first.kill("SIGKILL");
+    const again = await executed(stage, session, "wait_pure", 2);
+    expect(again.startedAtMs - killedAt).toBeLessThan(3000);
+    stage.go("noticed");
+    await session.result();
+    await expectWhole(stage, session);
+  },
+  40_000,
+);

@@ -8,6 +8,7 @@ import type { Holdfast } from "../../src/client/index.ts";
 import { builtFile } from "../../src/testing/built-file.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "../workflows/support/connected.ts";
 import { TEST_KEY } from "../workflows/support/temporal.ts";
 import { type CrashStage, openCrashStage } from "./support/temporal.ts";
@@ -147,29 +148,33 @@ async function versionOf(session: string): Promise<string | undefined> {
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
 }
 
-test("worker versioning, pinned: a run stays with its version until it continues as new, and moves then", async () => {
-  const version = (buildId: string) =>
-    stage.worker({
-      env: {
-        HOLDFAST_BUILD_ID: buildId,
-        HOLDFAST_DEPLOYMENT: DEPLOYMENT,
-        HOLDFAST_VERSIONING: "pinned",
-      },
-    });
-  const first = await version("v1");
-  await setCurrent("v1");
-  const old = await startResting();
-  expect(await versionOf(old)).toBe("v1");
+thorough(
+  "worker versioning, pinned: a run stays with its version until it continues as new, and moves then",
+  async () => {
+    const version = (buildId: string) =>
+      stage.worker({
+        env: {
+          HOLDFAST_BUILD_ID: buildId,
+          HOLDFAST_DEPLOYMENT: DEPLOYMENT,
+          HOLDFAST_VERSIONING: "pinned",
+        },
+      });
+    const first = await version("v1");
+    await setCurrent("v1");
+    const old = await startResting();
+    expect(await versionOf(old)).toBe("v1");
 
-  await version("v2");
-  await setCurrent("v2");
-  const fresh = await startResting();
-  expect(await versionOf(fresh)).toBe("v2");
-  expect(await versionOf(old)).toBe("v1");
-  await prompted(old, 2);
-  await eventually(async () => (await versionOf(old)) === "v2", { what: "the move to v2" });
-  expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null });
-  await prompted(old, 3);
-  await prompted(fresh, 2);
-  for (const session of [old, fresh]) expect(await failedTasks(session)).toBe(0);
-}, 90_000);
+    await version("v2");
+    await setCurrent("v2");
+    const fresh = await startResting();
+    expect(await versionOf(fresh)).toBe("v2");
+    expect(await versionOf(old)).toBe("v1");
+    await prompted(old, 2);
+    await eventually(async () => (await versionOf(old)) === "v2", { what: "the move to v2" });
+    expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    await prompted(old, 3);
+    await prompted(fresh, 2);
+    for (const session of [old, fresh]) expect(await failedTasks(session)).toBe(0);
+  },
+  90_000,
+);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { lockAfterClaim } from "./support/lock.ts";
 import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
 
@@ -59,47 +60,51 @@ test("killed in going back: the call is answered again, and there is one branch,
   expect(await session.entries(branches[1]?.id)).toHaveLength(3);
 }, 90_000);
 
-test("killed in pruning: the call is answered again, and the context is pruned once, in one place [PRUN-06, PRUN-07, PHI-13b]", async () => {
-  const first = await stage.worker();
-  const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
-  const memo = "there was nothing to see";
-  const prun = { toolCalls: [{ name: "prun_with_memo", arguments: { tokens: 1, memo } }] };
-  const begin = async () => {
-    const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
-    const own = ({ conversation }: { conversation: string }) => conversation === session.id;
-    stage.model.script({
-      conversations: [
-        {
-          match: (question) => own(question) && JSON.stringify(question.body).includes(memo),
-          replies: Array.from({ length: 9 }, () => ({ text: "Done." })),
-        },
-        { match: own, replies: [look, look, prun] },
-      ],
-    });
-    await session.start("Go", { settings: { localSteps: false } });
-    await eventually(() => session.requests()[2]?.outcome === "answered", { everyMs: 1 });
-    return { session, unlock: lockAfterClaim(stage.home, session.id, "prun_with_memo", false) };
-  };
-  const isStored = async (id: string) =>
-    (await stage.transcript.steps(id)).some(
-      ({ kind, storedAtMs }) => kind === "prun_with_memo" && storedAtMs !== undefined,
-    );
-  // What is claimed may be stored before the lock is there: then another one prunes.
-  let { session, unlock } = await begin();
-  for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
+thorough(
+  "killed in pruning: the call is answered again, and the context is pruned once, in one place [PRUN-06, PRUN-07, PHI-13b]",
+  async () => {
+    const first = await stage.worker();
+    const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+    const memo = "there was nothing to see";
+    const prun = { toolCalls: [{ name: "prun_with_memo", arguments: { tokens: 1, memo } }] };
+    const begin = async () => {
+      const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
+      const own = ({ conversation }: { conversation: string }) => conversation === session.id;
+      stage.model.script({
+        conversations: [
+          {
+            match: (question) => own(question) && JSON.stringify(question.body).includes(memo),
+            replies: Array.from({ length: 9 }, () => ({ text: "Done." })),
+          },
+          { match: own, replies: [look, look, prun] },
+        ],
+      });
+      await session.start("Go", { settings: { localSteps: false } });
+      await eventually(() => session.requests()[2]?.outcome === "answered", { everyMs: 1 });
+      return { session, unlock: lockAfterClaim(stage.home, session.id, "prun_with_memo", false) };
+    };
+    const isStored = async (id: string) =>
+      (await stage.transcript.steps(id)).some(
+        ({ kind, storedAtMs }) => kind === "prun_with_memo" && storedAtMs !== undefined,
+      );
+    // What is claimed may be stored before the lock is there: then another one prunes.
+    let { session, unlock } = await begin();
+    for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
+      unlock();
+      await session.result();
+      ({ session, unlock } = await begin());
+    }
+    await first.kill("SIGKILL");
     unlock();
-    await session.result();
-    ({ session, unlock } = await begin());
-  }
-  await first.kill("SIGKILL");
-  unlock();
-  await stage.worker();
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  await executed(stage, session, "prun_with_memo", 2);
-  const pruned = (await session.events()).filter(({ body }) => body.type === "PrunApplied");
-  expect(pruned).toHaveLength(1);
-  const told = session.seen(3).filter((line) => line.includes(memo));
-  expect(told).toHaveLength(1);
-  expect(session.seen(3).filter((line) => line.includes("calls list_files")).length).toBeLessThan(2);
-  await expectWhole(stage, session);
-}, 90_000);
+    await stage.worker();
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    await executed(stage, session, "prun_with_memo", 2);
+    const pruned = (await session.events()).filter(({ body }) => body.type === "PrunApplied");
+    expect(pruned).toHaveLength(1);
+    const told = session.seen(3).filter((line) => line.includes(memo));
+    expect(told).toHaveLength(1);
+    expect(session.seen(3).filter((line) => line.includes("calls list_files")).length).toBeLessThan(2);
+    await expectWhole(stage, session);
+  },
+  90_000,
+);

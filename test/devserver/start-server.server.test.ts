@@ -15,6 +15,7 @@ import {
 import { isListening, notReady } from "../../src/devserver/health.ts";
 import { ServerStartError } from "../../src/devserver/server-start-error.ts";
 import { type DevServer, startDevServer } from "../../src/devserver/start-server.ts";
+import { thorough } from "../support/depth.ts";
 
 const BUILT = resolve(import.meta.dirname, "../../dist/devserver/start-server.js");
 
@@ -61,7 +62,7 @@ test("an ephemeral server serves on loopback with our search attributes and leav
   expect(await isListening("127.0.0.1", portOf(server.address))).toBe(false);
 });
 
-test("ports that are taken are avoided", async () => {
+thorough("ports that are taken are avoided", async () => {
   const [port, uiPort] = [await occupied(), await occupied()];
   const server = await started({ dataDir: folder, port, uiPort });
   expect(portOf(server.address)).not.toBe(port);
@@ -90,7 +91,7 @@ test("a healthy server at the asked address is joined", async () => {
   expect(joined).toMatchObject({ address: running.address, alreadyRunning: true });
 });
 
-test("what it stored is there after a restart, and so are both logs", async () => {
+thorough("what it stored is there after a restart, and so are both logs", async () => {
   const options = { dataDir: folder, port: 0, uiPort: 0 };
   const first = await started(options);
   const connection = await Connection.connect({ address: first.address });
@@ -178,7 +179,7 @@ test.each([
   await expect.poll(() => existsSync(home), { timeout: 15_000 }).toBe(false);
 });
 
-test("search attributes that are missing are found and registered, once", async () => {
+thorough("search attributes that are missing are found and registered, once", async () => {
   const server = await started({ ephemeral: true });
   const connection = await Connection.connect({ address: server.address });
   undo.push(() => connection.close());

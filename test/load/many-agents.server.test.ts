@@ -1,8 +1,9 @@
 import { readdirSync, readlinkSync } from "node:fs";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect } from "vitest";
 import { z } from "zod";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 
@@ -104,7 +105,7 @@ function working(): string[] {
     });
 }
 
-test(
+thorough(
   "a hundred agents with ten calls each: results in order, each call once, and nothing is left behind [TEST-07]",
   async () => {
     await begin();

@@ -1,5 +1,6 @@
 import { temporal } from "@temporalio/proto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { childSessions, family, task } from "../workflows/support/family.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 import { expectWhole } from "../workflows/support/whole.ts";
@@ -20,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test(
+thorough(
   "two hundred sub-agents under one root: each once, results in order, none lost by continue-as-new, 4 KB of history each [SUB-09, TEST-07]",
   async () => {
     const crews = Array.from({ length: CHILDREN / SIDE_BY_SIDE }, (_, crew) => ({

@@ -3,6 +3,7 @@ import { encryptionOf, NO_ENCRYPTION } from "../../src/codec/encryption.ts";
 import { PostgresHub } from "../../src/stream/postgres/postgres-hub.ts";
 import { sealedLines } from "../../src/stream/sealed-lines.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 import { says } from "../support/word-forms.ts";
 import { missingPostgres, PostgresBench } from "../transcript/postgres-bench.ts";
@@ -122,7 +123,7 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
     expect((await watching).sequences).toEqual(Array.from({ length: 20 }, (_, index) => index));
   });
 
-  test("a database that is away holds up nobody: what is published meanwhile is dropped", async () => {
+  thorough("a database that is away holds up nobody: what is published meanwhile is dropped", async () => {
     const away = opened("postgresql://holdfast@127.0.0.1:1/nowhere", { maxWaitingBytes: 2_000 });
     const begin = performance.now();
     for (let sequence = 0; sequence < 10_000; sequence++) away.publish(delta(sequence));

@@ -1,6 +1,7 @@
 import { temporal } from "@temporalio/proto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 // Anybody who may speak to the server can send anything to a run and start runs with anything. A run may refuse it, or
@@ -141,50 +142,59 @@ async function endOf(workflowId: string): Promise<string | undefined> {
   }
 }
 
-test("no workflow of ours can be started with something that makes its task fail", async () => {
-  const { Payload } = temporal.api.common.v1;
-  const asJson = (value: unknown) =>
-    Payload.create({
-      metadata: { encoding: Buffer.from("json/plain") },
-      data: Buffer.from(JSON.stringify(value) ?? "null"),
+thorough(
+  "no workflow of ours can be started with something that makes its task fail",
+  async () => {
+    const { Payload } = temporal.api.common.v1;
+    const asJson = (value: unknown) =>
+      Payload.create({
+        metadata: { encoding: Buffer.from("json/plain") },
+        data: Buffer.from(JSON.stringify(value) ?? "null"),
+      });
+    const chosen: readonly unknown[] = [
+      ...[null, 7, "x", [], {}, deep(3000), { settings: "x" }, { settings: { rotateAfterEvents: "x" } }],
+      ...[{ resume: {} }, { resume: { grants: "abc" } }, { resume: null }, { prompt: "x", share: 1 }],
+      ...[
+        { prompt: "x", task: {} },
+        { within: {} },
+        { within: 7 },
+        { prompt: "x", continuation: { kind: 5 } },
+      ],
+      ...[{ task: "x", stages: [null] }, { parts: [null] }, { task: "x", lead: "x", agents: [null] }],
+      ...[{ task: "x", definitionHash: "x", carried: { job: 7 } }, { policy: {}, done: 7 }, { job: 7 }],
+      ...[{ prompts: 7 }, { agents: "x", strategy: "y" }],
+    ];
+    const values = [...chosen, ...fc.sample(json, { numRuns: STARTS, seed: 17 })];
+    const unreadable = [
+      Payload.create({ metadata: { encoding: Buffer.from("json/plain") }, data: Buffer.from("no json") }),
+      Payload.create({ metadata: { encoding: Buffer.from("binary/unknown") }, data: Buffer.from("?") }),
+    ];
+    const starts = values.flatMap((value, index) => {
+      const types = index < chosen.length ? TYPES : [TYPES[index % TYPES.length]!];
+      return types.map((type) => ({ type, payload: asJson(value) }));
     });
-  const chosen: readonly unknown[] = [
-    ...[null, 7, "x", [], {}, deep(3000), { settings: "x" }, { settings: { rotateAfterEvents: "x" } }],
-    ...[{ resume: {} }, { resume: { grants: "abc" } }, { resume: null }, { prompt: "x", share: 1 }],
-    ...[{ prompt: "x", task: {} }, { within: {} }, { within: 7 }, { prompt: "x", continuation: { kind: 5 } }],
-    ...[{ task: "x", stages: [null] }, { parts: [null] }, { task: "x", lead: "x", agents: [null] }],
-    ...[{ task: "x", definitionHash: "x", carried: { job: 7 } }, { policy: {}, done: 7 }, { job: 7 }],
-    ...[{ prompts: 7 }, { agents: "x", strategy: "y" }],
-  ];
-  const values = [...chosen, ...fc.sample(json, { numRuns: STARTS, seed: 17 })];
-  const unreadable = [
-    Payload.create({ metadata: { encoding: Buffer.from("json/plain") }, data: Buffer.from("no json") }),
-    Payload.create({ metadata: { encoding: Buffer.from("binary/unknown") }, data: Buffer.from("?") }),
-  ];
-  const starts = values.flatMap((value, index) => {
-    const types = index < chosen.length ? TYPES : [TYPES[index % TYPES.length]!];
-    return types.map((type) => ({ type, payload: asJson(value) }));
-  });
-  for (const type of TYPES) for (const payload of unreadable) starts.push({ type, payload });
-  const found: string[] = [];
-  for (let at = 0; at < starts.length; at += BATCH) {
-    await Promise.all(
-      starts.slice(at, at + BATCH).map(async ({ type, payload }, index) => {
-        const id = `any-${type}-${at + index}-${Math.random().toString(36).slice(2)}`;
-        await startRaw(type, id, [payload]);
-        await endOf(id);
-        for (const message of await failedTasks(id)) {
-          found.push(
-            `${type} ${Buffer.from(payload.data ?? [])
-              .toString()
-              .slice(0, 120)}: ${message}`,
-          );
-        }
-      }),
-    );
-  }
-  expect(found).toEqual([]);
-}, 400_000);
+    for (const type of TYPES) for (const payload of unreadable) starts.push({ type, payload });
+    const found: string[] = [];
+    for (let at = 0; at < starts.length; at += BATCH) {
+      await Promise.all(
+        starts.slice(at, at + BATCH).map(async ({ type, payload }, index) => {
+          const id = `any-${type}-${at + index}-${Math.random().toString(36).slice(2)}`;
+          await startRaw(type, id, [payload]);
+          await endOf(id);
+          for (const message of await failedTasks(id)) {
+            found.push(
+              `${type} ${Buffer.from(payload.data ?? [])
+                .toString()
+                .slice(0, 120)}: ${message}`,
+            );
+          }
+        }),
+      );
+    }
+    expect(found).toEqual([]);
+  },
+  400_000,
+);
 
 test("a run that is started with a state of somebody else's says what is wrong", async () => {
   const session = stage.session();

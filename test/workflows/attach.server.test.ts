@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { terminal } from "../cli/terminal.ts";
+import { thorough } from "../support/depth.ts";
 import { placeOf } from "./support/connected.ts";
 import { Gates } from "./support/gates.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -52,81 +53,91 @@ describe("attached to a session that runs elsewhere", () => {
     expect(await session.conversation()).toContain("user: Use pnpm");
   });
 
-  test("Ctrl-C leaves it, and the run goes on; several are shown with their numbers, and one is stopped", async () => {
-    const ids: string[] = [];
-    for (const gate of ["leave-1", "leave-2"]) {
-      const replies = [{ text: `Held at ${gate}`, holdUntil: gate, holdAt: "end" as const }];
-      const session = stage.session({ replies });
+  thorough(
+    "Ctrl-C leaves it, and the run goes on; several are shown with their numbers, and one is stopped",
+    async () => {
+      const ids: string[] = [];
+      for (const gate of ["leave-1", "leave-2"]) {
+        const replies = [{ text: `Held at ${gate}`, holdUntil: gate, holdAt: "end" as const }];
+        const session = stage.session({ replies });
+        await session.start("Go");
+        await stage.model.waitForHold(gate);
+        ids.push(session.id);
+      }
+      const left = attached(...ids);
+      await left.shows("[1] > Go");
+      await left.shows("[2] > Go");
+      left.signals.emit("SIGINT");
+      expect(await left.code).toBe(130);
+      expect(left.said.err).toContain("What runs goes on");
+      const again = attached(...ids);
+      await again.shows("[2] > Go");
+      again.type("@2 /stop");
+      await again.shows("stopped at an attached terminal");
+      stage.model.release("leave-1");
+      expect(await again.code).toBe(4);
+      await again.shows("[1] Held at leave-1");
+      stage.model.release("leave-2");
+    },
+  );
+
+  thorough(
+    "what waits is asked at each of two terminals; one approves, the other denies the next, and both see the end [IRON-09]",
+    async () => {
+      const touch = (file: string) => ({
+        toolCalls: [{ name: "bash", arguments: { command: `touch ${file}` } }],
+      });
+      const there = (file: string) => existsSync(join(stage.home, file));
+      const session = stage.session({
+        replies: [touch("approved-here"), touch("denied-there"), { text: "I see." }],
+        agent: { tools: ["bash"], permissions: { rules: [], otherwise: "ask" } },
+      });
       await session.start("Go");
-      await stage.model.waitForHold(gate);
-      ids.push(session.id);
-    }
-    const left = attached(...ids);
-    await left.shows("[1] > Go");
-    await left.shows("[2] > Go");
-    left.signals.emit("SIGINT");
-    expect(await left.code).toBe(130);
-    expect(left.said.err).toContain("What runs goes on");
-    const again = attached(...ids);
-    await again.shows("[2] > Go");
-    again.type("@2 /stop");
-    await again.shows("stopped at an attached terminal");
-    stage.model.release("leave-1");
-    expect(await again.code).toBe(4);
-    await again.shows("[1] Held at leave-1");
-    stage.model.release("leave-2");
-  });
+      const terminals = [attached(session.id), attached(session.id)] as const;
+      const asked = async (file: string) => {
+        const { toolCallId } = await eventually(async () =>
+          (await session.status()).approvals.find(({ summary }) => summary === `touch ${file}`),
+        );
+        for (const { shows } of terminals)
+          await shows(`/approve ${toolCallId}, or /deny ${toolCallId} REASON`);
+        for (const { said } of terminals) expect(said.out).toContain(`  touch ${file}`);
+        expect(there(file)).toBe(false);
+        return toolCallId;
+      };
+      const [one, other] = terminals;
+      await asked("approved-here");
+      one.type("/approve");
+      const denied = await asked("denied-there");
+      expect(there("approved-here")).toBe(true);
+      other.type(`/deny ${denied} not on a Sunday`);
+      for (const { code, shows } of terminals) {
+        expect(await code).toBe(0);
+        await shows("I see.");
+      }
+      expect(there("denied-there")).toBe(false);
+      expect((await session.conversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+    },
+  );
 
-  test("what waits is asked at each of two terminals; one approves, the other denies the next, and both see the end [IRON-09]", async () => {
-    const touch = (file: string) => ({
-      toolCalls: [{ name: "bash", arguments: { command: `touch ${file}` } }],
-    });
-    const there = (file: string) => existsSync(join(stage.home, file));
-    const session = stage.session({
-      replies: [touch("approved-here"), touch("denied-there"), { text: "I see." }],
-      agent: { tools: ["bash"], permissions: { rules: [], otherwise: "ask" } },
-    });
-    await session.start("Go");
-    const terminals = [attached(session.id), attached(session.id)] as const;
-    const asked = async (file: string) => {
-      const { toolCallId } = await eventually(async () =>
-        (await session.status()).approvals.find(({ summary }) => summary === `touch ${file}`),
+  thorough(
+    "a vendor that is asked again is told with its last failure and when the next attempt comes [RTY-04]",
+    async () => {
+      const session = stage.session({
+        faults: [{ fault: "rate-limited", retryAfterMs: 15_000, message: "slow down please" }],
+        agent: { retry: { maxRetries: 4 } },
+      });
+      await session.start("Go");
+      const { code, said, shows, type } = attached(session.id);
+      await shows("attempt 2 of 5");
+      // At once from who asks, then from the server as it stands.
+      expect(said.out).toMatch(/\(the model is asked again in 15\.0 s: .*slow down please.*\)/);
+      expect(said.out).toMatch(
+        /\(model: attempt 2 of 5, next at \d{4}-\d\d-\d\dT[\d:.]+Z; last failure: .*slow down please.*\)/,
       );
-      for (const { shows } of terminals) await shows(`/approve ${toolCallId}, or /deny ${toolCallId} REASON`);
-      for (const { said } of terminals) expect(said.out).toContain(`  touch ${file}`);
-      expect(there(file)).toBe(false);
-      return toolCallId;
-    };
-    const [one, other] = terminals;
-    await asked("approved-here");
-    one.type("/approve");
-    const denied = await asked("denied-there");
-    expect(there("approved-here")).toBe(true);
-    other.type(`/deny ${denied} not on a Sunday`);
-    for (const { code, shows } of terminals) {
-      expect(await code).toBe(0);
-      await shows("I see.");
-    }
-    expect(there("denied-there")).toBe(false);
-    expect((await session.conversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
-  });
-
-  test("a vendor that is asked again is told with its last failure and when the next attempt comes [RTY-04]", async () => {
-    const session = stage.session({
-      faults: [{ fault: "rate-limited", retryAfterMs: 15_000, message: "slow down please" }],
-      agent: { retry: { maxRetries: 4 } },
-    });
-    await session.start("Go");
-    const { code, said, shows, type } = attached(session.id);
-    await shows("attempt 2 of 5");
-    // At once from who asks, then from the server as it stands.
-    expect(said.out).toMatch(/\(the model is asked again in 15\.0 s: .*slow down please.*\)/);
-    expect(said.out).toMatch(
-      /\(model: attempt 2 of 5, next at \d{4}-\d\d-\d\dT[\d:.]+Z; last failure: .*slow down please.*\)/,
-    );
-    type("/stop");
-    expect(await code).toBe(4);
-  });
+      type("/stop");
+      expect(await code).toBe(4);
+    },
+  );
 
   test("for scripts: events with cursors, from which a later reader goes on", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });

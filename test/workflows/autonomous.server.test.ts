@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { cast, talk } from "./support/jobs.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -139,7 +140,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
   });
 
-  test("continues as new between rounds, and loses neither its account nor its place", async () => {
+  thorough("continues as new between rounds, and loses neither its account nor its place", async () => {
     const says = Array.from({ length: 8 }, () => ({ text: "hm" }));
     const { lone } = cast(stage, { lone: { says: [...says, finish("long"), { text: "." }] } });
     const link = await connectTo(stage, { rotateAfterEvents: 24 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal, promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { HeldTranscript } from "./support/held-transcript.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -55,7 +56,7 @@ for (const localSteps of [true, false]) {
         await expectWholeLoops(session);
       });
 
-      test("an interactive run answers what arrived, then waits", async () => {
+      thorough("an interactive run answers what arrived, then waits", async () => {
         const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
         const close = held.hold(session.id, when, "closeLoop");
         await session.start(undefined, { prompt: p("prompt"), mode: "interactive", settings });

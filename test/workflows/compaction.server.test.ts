@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { compactSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { spoken } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -48,7 +49,7 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     expect(text).not.toContain("All work and no play makes a long day. All work");
   });
 
-  test("stays as small for the next run of its session [CMP-07]", async () => {
+  thorough("stays as small for the next run of its session [CMP-07]", async () => {
     const agent = { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } };
     const session = stage.session({ replies: turns(16), agent });
     await session.run("Go");

@@ -7,6 +7,7 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { createWorker } from "../../src/worker.ts";
 import { environmentOf } from "../codec/keys.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 const MARKER = "HOLLYHOCK";
@@ -109,29 +110,32 @@ describe("worker and client have different keys: said at the door, before anythi
   });
 });
 
-test("a run that no worker here can read waits, and goes on with one that has the key [TMP-09]", async () => {
-  const { address, namespace, home } = stage;
-  const taskQueue = `keyless-${randomUUID()}`;
-  const options = { address, namespace, home, taskQueue, transcript: stage.transcript } as const;
-  const session = stage.session({ replies: [{ text: "At last" }] });
-  // Nobody polls: nothing is known of keys.
-  const holdfast = await client({ taskQueue, encryption: KEYS });
-  const started = await holdfast.start({ agent: session.definition, prompt: "Hi", session: session.id });
-  const keyless = await createWorker({ ...options, secrets: () => "x".repeat(20) });
-  const running = keyless.run();
-  const said = await eventually(
-    async () => {
-      const found = await historyOf(session.id);
-      return /Sealed with key "k1".*which has none/.exec(found)?.[0];
-    },
-    { what: "the reason in the history" },
-  );
-  expect(said).toContain("k1");
-  keyless.shutdown();
-  await running;
-  const worker = await createWorker({ ...options, encryption: KEYS, secrets: () => "x".repeat(20) });
-  const working = worker.run();
-  expect(await started.result()).toMatchObject({ text: "At last" });
-  worker.shutdown();
-  await working;
-});
+thorough(
+  "a run that no worker here can read waits, and goes on with one that has the key [TMP-09]",
+  async () => {
+    const { address, namespace, home } = stage;
+    const taskQueue = `keyless-${randomUUID()}`;
+    const options = { address, namespace, home, taskQueue, transcript: stage.transcript } as const;
+    const session = stage.session({ replies: [{ text: "At last" }] });
+    // Nobody polls: nothing is known of keys.
+    const holdfast = await client({ taskQueue, encryption: KEYS });
+    const started = await holdfast.start({ agent: session.definition, prompt: "Hi", session: session.id });
+    const keyless = await createWorker({ ...options, secrets: () => "x".repeat(20) });
+    const running = keyless.run();
+    const said = await eventually(
+      async () => {
+        const found = await historyOf(session.id);
+        return /Sealed with key "k1".*which has none/.exec(found)?.[0];
+      },
+      { what: "the reason in the history" },
+    );
+    expect(said).toContain("k1");
+    keyless.shutdown();
+    await running;
+    const worker = await createWorker({ ...options, encryption: KEYS, secrets: () => "x".repeat(20) });
+    const working = worker.run();
+    expect(await started.result()).toMatchObject({ text: "At last" });
+    worker.shutdown();
+    await working;
+  },
+);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EvaluationAsked } from "../../src/hooks/evaluation-strategy.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { Contest } from "./support/contest.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -425,30 +426,34 @@ test("watchers see brackets around the loops of all branches, in their order [EV
   await client.close();
 });
 
-test("the history of an evaluation holds references, and grows by the same few kilobytes for each of 50 branches", async () => {
-  const words = "A very particular sentence. ".repeat(300);
-  const bytes: number[] = [];
-  for (const count of [2, 50]) {
-    const contest = new Contest(
-      stage,
-      Array.from({ length: count }, () => ({ says: [{ text: words }] })),
-      { says: [{ text: "1" }] },
-    );
-    // Definitions by their hashes, as a client sends many.
-    const agents = await Promise.all(
-      contest.agents.map(async ({ definition }) => ({
-        definitionHash: await stage.transcript.saveDefinition(definition as never),
-      })),
-    );
-    const result = await contest.run(words, { agents });
-    expect(result.losers.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
-    const { events } = await contest.handle.fetchHistory();
-    bytes.push((events ?? []).reduce((sum, event) => sum + Buffer.byteLength(textsIn(event).join(" ")), 0));
-    const times = textsIn(events).join(" ").split("A very particular sentence").length - 1;
-    // Asked twice, of the workflow and of the step that stores it, and answered twice, as any run's result is.
-    expect(times).toBeGreaterThanOrEqual(1200);
-    expect(times).toBeLessThan(1210);
-  }
-  const [few = 0, many = 0] = bytes;
-  expect((many - few) / 48).toBeLessThan(5_000);
-}, 90_000);
+thorough(
+  "the history of an evaluation holds references, and grows by the same few kilobytes for each of 50 branches",
+  async () => {
+    const words = "A very particular sentence. ".repeat(300);
+    const bytes: number[] = [];
+    for (const count of [2, 50]) {
+      const contest = new Contest(
+        stage,
+        Array.from({ length: count }, () => ({ says: [{ text: words }] })),
+        { says: [{ text: "1" }] },
+      );
+      // Definitions by their hashes, as a client sends many.
+      const agents = await Promise.all(
+        contest.agents.map(async ({ definition }) => ({
+          definitionHash: await stage.transcript.saveDefinition(definition as never),
+        })),
+      );
+      const result = await contest.run(words, { agents });
+      expect(result.losers.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
+      const { events } = await contest.handle.fetchHistory();
+      bytes.push((events ?? []).reduce((sum, event) => sum + Buffer.byteLength(textsIn(event).join(" ")), 0));
+      const times = textsIn(events).join(" ").split("A very particular sentence").length - 1;
+      // Asked twice, of the workflow and of the step that stores it, and answered twice, as any run's result is.
+      expect(times).toBeGreaterThanOrEqual(1200);
+      expect(times).toBeLessThan(1210);
+    }
+    const [few = 0, many = 0] = bytes;
+    expect((many - few) / 48).toBeLessThan(5_000);
+  },
+  90_000,
+);

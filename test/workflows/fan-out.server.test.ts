@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { cast, talk } from "./support/jobs.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -42,7 +43,7 @@ describe("a fan-out [ORC-03]", () => {
     expect(await stage.transcript.text(result.ref ?? "")).toBe(result.text);
   });
 
-  test("gives many tasks to one agent, so many at a time as it is told", async () => {
+  thorough("gives many tasks to one agent, so many at a time as it is told", async () => {
     const { worker } = cast(stage, { worker: { says: [{ text: "ok", holdUntil: "both" }] } });
     const job = await holdfast.startJob({
       task: "Paris",

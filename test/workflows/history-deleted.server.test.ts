@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { isGone } from "../../src/client/failures.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine } from "./support/connected.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -13,7 +14,7 @@ afterAll(() => stage.close());
 /** The server deletes a history when its queue has noted the run's end, which takes it up to a minute. */
 const SERVER_MS = 180_000;
 
-test(
+thorough(
   "`delete --history`: the server forgets the run that it was told of, in its own time, and no other",
   async () => {
     const replies = [{ text: "Bye." }];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tools/tool.ts";
+import { thorough } from "../support/depth.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
@@ -92,7 +93,7 @@ test("a turn with one tool costs two activities and at most 6 KB, with 100 KB of
   expect(raw).not.toMatch(/[^"\s]{2000}/);
 });
 
-test("a turn does not grow with the turns before it", async () => {
+thorough("a turn does not grow with the turns before it", async () => {
   const call = { toolCalls: [{ name: "blob", arguments: { kilobytes: 4 } }] };
   const gate = (name: string) => ({ toolCalls: [{ name: "hold", arguments: { gate: name } }] });
   const ten = Array.from({ length: 10 }, () => call);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -42,21 +43,24 @@ test("with local steps turned off it is seen in the timeline", async () => {
   expect(await scheduled(session)).toEqual(["open-loop", "model", "peek", "model", "close-loop"]);
 });
 
-test("a quick tool that takes longer than two seconds goes elsewhere, and the run goes on with one result", async () => {
-  const session = stage.session({
-    replies: [{ toolCalls: [peek("slow")] }, { text: "Done." }],
-    agent: { tools: ["peek"] },
-  });
-  await session.start("Go");
-  await gates.of("slow").arrived;
-  const again = session.handle.result();
-  setTimeout(() => gates.of("slow").open(), 3000).unref();
-  expect(await again).toMatchObject({ text: "Done." });
-  expect(await scheduled(session)).toEqual(["open-loop", "model", "peek", "model", "close-loop"]);
-  expect((await session.conversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
-    "toolResult: passed slow",
-  ]);
-});
+thorough(
+  "a quick tool that takes longer than two seconds goes elsewhere, and the run goes on with one result",
+  async () => {
+    const session = stage.session({
+      replies: [{ toolCalls: [peek("slow")] }, { text: "Done." }],
+      agent: { tools: ["peek"] },
+    });
+    await session.start("Go");
+    await gates.of("slow").arrived;
+    const again = session.handle.result();
+    setTimeout(() => gates.of("slow").open(), 3000).unref();
+    expect(await again).toMatchObject({ text: "Done." });
+    expect(await scheduled(session)).toEqual(["open-loop", "model", "peek", "model", "close-loop"]);
+    expect((await session.conversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
+      "toolResult: passed slow",
+    ]);
+  },
+);
 
 test("steering that arrives during a local tool waits for it, and is read once", async () => {
   const session = stage.session({
@@ -73,7 +77,7 @@ test("steering that arrives during a local tool waits for it, and is read once",
   expect(conversation.at(-1)).toMatch(/^assistant/);
 });
 
-test("stop that arrives during a local tool ends the run", async () => {
+thorough("stop that arrives during a local tool ends the run", async () => {
   const session = stage.session({
     replies: [{ toolCalls: [peek("stopped")] }, { text: "Never." }],
     agent: { tools: ["peek"] },

@@ -4,6 +4,7 @@ import type { temporal } from "@temporalio/proto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { NASTY, official, stdio, temporaryFolder } from "../mcp/support/servers.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 import { keepWarnings } from "./support/warnings.ts";
 
@@ -143,7 +144,7 @@ describe("an agent with MCP servers", () => {
   });
 });
 
-test("[MCP-09] servers end with the worker", async () => {
+thorough("[MCP-09] servers end with the worker", async () => {
   const file = join(folder.path, "pids");
   const other = await openStage({ log });
   const session = other.session({

@@ -8,6 +8,7 @@ import type { Logger } from "../../src/observability/log.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { startWorkerProcess } from "../../src/testing/worker-process.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { thorough } from "../support/depth.ts";
 import { watchLive } from "./support/shown-live.ts";
 import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
 import { textsIn } from "./support/texts-in.ts";
@@ -102,7 +103,7 @@ test("what a worker's process holds is in no result, live output, history, log o
   expect((await session.conversation()).join("\n")).toContain("DONE");
 });
 
-test("a command does not find the worker's secrets in /proc", async () => {
+thorough("a command does not find the worker's secrets in /proc", async () => {
   const own = await openStage({ worker: false });
   const { address, namespace, home, taskQueue } = own;
   const worker = await startWorkerProcess({

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { SessionStatus } from "../../src/client/index.ts";
 import type { VendorWait } from "../../src/core/waits.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
 import { childOf, family, task } from "./support/family.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -45,52 +46,59 @@ test("status shows a retry of the vendor: attempt, last failure without what loo
   await session.handle.terminate();
 });
 
-test("a vendor that wants to be left alone for years is shown as waited for, and the loop's time ends the wait", async () => {
-  const session = stage.session({
-    agent: { limits: { maxDurationMs: 6_000 } },
-    faults: [{ ...BUSY, retryAfterMs: 999_999_999_999_000, times: 9 }],
-    replies: [{ text: "never" }],
-  });
-  await session.start("Go");
-  const { pending, doing } = await statusOf(session.id, (status) =>
-    /^waiting until/.test(status.doing ?? ""),
-  );
-  expect(pending).toEqual([]);
-  expect(doing).toMatch(
-    /^waiting until 20\S+Z before .* is asked again \(turn 0; rate-limited: .*too many tokens/,
-  );
-  const { out } = await commandLine(stage, "status", session.id);
-  expect(out).toMatch(/waiting until 20/);
-  expect(out).not.toContain("sk-live");
-  expect(await session.result()).toMatchObject({
-    outcome: { type: "limit-reached", reason: expect.stringContaining("Max duration reached") },
-  });
-  expect(session.requests()).toHaveLength(1);
-});
+thorough(
+  "a vendor that wants to be left alone for years is shown as waited for, and the loop's time ends the wait",
+  async () => {
+    const session = stage.session({
+      agent: { limits: { maxDurationMs: 6_000 } },
+      faults: [{ ...BUSY, retryAfterMs: 999_999_999_999_000, times: 9 }],
+      replies: [{ text: "never" }],
+    });
+    await session.start("Go");
+    const { pending, doing } = await statusOf(session.id, (status) =>
+      /^waiting until/.test(status.doing ?? ""),
+    );
+    expect(pending).toEqual([]);
+    expect(doing).toMatch(
+      /^waiting until 20\S+Z before .* is asked again \(turn 0; rate-limited: .*too many tokens/,
+    );
+    const { out } = await commandLine(stage, "status", session.id);
+    expect(out).toMatch(/waiting until 20/);
+    expect(out).not.toContain("sk-live");
+    expect(await session.result()).toMatchObject({
+      outcome: { type: "limit-reached", reason: expect.stringContaining("Max duration reached") },
+    });
+    expect(session.requests()).toHaveLength(1);
+  },
+);
 
-test("a question that waits for its turn says so: to an operator, in the heartbeat, and to those who watch", async () => {
-  const session = stage.session({
-    agent: { tools: ["list_files"], model: { provider: "limited" } },
-    replies: [{ toolCalls: [{ name: "list_files", arguments: { path: "." } }] }, { text: "never" }],
-  });
-  await session.start("Go");
-  const watched = watch(session.id);
-  const { pending } = await statusOf(session.id, (status) => status.pending[0]?.waits !== undefined);
-  expect(pending).toMatchObject([
-    { type: "model", state: "started", waits: { for: "rate", vendor: "limited", ahead: 0 } },
-  ]);
-  const { sinceMs, untilMs = 0 } = pending[0]!.waits as VendorWait;
-  expect(untilMs - sinceMs).toBeGreaterThan(50_000);
-  const words = "waits for its turn: the limits for limited are used up for this minute, the next may go in";
-  expect((await commandLine(stage, "status", session.id)).out).toContain(`attempt 1 of 4; ${words}`);
-  const json = JSON.parse((await commandLine(stage, "--json", "status", session.id)).out);
-  expect(json.pending[0].waits).toMatchObject({ for: "rate", untilMs });
-  expect(await watched).toContain(words);
-  const { history } = await historyOf(session.id);
-  expect(history).not.toContain("waits");
-  await session.handle.cancel();
-  await session.result();
-});
+thorough(
+  "a question that waits for its turn says so: to an operator, in the heartbeat, and to those who watch",
+  async () => {
+    const session = stage.session({
+      agent: { tools: ["list_files"], model: { provider: "limited" } },
+      replies: [{ toolCalls: [{ name: "list_files", arguments: { path: "." } }] }, { text: "never" }],
+    });
+    await session.start("Go");
+    const watched = watch(session.id);
+    const { pending } = await statusOf(session.id, (status) => status.pending[0]?.waits !== undefined);
+    expect(pending).toMatchObject([
+      { type: "model", state: "started", waits: { for: "rate", vendor: "limited", ahead: 0 } },
+    ]);
+    const { sinceMs, untilMs = 0 } = pending[0]!.waits as VendorWait;
+    expect(untilMs - sinceMs).toBeGreaterThan(50_000);
+    const words =
+      "waits for its turn: the limits for limited are used up for this minute, the next may go in";
+    expect((await commandLine(stage, "status", session.id)).out).toContain(`attempt 1 of 4; ${words}`);
+    const json = JSON.parse((await commandLine(stage, "--json", "status", session.id)).out);
+    expect(json.pending[0].waits).toMatchObject({ for: "rate", untilMs });
+    expect(await watched).toContain(words);
+    const { history } = await historyOf(session.id);
+    expect(history).not.toContain("waits");
+    await session.handle.cancel();
+    await session.result();
+  },
+);
 
 /** The line of live output that says what is waited for. */
 async function watch(session: string): Promise<string> {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, TurnRequest } from "../../src/client/index.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
@@ -106,7 +107,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     expect(JSON.stringify(last)).not.toContain("KEYMARKER");
   });
 
-  test("of a compacted run, also behind continue-as-new", async () => {
+  thorough("of a compacted run, also behind continue-as-new", async () => {
     const session = stage.session({ replies: looks(16), agent: SMALL_AGENT });
     await session.run("Go", { settings: { rotateAfterEvents: 60 } });
     expect(await compactions(session)).toBeGreaterThan(1);
@@ -118,31 +119,36 @@ describe("what the model was sent can be made again, exactly, at any later time 
     expect((await stage.transcript.steps(session.id)).some(({ run }) => run !== runId)).toBe(true);
   });
 
-  test("of the next loop of the same run, which takes the smaller view over, and of the next run, which does too", async () => {
-    const session = stage.session({
-      replies: looks(20),
-      agent: { ...SMALL_AGENT, limits: { maxTurns: 7 } },
-    });
-    await session.start("Go", { mode: "interactive" });
-    const waiting = () => eventually(async () => (await session.status()).status === "waiting");
-    await waiting();
-    await holdfast.prompt(session.id, "Second");
-    await session.waitForRequest(7);
-    await waiting();
-    await holdfast.stop(session.id);
-    await session.result();
-    await holdfast.prompt(session.id, "Third");
-    await session.result();
-    await expectSame(session);
-    const loops = await stage.transcript.loops(session.id);
-    const stands = async (nth: number) => {
-      const { messages } = await holdfast.request(session.id, { loop: loops[nth]?.loopId ?? "", turn: 0 });
-      const found = messages.flatMap(({ origin }) => (origin.type === "compaction" ? [origin.position] : []));
-      return (found[0] ?? -1) - (loops[nth]?.from ?? 0);
-    };
-    expect(await stands(1)).toBeLessThan(0);
-    expect(await stands(2)).toBeLessThan(0);
-  });
+  thorough(
+    "of the next loop of the same run, which takes the smaller view over, and of the next run, which does too",
+    async () => {
+      const session = stage.session({
+        replies: looks(20),
+        agent: { ...SMALL_AGENT, limits: { maxTurns: 7 } },
+      });
+      await session.start("Go", { mode: "interactive" });
+      const waiting = () => eventually(async () => (await session.status()).status === "waiting");
+      await waiting();
+      await holdfast.prompt(session.id, "Second");
+      await session.waitForRequest(7);
+      await waiting();
+      await holdfast.stop(session.id);
+      await session.result();
+      await holdfast.prompt(session.id, "Third");
+      await session.result();
+      await expectSame(session);
+      const loops = await stage.transcript.loops(session.id);
+      const stands = async (nth: number) => {
+        const { messages } = await holdfast.request(session.id, { loop: loops[nth]?.loopId ?? "", turn: 0 });
+        const found = messages.flatMap(({ origin }) =>
+          origin.type === "compaction" ? [origin.position] : [],
+        );
+        return (found[0] ?? -1) - (loops[nth]?.from ?? 0);
+      };
+      expect(await stands(1)).toBeLessThan(0);
+      expect(await stands(2)).toBeLessThan(0);
+    },
+  );
 
   test("of a fork, of what it has left, and of a loop behind a failed answer", async () => {
     const session = stage.session({

@@ -2,6 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
 import { Gates } from "./support/gates.ts";
 import { activitiesOf, resetTo } from "./support/reset.ts";
@@ -180,36 +181,39 @@ describe("a run that an operator resets is a fork of the record", () => {
     expect(request.messages.map(({ message }) => message.role)).toEqual(["user", "user"]);
   });
 
-  test("in the middle of a compaction: the view is made again, and each branch keeps its own text", async () => {
-    const long = "All work and no play makes a long day. ".repeat(60);
-    const look = { text: long, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
-    const usage = { input: 0, output: 0 };
-    const workspace = await mkdtemp(join(stage.home, "quiet-"));
-    const session = stage.session({
-      replies: Array.from({ length: 12 }, (_, n) =>
-        n === 11 ? { text: "Done.", usage } : { ...look, usage },
-      ),
-      agent: {
-        tools: ["list_files"],
-        workspace,
-        context: {
-          maxContextTokens: 6000,
-          systemPromptTokens: 100,
-          compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
+  thorough(
+    "in the middle of a compaction: the view is made again, and each branch keeps its own text",
+    async () => {
+      const long = "All work and no play makes a long day. ".repeat(60);
+      const look = { text: long, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+      const usage = { input: 0, output: 0 };
+      const workspace = await mkdtemp(join(stage.home, "quiet-"));
+      const session = stage.session({
+        replies: Array.from({ length: 12 }, (_, n) =>
+          n === 11 ? { text: "Done.", usage } : { ...look, usage },
+        ),
+        agent: {
+          tools: ["list_files"],
+          workspace,
+          context: {
+            maxContextTokens: 6000,
+            systemPromptTokens: 100,
+            compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
+          },
+          limits: { maxTurns: 14 },
         },
-        limits: { maxTurns: 14 },
-      },
-    });
-    await session.run("Go");
-    const requests = session.requests().length;
-    const last = session.seen(requests - 1);
-    const main = await said(session, "main");
-    await reset(session, "compact");
-    expect(session.requests().length).toBeGreaterThan(requests);
-    expect(await said(session, "main")).toEqual(main);
-    expect(session.seen(session.requests().length - 1)).toEqual(last);
-    const request = await holdfast.request(session.id);
-    expect(request.messages.some(({ origin }) => origin.type === "compaction")).toBe(true);
-    expect((await session.eventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
-  });
+      });
+      await session.run("Go");
+      const requests = session.requests().length;
+      const last = session.seen(requests - 1);
+      const main = await said(session, "main");
+      await reset(session, "compact");
+      expect(session.requests().length).toBeGreaterThan(requests);
+      expect(await said(session, "main")).toEqual(main);
+      expect(session.seen(session.requests().length - 1)).toEqual(last);
+      const request = await holdfast.request(session.id);
+      expect(request.messages.some(({ origin }) => origin.type === "compaction")).toBe(true);
+      expect((await session.eventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
+    },
+  );
 });

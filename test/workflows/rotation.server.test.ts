@@ -3,6 +3,7 @@ import { z } from "zod";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -87,7 +88,7 @@ test("thirty turns over many continuations end as if there had been none (design
   });
 }, 60_000);
 
-test("a message id is remembered across continue-as-new", async () => {
+thorough("a message id is remembered across continue-as-new", async () => {
   const ticks = Array.from({ length: 12 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] }));
   const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
   const session = stage.session({
@@ -107,28 +108,31 @@ test("a message id is remembered across continue-as-new", async () => {
   expect((await session.conversation()).filter((line) => line === "user: Only once")).toHaveLength(1);
 });
 
-test("an interactive run continues as new while it waits, keeps waiting and answers the next prompt", async () => {
-  const session = stage.session({
-    replies: [
-      ...Array.from({ length: 6 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] })),
-      { text: "One." },
-      { text: "Two." },
-    ],
-    agent: { tools: ["tick"] },
-  });
-  await session.start("First", { mode: "interactive", settings: { rotateAfterEvents: 20 } });
-  const waiting = () => eventually(async () => (await session.status()).status === "waiting");
-  await waiting();
-  await session.handle.executeUpdate(promptUpdate, { args: ["Second"] });
-  await waiting();
-  expect((await session.conversation()).slice(-3)).toEqual([
-    "assistant: One.",
-    "user: Second",
-    "assistant: Two.",
-  ]);
-  await session.handle.signal(stopSignal);
-  expect(await session.result()).toMatchObject({ text: "Two." });
-});
+thorough(
+  "an interactive run continues as new while it waits, keeps waiting and answers the next prompt",
+  async () => {
+    const session = stage.session({
+      replies: [
+        ...Array.from({ length: 6 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] })),
+        { text: "One." },
+        { text: "Two." },
+      ],
+      agent: { tools: ["tick"] },
+    });
+    await session.start("First", { mode: "interactive", settings: { rotateAfterEvents: 20 } });
+    const waiting = () => eventually(async () => (await session.status()).status === "waiting");
+    await waiting();
+    await session.handle.executeUpdate(promptUpdate, { args: ["Second"] });
+    await waiting();
+    expect((await session.conversation()).slice(-3)).toEqual([
+      "assistant: One.",
+      "user: Second",
+      "assistant: Two.",
+    ]);
+    await session.handle.signal(stopSignal);
+    expect(await session.result()).toMatchObject({ text: "Two." });
+  },
+);
 
 test("a bound that is absurdly small does not make a waiting run continue as new for ever", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });

@@ -6,6 +6,7 @@ import { differences } from "../../src/testing/scenario/run.ts";
 import { readScenarios } from "../../src/testing/scenario/schema.ts";
 import { openScenarioServer, type ScenarioServer } from "../../src/testing/scenario/server.ts";
 import { createWorker } from "../../src/worker.ts";
+import { thorough } from "../support/depth.ts";
 
 const FOLDER = new URL("../scenarios/", import.meta.url);
 const FILES = readdirSync(FOLDER)
@@ -14,6 +15,9 @@ const FILES = readdirSync(FOLDER)
     file,
     scenarios: readScenarios(JSON.parse(readFileSync(new URL(file, FOLDER), "utf8"))),
   }));
+
+/** Of how many scenarios of a file one is played by `npm test`; all of them are played without a server there. */
+const QUICK_SHARE = 10;
 
 let server: ScenarioServer;
 
@@ -27,8 +31,9 @@ afterAll(() => server.close());
 
 for (const { file, scenarios } of FILES) {
   describe(`${file}, on a server as without one`, () => {
-    for (const scenario of scenarios) {
-      test(`${scenario.name} [${scenario.proves.join(", ")}]`, async () => {
+    for (const [index, scenario] of scenarios.entries()) {
+      const run = index % QUICK_SHARE === 0 ? test : thorough;
+      run(`${scenario.name} [${scenario.proves.join(", ")}]`, async () => {
         const served = await server.play(scenario);
         expect(differences((await playPlain(scenario)).played, served).join("\n")).toBe("");
       });

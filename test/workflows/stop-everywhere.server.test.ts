@@ -8,6 +8,7 @@ import { type ModelServer, startModelServer } from "../../src/testing/model-serv
 import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
 import { readProcess } from "../../src/tools/process/process-table.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { isThorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { Contest } from "./support/contest.ts";
 import { childOf, family, task } from "./support/family.ts";
@@ -365,8 +366,11 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
   ],
 ];
 
+/** `npm test` stops runs in the first few places, `npm run test:all` in all. */
+const QUICK_PLACES = 4;
+
 describe.each(WAYS)("%s", (_, stop) => {
-  test.concurrent.each(PLACES)(
+  test.concurrent.each(isThorough ? PLACES : PLACES.slice(0, QUICK_PLACES))(
     "in %s ends the run within ten seconds, with all that it has begun [LOOP-10, X-01, ABT-01]",
     async (_place, arrange) => {
       const { id, status = "stopped", closed = [id], asks, behind } = await arrange(await scene());

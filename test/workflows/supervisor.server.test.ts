@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Delegated, DelegateWords } from "../../src/core/team/team-messages.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { cast } from "./support/jobs.ts";
 import { spoken } from "./support/session.ts";
@@ -48,7 +49,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(await team.status()).toMatchObject({ status: "completed", turns: result.turns });
   });
 
-  test("steers one, stops another, and goes on with what there is when the time is up", async () => {
+  thorough("steers one, stops another, and goes on with what there is when the time is up", async () => {
     const team = new Team(
       stage,
       [
