@@ -57,6 +57,8 @@ export class Follower {
   readonly #asked: Meetings<string, Answer>;
   readonly #called: Meetings<string, Ending>;
   readonly #stored: Meetings<string, void>;
+  /** Sessions of the tree whose worker has died. */
+  readonly #bereft: Set<string>;
   readonly #children = new Map<string, Follower>();
   readonly #kin: Kin;
   readonly #held = new Meetings<string, void>();
@@ -75,6 +77,7 @@ export class Follower {
     this.#stored = caller === undefined ? new Meetings() : caller.#stored;
     const written = () => [...this.#written.values()].reduce((sum, count) => sum + count, 0);
     this.hooks = new HookScript(request.hooks, { written });
+    this.#bereft = caller === undefined ? new Set() : caller.#bereft;
   }
 
   // What the real stack calls.
@@ -118,6 +121,10 @@ export class Follower {
 
   // The schedule.
 
+  hasLostWorker(session: string): boolean {
+    return this.#bereft.has(session);
+  }
+
   async follow(): Promise<void> {
     try {
       for (const [at, step] of this.#request.schedule.entries()) {
@@ -151,6 +158,7 @@ export class Follower {
         return await loseActivities(this.#request.client, this.#request.session, step.asked ?? 1);
       case "backs-off":
         return await this.#backsOff(step.attempt);
+        this.#bereft.add(this.#request.session);
       case "called":
         await Promise.all(step.calls.map((call) => this.#called.come(call)));
         return;
