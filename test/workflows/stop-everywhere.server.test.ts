@@ -14,7 +14,7 @@ import { Contest } from "./support/contest.ts";
 import { childOf, family, task } from "./support/family.ts";
 import { cast } from "./support/jobs.ts";
 import { Session, type SessionOptions } from "./support/session.ts";
-import { isAtWork, msToEnd, openBelow, WAYS } from "./support/stopping.ts";
+import { isAtWork, isWaitingForVendor, msToEnd, openBelow, WAYS } from "./support/stopping.ts";
 import { Team } from "./support/team.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -157,10 +157,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a long delay between two attempts",
     async (own) => {
       const session = await begun(own, { faults: [{ fault: "rate-limited", retryAfterSeconds: 600 }] });
-      await eventually(async () => {
-        const { raw } = await session.handle.describe();
-        return raw.pendingActivities?.some(({ attempt }) => attempt === 2);
-      });
+      await eventually(async () => isWaitingForVendor(await session.status()));
       return { id: session.id, asks: [session] };
     },
   ],

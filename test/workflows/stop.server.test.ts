@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { readProcess } from "../../src/tools/process/process-table.ts";
 import type { Session } from "./support/session.ts";
-import { WAYS } from "./support/stopping.ts";
+import { isWaitingForVendor, WAYS } from "./support/stopping.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -76,10 +76,7 @@ for (const [way, stop] of WAYS) {
     const session = stage.session({ faults: [{ fault: "rate-limited", retryAfterSeconds: 600 }] });
     await session.start("Go");
     await session.waitForRequest(0);
-    await eventually(async () => {
-      const { raw } = await session.handle.describe();
-      return raw.pendingActivities?.some(({ attempt }) => attempt === 2);
-    });
+    await eventually(async () => isWaitingForVendor(await session.status()));
     const asked = performance.now();
     await stop(session);
     await expectStopped(session);

@@ -84,7 +84,8 @@ export type ScheduleStep =
   /** The n-th opening or closing of a loop is held up until it is let go. */
   | { readonly type: "held"; readonly step: "open" | "close"; readonly nth: number }
   | { readonly type: "let-go"; readonly step: "open" | "close"; readonly nth: number }
-  | { readonly type: "asked" }
+  /** The vendor has a request; the first words of the user that it shows. */
+  | { readonly type: "asked"; readonly firstUserText: string }
   | { readonly type: "answered"; readonly reply: ScenarioReply; readonly nth: number }
   /** The request never gets its answer: the run was stopped. */
   | { readonly type: "unanswered" }
@@ -109,12 +110,11 @@ export type ScheduleStep =
   /** Nothing runs, and a call waits for a person. */
   | { readonly type: "asks-people" }
   | { readonly type: "over" }
-  /** Of the sub-agent that this call has started, whose words are its task. */
+  /** Of the sub-agent that this call has started. */
   | {
       readonly type: "child";
       readonly call: string;
       readonly name: string;
-      readonly task: string;
       readonly step: ScheduleStep;
     }
   /** Its caller has been told; `left`: calls of the unit that still run then. */

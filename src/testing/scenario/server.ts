@@ -18,6 +18,7 @@ import type { Played } from "./played.ts";
 import type { Scenario, ScenarioFilter, ScenarioHook, ScenarioTool } from "./schema.ts";
 import { Follower } from "./server/follower.ts";
 import { placeOf, playedOf, sessionOf } from "./server/played-of.ts";
+import { ofDead } from "./server/worker-death.ts";
 import { toolOf } from "./tools.ts";
 
 /** What makes a worker: `createWorker`, given by who may construct one. */
@@ -218,7 +219,8 @@ function watched(inner: Transcript, followerOf: (session: string) => Follower | 
     claim: async (step, place, outbox, nowMs) => {
       const claimed = await inner.claim(step, place, outbox, nowMs);
       followerOf(step.session)?.wrote(place.loopId, outbox.events);
-      return claimed;
+      const bereft = followerOf(rootOf(step.session))?.hasLostWorker(step.session) === true;
+      return bereft ? ofDead(claimed) : claimed;
     },
     storeInbox: async (write, messages) => {
       const stored = await inner.storeInbox(write, messages);

@@ -25,6 +25,11 @@ export function requestBody(request: ModelRequest): Body {
   return anthropicRequest(request) as unknown as Body;
 }
 
+/** By this the scripted server tells apart the runs of one sub-agent: a long task is cut before it is sent. */
+export function firstUserTextOf(body: Body): string {
+  return readQuestion("anthropic_messages", body, HEADERS, 0).firstUserText;
+}
+
 /** What the adapter makes of the scripted answer to this request. Throws a `ProviderError` where it would. */
 export function answerOf(
   reply: ScenarioReply,

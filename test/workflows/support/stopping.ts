@@ -1,4 +1,5 @@
 import type { WorkflowHandle } from "@temporalio/client";
+import type { Status } from "../../../src/core/status.ts";
 import { stopSignal } from "../../../src/workflows/messages.ts";
 import type { Stage } from "./temporal.ts";
 
@@ -51,4 +52,9 @@ export async function isAtWork(stage: Stage, id: string, type: string): Promise<
   return (raw.pendingActivities ?? []).some(
     (activity) => activity.activityType?.name === type && activity.lastStartedTime != null,
   );
+}
+
+/** Whether a run itself waits until it may ask its vendor again: no activity of it is pending then. */
+export function isWaitingForVendor({ doing }: Status): boolean {
+  return /^waiting until \S+ before .* is asked again/.test(doing ?? "");
 }

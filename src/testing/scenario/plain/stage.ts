@@ -42,7 +42,6 @@ export type Place = {
   readonly caller: Stage;
   readonly session: string;
   readonly call: string;
-  readonly task: string;
   readonly part: ScenarioSubAgent;
   /** Resolves when its first request may be answered; it is with the vendor then. */
   readonly admitted: () => Promise<void>;
@@ -164,6 +163,6 @@ function definitionOf({ caller, part }: Place): AgentDefinition {
   return childDefinition(caller.definition, found);
 }
 
-function scheduleOf({ caller, call, task, part: { name } }: Place): Notes["schedule"] {
-  return { push: (step) => caller.note({ type: "child", call, name, task, step }) };
+function scheduleOf({ caller, call, part: { name } }: Place): Notes["schedule"] {
+  return { push: (step) => caller.note({ type: "child", call, name, step }) };
 }

@@ -48,7 +48,7 @@ export async function beginChild(
     asked.open();
     return gate.opened;
   };
-  const stage = new Stage(scenario, { caller, session, call: toolCallId, task, part, admitted });
+  const stage = new Stage(scenario, { caller, session, call: toolCallId, part, admitted });
   subAgents.push({ name: toolName, call: toolCallId, stage });
   machine.tell({ type: "child-started", call, session });
   const end = drive(stage, request);

@@ -2,7 +2,7 @@ import type { ModelRequest, Provider } from "../../../providers/provider.ts";
 import type { AssistantMessage } from "../../../schema/message.ts";
 import type { ScenarioReply } from "../schema.ts";
 import { offeredTools, sentMessages } from "../sent.ts";
-import { answerOf, callerIn, requestBody } from "../vendor.ts";
+import { answerOf, callerIn, firstUserTextOf, requestBody } from "../vendor.ts";
 import { Interrupted } from "./interrupted.ts";
 import type { Stage } from "./stage.ts";
 
@@ -42,7 +42,7 @@ export class PlainVendor implements Provider {
     const body = requestBody(request);
     bodies.push(body);
     sent.push({ ...this.asker, messages: sentMessages(body), tools: offeredTools(body) });
-    schedule.push({ type: "asked" });
+    schedule.push({ type: "asked", firstUserText: firstUserTextOf(body) });
     if (!this.#isAdmitted) await place?.admitted();
     this.#isAdmitted = true;
     const nth = this.#requests.count++;

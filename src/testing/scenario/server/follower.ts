@@ -36,12 +36,12 @@ export type RunRequest = {
 };
 
 /** Where a follower's agent stands in its tree. */
-type Kin = { readonly caller: Follower | undefined; readonly path: string; readonly task: string };
+type Kin = { readonly caller: Follower | undefined; readonly path: string };
 
-const ROOT: Kin = { caller: undefined, path: "", task: "" };
+const ROOT: Kin = { caller: undefined, path: "" };
 
-function askerOf(path: string, task: string): string {
-  return path === "" ? "" : `${path} ${task}`;
+function askerOf(path: string, firstUserText: string): string {
+  return path === "" ? "" : `${path} ${firstUserText}`;
 }
 
 /**
@@ -57,12 +57,16 @@ export class Follower {
   readonly #asked: Meetings<string, Answer>;
   readonly #called: Meetings<string, Ending>;
   readonly #stored: Meetings<string, void>;
+  /** Sessions of the tree whose worker has died. */
+  readonly #bereft: Set<string>;
   readonly #children = new Map<string, Follower>();
   readonly #kin: Kin;
   readonly #held = new Meetings<string, void>();
   readonly #passed = new Map<string, number>();
   readonly #written = new Map<string, number>();
   readonly hooks: HookScript;
+  /** Who has asked the vendor in this run's newest request. */
+  #asker = "";
   #over = false;
   #firstRun: string | undefined;
 
@@ -73,15 +77,16 @@ export class Follower {
     this.#asked = caller === undefined ? new Meetings() : caller.#asked;
     this.#called = caller === undefined ? new Meetings() : caller.#called;
     this.#stored = caller === undefined ? new Meetings() : caller.#stored;
+    this.#bereft = caller === undefined ? new Set() : caller.#bereft;
     const written = () => [...this.#written.values()].reduce((sum, count) => sum + count, 0);
     this.hooks = new HookScript(request.hooks, { written });
   }
 
   // What the real stack calls.
 
-  /** @param path - Of the agent that asks, in its tree; the runs of a sub-agent are told apart by their tasks. */
-  answer(path: string, task: string): Promise<Answer> {
-    return this.#asked.wait(askerOf(path, task));
+  /** @param path - Of the agent that asks, in its tree; the runs of a sub-agent are told apart by what they show. */
+  answer(path: string, firstUserText: string): Promise<Answer> {
+    return this.#asked.wait(askerOf(path, firstUserText));
   }
 
   async execute(value: unknown, { toolCallId, toolName, signal, update }: ToolContext): Promise<string> {
@@ -116,6 +121,10 @@ export class Follower {
     void this.#stored.wait(call);
   }
 
+  hasLostWorker(session: string): boolean {
+    return this.#bereft.has(session);
+  }
+
   // The schedule.
 
   async follow(): Promise<void> {
@@ -138,6 +147,7 @@ export class Follower {
       case "let-go":
         return this.#held.answer(`${step.step} ${step.nth}`, undefined);
       case "asked":
+        this.#asker = askerOf(this.#kin.path, step.firstUserText);
         return await this.#asked.come(this.#asker);
       case "answered": {
         const answer = vendorAnswer(step.reply, step.nth, callerIn(this.#kin.path));
@@ -148,6 +158,7 @@ export class Follower {
       case "worker-lost":
         for (const call of step.calls) this.#called.answer(call, { type: "cancelled" });
         if (step.calls.length === 0) this.#asked.answer(this.#asker, NO_ANSWER);
+        this.#bereft.add(this.#request.session);
         return await loseActivities(this.#request.client, this.#request.session, step.asked ?? 1);
       case "backs-off":
         return await this.#backsOff(step.attempt);
@@ -191,15 +202,11 @@ export class Follower {
     }
   }
 
-  get #asker(): string {
-    return askerOf(this.#kin.path, this.#kin.task);
-  }
-
-  async #child({ call, name, task }: Extract<ScheduleStep, { type: "child" }>): Promise<Follower> {
+  async #child({ call, name }: Extract<ScheduleStep, { type: "child" }>): Promise<Follower> {
     const before = this.#children.get(call);
     if (before !== undefined) return before;
     const { sessionOf, session } = this.#request;
-    const kin = { caller: this, path: `${this.#kin.path}/${name}`, task };
+    const kin = { caller: this, path: `${this.#kin.path}/${name}` };
     const child = new Follower({ ...this.#request, session: await sessionOf(session, call), hooks: [] }, kin);
     this.#children.set(call, child);
     return child;

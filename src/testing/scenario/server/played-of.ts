@@ -3,7 +3,7 @@ import { leftBranches } from "../../../transcript/left-branches.ts";
 import type { Transcript } from "../../../transcript/transcript.ts";
 import { eventually } from "../../eventually.ts";
 import type { RecordedRequest } from "../../model-server/ledger.ts";
-import { type LoopTrace, scenarioEvents, timeless, timelessValue } from "../events.ts";
+import { type LoopTrace, scenarioEvents, timelessValue } from "../events.ts";
 import type { ContinuedFrom, Played, RanCall, SentRequest, SubPlayed } from "../played.ts";
 import { offeredTools, type SentMessage, sentMessages } from "../sent.ts";
 import type { Follower } from "./follower.ts";
@@ -59,11 +59,10 @@ async function subPlayed(
     plain.map(async ({ name, call, sent, subAgents }) => {
       const session = await sessionOf(transcript, caller, call);
       const loops = await tracesOf(session, transcript);
-      const task = loops[0]?.parts[0]?.[0]?.message;
-      const words = task?.role === "user" ? textsOf(task.content) : "";
       const asker = `${conversation}/${name}`;
+      const shown = new Set(sent.map(({ messages }) => firstUserText(messages)));
       const own = requests.filter(
-        (one) => one.conversation === asker && sentMessages(one.body ?? {}).some(isTask(words)),
+        (one) => one.conversation === asker && shown.has(firstUserText(sentMessages(one.body ?? {}))),
       );
       const ends = (await transcript.loops(session)).map(({ outcome }) => outcome);
       const outcome: Outcome = ends.at(-1) ?? { type: "delivered", messages: 0 };
@@ -79,12 +78,9 @@ async function subPlayed(
   );
 }
 
-function isTask(words: string): (message: SentMessage) => boolean {
-  return (message) => "text" in message && message.role === "user" && message.text === timeless(words);
-}
-
-function textsOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
-  return content.map(({ text = "" }) => text).join("");
+/** Runs of one sub-agent are told apart by this, as their vendor does: a task may have been cut before it was sent. */
+function firstUserText(messages: readonly SentMessage[]): string | undefined {
+  return messages.flatMap((one) => ("text" in one && one.role === "user" ? [one.text] : []))[0];
 }
 
 /** The session of the sub-agent that a call has started; waits for its first loop. */

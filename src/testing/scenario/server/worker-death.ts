@@ -1,9 +1,11 @@
 import type { Client } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
+import type { Claimed, LostExecution } from "../../../transcript/step.ts";
 
 /**
  * Takes the running activities of a run from their worker, in the words of the recovery that finds a process dead.
- * What still works on them is fenced off: it writes nothing that counts.
+ * What still works on them is fenced off: it writes nothing that counts. Its process goes on, for other runs live in
+ * it: claims see a dead one by `ofDead`.
  */
 export async function loseActivities(client: Client, session: string, attempts: number): Promise<void> {
   const { raw, runId } = await client.workflow.getHandle(session).describe();
@@ -26,4 +28,20 @@ export async function loseActivities(client: Client, session: string, attempts: 
       },
     });
   }
+}
+
+/** A claim as it is behind the death of a worker: the executions that it has displaced were of a process that is gone. */
+export function ofDead(claimed: Claimed): Claimed {
+  if (claimed.type !== "claimed" || claimed.lost === undefined) return claimed;
+  const { lost, lostBefore } = claimed;
+  return {
+    ...claimed,
+    lost: withoutProcess(lost),
+    ...(lostBefore === undefined ? {} : { lostBefore: lostBefore.map(withoutProcess) }),
+  };
+}
+
+/** Process numbers come again: of this one there was an earlier process, from the start of the machine. */
+function withoutProcess(execution: LostExecution): LostExecution {
+  return { ...execution, process: execution.process.replace(/(:\d+):[^:@]*@/, "$1:0@") };
 }
