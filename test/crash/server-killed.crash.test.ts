@@ -31,7 +31,7 @@ test("the Temporal server and a worker are killed at once", async () => {
       await sleep(AT_WORK_MS);
       const first = keepers[0]?.pid;
       keepers[0]?.signal("SIGKILL");
-      await stage().killServer(1000);
+      await stage().killServer(5000);
       expect(keepers[0]?.pid).not.toBe(first);
     },
   });
