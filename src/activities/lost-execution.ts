@@ -7,6 +7,7 @@ import type { LostExecution, Step } from "../transcript/step.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Execution } from "./execution.ts";
+import type { OwnClaim } from "./own-claims.ts";
 
 /** What an unknown outcome shows of what was printed, in characters: the end tells more than the beginning. */
 const PRINTED_CHARACTERS = 8000;
@@ -45,17 +46,22 @@ export async function hasDied(process: string, transcript: Pick<Transcript, "pro
 const GIVE_WAY_MS = 10_000;
 const LOOK_EVERY_MS = 200;
 
-/** Waits while another living process holds a step: it may store its result, or give the step back as not begun. */
+/**
+ * Waits while a living worker holds a step: it may store its result, or give the step back as not begun. That worker may
+ * be this process, whose heartbeats came too late while it works on the call.
+ */
 export async function giveWay(
   step: Step,
+  own: Pick<OwnClaim, "isAtWork">,
   transcript: Pick<Transcript, "holder" | "processes">,
   signal: AbortSignal,
 ): Promise<void> {
   const untilMs = performance.now() + GIVE_WAY_MS;
   while (performance.now() < untilMs && !signal.aborted) {
     const holder = await transcript.holder(step);
-    if (holder === undefined || holder.process === step.process) return;
-    if (await hasDied(holder.process, transcript)) return;
+    if (holder === undefined) return;
+    const isOwn = holder.process === step.process;
+    if (isOwn ? !own.isAtWork(holder.generation) : await hasDied(holder.process, transcript)) return;
     await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -7,8 +7,8 @@ import { FencedError } from "../transcript/store-error.ts";
 //
 // It fails to the safe side: a claim that is forgotten counts as begun.
 
-/** By generation. */
-type Claims = { readonly begun: Map<number, boolean>; newest: number };
+/** By generation. `atWork`: those whose call has begun and may still store its result. */
+type Claims = { readonly begun: Map<number, boolean>; readonly atWork: Set<number>; newest: number };
 
 const claimsBy = new Map<string, Claims>();
 
@@ -19,16 +19,20 @@ export type OwnClaim = {
   /** To be asked right before the call begins, in the same turn of the event loop. */
   begin(): void;
   readonly hasBegun: boolean;
+  /** Whether this process still works on the call under the claim of this generation. */
+  isAtWork(generation: number): boolean;
   /** Of the executions that a claim has displaced, those that may have begun. */
   lost(displaced: readonly LostExecution[]): readonly LostExecution[];
   /** The step has its result. */
   settle(): void;
+  /** This execution is over, with a result or without. */
+  leave(): void;
 };
 
 /** To be opened before the claim is asked for, since the answer may be lost. */
 export function openOwnClaim(step: Step): OwnClaim {
   const key = JSON.stringify([step.process, step.run, step.number, step.call]);
-  const claims = claimsBy.get(key) ?? { begun: new Map<number, boolean>(), newest: step.generation };
+  const claims = claimsBy.get(key) ?? newClaims(step);
   claimsBy.delete(key);
   claimsBy.set(key, claims);
   for (const oldest of claimsBy.keys()) {
@@ -50,7 +54,9 @@ export function openOwnClaim(step: Step): OwnClaim {
       }
       hasBegun = true;
       claims.begun.set(step.generation, true);
+      claims.atWork.add(step.generation);
     },
+    isAtWork: (generation) => claims.atWork.has(generation),
     lost: (displaced) =>
       displaced.filter(
         ({ process, generation }) => process !== step.process || claims.begun.get(generation) !== false,
@@ -58,5 +64,12 @@ export function openOwnClaim(step: Step): OwnClaim {
     settle: () => {
       claimsBy.delete(key);
     },
+    leave: () => {
+      claims.atWork.delete(step.generation);
+    },
   };
+}
+
+function newClaims({ generation }: Step): Claims {
+  return { begun: new Map(), atWork: new Set(), newest: generation };
 }

@@ -71,7 +71,7 @@ async function claimed(
   const isUnsafe = (tool?.replay ?? "unsafe") === "unsafe";
   const own = openOwnClaim(step);
   // Only a command that was given out again may have a holder.
-  if (step.generation > 0 && isUnsafe) await giveWay(step, dependencies.transcript, signal);
+  if (step.generation > 0 && isUnsafe) await giveWay(step, own, dependencies.transcript, signal);
   try {
     const digest = await storedStep(step, input, dependencies, async (claim) => {
       const call = await callOf({ ...input, branch: claim.branch }, dependencies);
@@ -83,6 +83,8 @@ async function claimed(
   } catch (error) {
     if (!own.hasBegun) giveBack(step, dependencies);
     throw error;
+  } finally {
+    own.leave();
   }
 }
 

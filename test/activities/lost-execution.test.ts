@@ -29,6 +29,8 @@ test("the model is told that a worker died only of one that did", () => {
   expect(textOf(false)).toContain("then its worker stopped working on it; nothing was running any more");
 });
 
+const idle = { isAtWork: () => false };
+
 /** Who holds a step, look by look; the last one for good. */
 function held(...by: (string | undefined)[]) {
   let looks = 0;
@@ -41,7 +43,7 @@ function held(...by: (string | undefined)[]) {
 
 test("who takes over waits while another living process holds the step, until that one gives it back", async () => {
   const { store, looks } = held(elsewhere.id, elsewhere.id, undefined);
-  await giveWay(step({ process: alive.id }), store, new AbortController().signal);
+  await giveWay(step({ process: alive.id }), idle, store, new AbortController().signal);
   expect(looks()).toBe(3);
 });
 
@@ -51,11 +53,19 @@ test.each([
   ["nobody", undefined],
 ])("where %s holds the step, nobody is waited for", async (_, process) => {
   const { store, looks } = held(process);
-  await giveWay(step({ process: alive.id }), store, new AbortController().signal);
+  await giveWay(step({ process: alive.id }), idle, store, new AbortController().signal);
   expect(looks()).toBe(1);
+});
+
+test("who takes over from its own process waits while that one still works on the call", async () => {
+  const { store, looks } = held(alive.id);
+  const work = [true, true, false];
+  const own = { isAtWork: () => work.shift() ?? false };
+  await giveWay(step({ process: alive.id }), own, store, new AbortController().signal);
+  expect(looks()).toBe(3);
 });
 
 test("the wait ends with the step", async () => {
   const { store } = held(elsewhere.id);
-  await giveWay(step({ process: alive.id }), store, AbortSignal.timeout(50));
+  await giveWay(step({ process: alive.id }), idle, store, AbortSignal.timeout(50));
 });

@@ -37,3 +37,14 @@ test("what this process does not remember counts as begun", () => {
   claim.settle();
   expect(openOwnClaim({ ...own, generation: 3 }).lost([ours(0)])).toEqual([ours(0)]);
 });
+
+test("a claim is at work from the beginning of its call until its execution is over", () => {
+  const own = fresh();
+  const first = openOwnClaim(own);
+  expect(first.isAtWork(0)).toBe(false);
+  first.begin();
+  const second = openOwnClaim({ ...own, generation: 1 });
+  expect([second.isAtWork(0), second.isAtWork(1)]).toEqual([true, false]);
+  first.leave();
+  expect(second.isAtWork(0)).toBe(false);
+});

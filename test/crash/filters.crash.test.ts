@@ -32,7 +32,7 @@ test("killed while a filter looks at steering: it is asked again, and the messag
   expect(await session.conversation()).toEqual([
     "user: Go",
     "assistant: First.",
-    "user: wait for me\n\n[Warning: looked at]",
+    "user: wait for me[Warning: looked at]",
     "assistant: Second.",
   ]);
   await expectWhole(stage, session);

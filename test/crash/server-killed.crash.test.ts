@@ -38,7 +38,7 @@ thorough(
         await sleep(AT_WORK_MS);
         const first = keepers[0]?.pid;
         keepers[0]?.signal("SIGKILL");
-        await stage().killServer(1000);
+        await stage().killServer(5000);
         expect(keepers[0]?.pid).not.toBe(first);
       },
     });

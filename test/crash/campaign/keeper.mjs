@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { startProgram } from "./process.mjs";
 
 const WORKER = fileURLToPath(new URL("../../../dist/worker.js", import.meta.url));
 const ARM = new URL("arm.mjs", import.meta.url).href;
 const TOOLS = fileURLToPath(new URL("tools.mjs", import.meta.url));
+
+/** What a worker says that is started while the server is away. */
+const NO_SERVER = "No Temporal server could be reached";
 
 /** A worker that ends by itself more often than this will not be better the next time. */
 const MAX_OWN_ENDS = 3;
@@ -18,6 +22,8 @@ export class Keeper {
 
   /**
    * @param options.kills - Where each life ends, `POINT:NTH`; those behind the last one live.
+   * @param options.serverBackAtMs - Since when the server is there. A worker that began before, and says that it found none,
+   *   has ended as it should: it is started again.
    * @param options.onDeath - Told of a life's number and its id, undefined before it was ready, right behind its end.
    */
   constructor(options) {
@@ -68,8 +74,11 @@ export class Keeper {
       env,
       flags = [],
       onDeath,
+      serverBackAtMs = () => 0,
     } = this.#options;
     const kill = kills[life];
+    const beganAtMs = Date.now();
+    const logged = bytesOf(log).length;
     const program = startProgram(WORKER, {
       args: [
         "--address",
@@ -97,10 +106,20 @@ export class Keeper {
     );
     program.ended.then(({ code, signal }) => {
       if (this.#stopping) return;
-      if (signal !== "SIGKILL")
+      const foundNoServer =
+        id === undefined && beganAtMs < serverBackAtMs() && bytesOf(log).subarray(logged).includes(NO_SERVER);
+      if (signal !== "SIGKILL" && !foundNoServer)
         this.ownEnds.push(`life ${life} ended by itself: ${signal ?? `exit code ${code}`}`);
       onDeath?.({ life, id, pid: program.pid, kill });
       if (this.ownEnds.length < MAX_OWN_ENDS) this.#begin(life + 1);
     });
+  }
+}
+
+function bytesOf(file) {
+  try {
+    return readFileSync(file);
+  } catch {
+    return Buffer.alloc(0);
   }
 }

@@ -25,6 +25,7 @@ export async function openStage() {
   const connection = await Connection.connect({ address: server.address });
   const vendorLog = new VendorLog(path);
   const reading = setInterval(() => void vendorLog.read().catch(() => {}), 25);
+  let serverBackAtMs = 0;
   return {
     folder,
     address: server.address,
@@ -35,11 +36,14 @@ export async function openStage() {
     /** SIGKILL for the Temporal server; then another one on the same file and port. */
     async killServer(awayMs) {
       const { pid } = JSON.parse(await readFile(join(dataDir, "server.json"), "utf8"));
+      serverBackAtMs = Number.POSITIVE_INFINITY;
       process.kill(serverOf(pid), "SIGKILL");
       await sleep(awayMs);
       const port = Number(server.address.split(":")[1]);
       server = await startDevServer({ dataDir, port, uiPort: 0 });
+      serverBackAtMs = Date.now();
     },
+    serverBackAtMs: () => serverBackAtMs,
     async close({ keep = false } = {}) {
       clearInterval(reading);
       await connection.close();

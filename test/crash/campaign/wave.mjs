@@ -50,8 +50,8 @@ export async function playWave(stage, wave) {
   const onDeath = (death) => {
     looking = looking.then(() => look(death));
   };
-  const { address, namespace } = stage;
-  const common = { address, namespace, home, taskQueue: name, killLog, onDeath };
+  const { address, namespace, serverBackAtMs } = stage;
+  const common = { address, namespace, serverBackAtMs, home, taskQueue: name, killLog, onDeath };
   const keepers = [];
   /** Keeps one more worker; `differs` are options of the keeper that differ from those of the others. */
   const keep = async (kills, more = {}, differs = {}) => {

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tools/tool.ts";
+import type { Step } from "../../src/transcript/step.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import { openStage, type Stage } from "./support/temporal.ts";
+
+/** Longer than the server waits for a heartbeat. */
+const BUSY_MS = 7000;
+
+/** What another execution of the call does at the store while the first one is at work. */
+let looks = 0;
+let isTaken = false;
+let goOn = (): void => undefined;
+const comeAgain = new Promise<void>((resolve) => {
+  goOn = resolve;
+});
+
+function watched(inner: Transcript): Transcript {
+  return new Proxy(inner, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]) => {
+        if (name === "holder") looks += 1;
+        if (name === "claim" && (given[0] as Step).kind === "busy") {
+          isTaken = (given[0] as Step).generation > 0 && looks < 2;
+        }
+        if (looks === 2 || isTaken) goOn();
+        return value.apply(target, given);
+      };
+    },
+  });
+}
+
+let executions = 0;
+const busy = defineTool({
+  name: "busy",
+  description: "Keeps its whole process busy",
+  parameters: z.object({}),
+  execute: async () => {
+    executions += 1;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+    await comeAgain;
+    return "done after all";
+  },
+});
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ tools: [busy], wrap: watched });
+});
+afterAll(() => stage.close());
+
+test("a call whose process was too busy for heartbeats keeps its result when it is given to the same process again", async () => {
+  const session = stage.session({
+    replies: [{ toolCalls: [{ name: "busy", arguments: {} }] }, { text: "Good." }],
+    agent: { tools: ["busy"] },
+  });
+  expect(await session.run("Go")).toMatchObject({ text: "Good." });
+  expect((await session.conversation())[2]).toBe("toolResult: done after all");
+  expect(executions).toBe(1);
+}, 40_000);
