@@ -84,17 +84,27 @@ function decidePiece(
   doubt: string | undefined,
   context: PermissionContext,
 ): PermissionDecision | undefined {
-  const index = policy.rules.findIndex(
-    (rule) => (rule.outcome !== "allow" || doubt === undefined) && matches(rule, call, piece, context),
-  );
-  const rule = policy.rules[index];
-  if (rule !== undefined) {
+  const from = (start: number): PermissionDecision | undefined => {
+    const index = policy.rules.findIndex(
+      (rule, at) =>
+        at >= start &&
+        (rule.outcome !== "allow" || doubt === undefined) &&
+        matches(rule, call, piece, context),
+    );
+    const rule = policy.rules[index];
+    if (rule === undefined) {
+      return piece.command?.wrapper === true ? undefined : decideOtherwise(policy, call, doubt, context);
+    }
     const of = piece.command === undefined ? "" : ` \`${piece.command.words.join(" ")}\``;
     const reason = rule.reason ?? `rules[${index}] ${VERB[rule.outcome]}${of || " it"}`;
-    return { outcome: rule.outcome, rule: index, reason };
-  }
-  if (piece.command?.wrapper === true) return undefined;
-  return decideOtherwise(policy, call, doubt, context);
+    const decision = { outcome: rule.outcome, rule: index, reason };
+    const certain = piece.command?.fixed === undefined || matchesCommand(rule, piece.command, true);
+    if (rule.outcome !== "ask" || certain) return decision;
+    // The command is known in part, and the rule may mean another one: it does not soften what follows.
+    const next = from(index + 1);
+    return next?.outcome === "deny" ? next : decision;
+  };
+  return from(0);
 }
 
 function decideOtherwise(

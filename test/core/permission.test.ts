@@ -333,6 +333,19 @@ describe("properties", () => {
     );
   });
 
+  test("a rule that asks for what a command may become does not soften a denial of all the rest [PERM-01]", () => {
+    const rules = [{ command: "git status", outcome: "ask" as const }];
+    const policy: PermissionPolicy = { rules, otherwise: "deny" };
+    const asked = { interactive: true, replay: "unsafe" as const };
+    const outcome = (command: CommandFact) =>
+      judge(policy, boundFacts({ commands: [command] }), asked).outcome;
+    expect(outcome({ words: ["git", "y".repeat(200)] })).toBe("deny");
+    expect(outcome({ words: ["git", "y*"], fixed: 1 })).toBe("deny");
+    expect(outcome({ words: ["git", "s*"], fixed: 1 })).toBe("deny");
+    expect(outcome({ words: ["git", "status", "*.ts"], fixed: 2 })).toBe("ask");
+    expect(outcome({ words: ["git", "status"] })).toBe("ask");
+  });
+
   test("facts that were bounded are small, and never permit more than whole ones [PERM-01]", () => {
     const long = array(constantFrom("git", "status", "rm", "y".repeat(200)), { maxLength: 25 });
     const many = array(record({ words: long }), { maxLength: 40 });
