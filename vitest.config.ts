@@ -15,6 +15,9 @@ const project = (name: string, settings: object): TestProjectConfiguration => ({
   test: { name, ...settings },
 });
 
+/** Of two cores: tests wait more than they compute. As many at least as at most, so that none is ended in mid-run. */
+const FORKS = 3;
+
 const BOUNDED_PROPERTIES = fileURLToPath(new URL("test/support/fast-check.ts", import.meta.url));
 
 export default defineConfig(({ mode }) => ({
@@ -29,8 +32,10 @@ export default defineConfig(({ mode }) => ({
   test: {
     // Threads share one heap and one native runtime of the SDK; processes do not.
     pool: "forks",
-    // Tests wait more than they compute; the default leaves one of two cores idle.
-    poolOptions: { forks: { minForks: 1, maxForks: 2 } },
+    // Modules are read once per process, not once per file: a test that changes what others see does it in a process of
+    // its own. Tests wait more than they compute; the default number leaves one of two cores idle.
+    poolOptions: { forks: { minForks: FORKS, maxForks: FORKS, isolate: false } },
+    setupFiles: ["test/support/restore.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
@@ -40,8 +45,6 @@ export default defineConfig(({ mode }) => ({
       project("unit", {
         include: ["test/**/*.test.ts"],
         exclude: SUFFIXES.map(suffixed),
-        // Modules are read once per process, not once per file; a file that changes what others see does it in a process.
-        poolOptions: { forks: { isolate: false } },
       }),
       ...SUFFIXES.map((suffix) =>
         project(suffix, { include: [suffixed(suffix)], globalSetup: SERVERS[suffix] }),

@@ -229,7 +229,7 @@ thorough(
   },
 );
 
-test.each([0, 1, 2])(
+thorough.each([0, 1, 2])(
   "the search finds a word in base64 that begins %i bytes behind a multiple of three",
   async (before) => {
     const text = `${"x".repeat(3 + before)}${SEALED.marks.prompt} and more`;

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { DevStack } from "../support/dev-stack.ts";
 
 let folder: string;
@@ -14,17 +15,21 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("a dev stack outlives the death of its Temporal server, and a log that cannot be written", async () => {
-  const home = join(folder, "home");
-  await mkdir(home, { mode: 0o700 });
-  // What is written there fails as on a full disk.
-  await symlink("/dev/full", join(home, "worker.log"));
-  stack = await DevStack.start(home);
-  process.kill(stack.serverPid(), "SIGKILL");
-  await stack.says(/the Temporal server ended by SIGKILL; starting another at once/);
-  await stack.says(/the Temporal server is there again, at 127\.0\.0\.1:\d+/);
-  process.kill(stack.serverPid(), "SIGKILL");
-  await stack.says(/the Temporal server is there again/, 2);
-  expect(stack.running).toBe(true);
-  expect(await stack.stop()).toBe(0);
-}, 120_000);
+thorough(
+  "a dev stack outlives the death of its Temporal server, and a log that cannot be written",
+  async () => {
+    const home = join(folder, "home");
+    await mkdir(home, { mode: 0o700 });
+    // What is written there fails as on a full disk.
+    await symlink("/dev/full", join(home, "worker.log"));
+    stack = await DevStack.start(home);
+    process.kill(stack.serverPid(), "SIGKILL");
+    await stack.says(/the Temporal server ended by SIGKILL; starting another at once/);
+    await stack.says(/the Temporal server is there again, at 127\.0\.0\.1:\d+/);
+    process.kill(stack.serverPid(), "SIGKILL");
+    await stack.says(/the Temporal server is there again/, 2);
+    expect(stack.running).toBe(true);
+    expect(await stack.stop()).toBe(0);
+  },
+  120_000,
+);

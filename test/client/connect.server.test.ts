@@ -67,7 +67,7 @@ test("where nothing listens: the address, what was said, and what to do", async 
   });
 });
 
-test("where something listens that is no Temporal server: unreachable within the time-out", async () => {
+thorough("where something listens that is no Temporal server: unreachable within the time-out", async () => {
   const silent = createServer((socket) => socket.on("error", () => undefined));
   const sockets = new Set<{ destroy(): void }>();
   silent.on("connection", (socket) => sockets.add(socket));
@@ -91,7 +91,7 @@ test("a wrong namespace: those that are there, and the command that makes it", a
   });
 });
 
-test("connecting opens nothing on this machine", async () => {
+thorough("connecting opens nothing on this machine", async () => {
   const folder = join(home, "not-yet");
   const holdfast = await open({ home: folder });
   expect(await holdfast.status("nosuch").catch((error) => error.code)).toBe("session-unknown");
@@ -172,7 +172,7 @@ thorough(
   },
 );
 
-test("a long prompt is stored, and travels as its hash", async () => {
+thorough("a long prompt is stored, and travels as its hash", async () => {
   const holdfast = await open();
   const prompt = "long ".repeat(10_000);
   const session = await holdfast.start({ agent, prompt });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
@@ -74,7 +75,7 @@ test("the limits of a run are raised while it runs; nonsense and a session at re
   });
 });
 
-test("a session that is not known is said so", async () => {
+thorough("a session that is not known is said so", async () => {
   const { code, err } = await cli("continue", "never-heard-of");
   expect([code, err]).toEqual([2, expect.stringContaining("has no session never-heard-of")]);
 });

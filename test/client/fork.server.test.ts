@@ -27,30 +27,33 @@ const texts = async (id: string, branch?: string) =>
   );
 
 describe("a fork", () => {
-  test("goes on with another prompt and another model, and what it left stays [HITL-01, SES-08]", async () => {
-    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
-    await session.run("First");
-    await session.run("Second");
-    const own = holdfast.session(session.id);
-    const { branch, from } = await own.fork({ turn: 0, loop: `${session.id}.anthropic.test-model.1` });
-    expect([branch, from.position]).toEqual(["branch-1", 2]);
-    await holdfast.prompt(session.id, "Something else", { branch });
-    await own.result();
-    expect(session.seen(2)).toEqual(["user: First", "assistant: One.", "user: Something else"]);
-    expect(await texts(session.id)).toEqual([
-      "user: First",
-      "assistant: One.",
-      "user: Something else",
-      "assistant: Two.",
-    ]);
-    expect(await texts(session.id, "main")).toHaveLength(4);
-    const loops = await stage.transcript.loops(session.id);
-    expect(loops.at(-1)).toMatchObject({
-      branch,
-      kind: { type: "branch" },
-      parentLoopId: loops[0]?.loopId,
-    });
-  });
+  thorough(
+    "goes on with another prompt and another model, and what it left stays [HITL-01, SES-08]",
+    async () => {
+      const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+      await session.run("First");
+      await session.run("Second");
+      const own = holdfast.session(session.id);
+      const { branch, from } = await own.fork({ turn: 0, loop: `${session.id}.anthropic.test-model.1` });
+      expect([branch, from.position]).toEqual(["branch-1", 2]);
+      await holdfast.prompt(session.id, "Something else", { branch });
+      await own.result();
+      expect(session.seen(2)).toEqual(["user: First", "assistant: One.", "user: Something else"]);
+      expect(await texts(session.id)).toEqual([
+        "user: First",
+        "assistant: One.",
+        "user: Something else",
+        "assistant: Two.",
+      ]);
+      expect(await texts(session.id, "main")).toHaveLength(4);
+      const loops = await stage.transcript.loops(session.id);
+      expect(loops.at(-1)).toMatchObject({
+        branch,
+        kind: { type: "branch" },
+        parentLoopId: loops[0]?.loopId,
+      });
+    },
+  );
 
   test("while a run is at work leaves that run alone, and a session of its own is at work beside it", async () => {
     const session = stage.session({

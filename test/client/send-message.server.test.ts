@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, HoldfastError } from "../../src/client/index.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import type { Session } from "../workflows/support/session.ts";
@@ -43,7 +44,7 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     });
   });
 
-  test("a prompt that was refused leaves an empty history: the next message opens it", async () => {
+  thorough("a prompt that was refused leaves an empty history: the next message opens it", async () => {
     const session = stage.session({ agent: { model: { apiKey: "${NOT_THERE}" } } });
     await session.start("Go");
     await session.failure();
@@ -52,7 +53,7 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     await session.failure();
   });
 
-  test("it ends with an answer: a new prompt, with the definition that it had", async () => {
+  thorough("it ends with an answer: a new prompt, with the definition that it had", async () => {
     const session = stage.session({ replies: answers(2) });
     await session.run("First");
     expect(await holdfast.send(session.id, "Second")).toMatchObject({ as: "prompted" });
@@ -60,21 +61,24 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     expect(session.seen(1)).toEqual(["user: First", "assistant: Answer 0.", "user: Second"]);
   });
 
-  test("it ends with a word that nobody has answered: the model reads both, and the failed answer is not sent", async () => {
-    const session = stage.session({
-      faults: [{ fault: "server-error", status: 500 }],
-      replies: answers(1),
-    });
-    await session.start("First");
-    await session.failure();
-    expect(await holdfast.send(session.id, "Please")).toMatchObject({ as: "continued" });
-    await session.result();
-    expect(session.seen(1)).toEqual(["user: First", "user: Please"]);
-    expect((await stage.transcript.loops(session.id)).map(({ kind }) => kind.type)).toEqual([
-      "initial",
-      "default",
-    ]);
-  });
+  thorough(
+    "it ends with a word that nobody has answered: the model reads both, and the failed answer is not sent",
+    async () => {
+      const session = stage.session({
+        faults: [{ fault: "server-error", status: 500 }],
+        replies: answers(1),
+      });
+      await session.start("First");
+      await session.failure();
+      expect(await holdfast.send(session.id, "Please")).toMatchObject({ as: "continued" });
+      await session.result();
+      expect(session.seen(1)).toEqual(["user: First", "user: Please"]);
+      expect((await stage.transcript.loops(session.id)).map(({ kind }) => kind.type)).toEqual([
+        "initial",
+        "default",
+      ]);
+    },
+  );
 
   test("it ends with a tool's result: the model reads it with the message behind it", async () => {
     gates.of("last").open();
@@ -95,7 +99,7 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     ]);
   });
 
-  test("an interactive run that waits is prompted; no run is started", async () => {
+  thorough("an interactive run that waits is prompted; no run is started", async () => {
     const session = stage.session({ replies: answers(2) });
     await session.start("First", { mode: "interactive" });
     await expect.poll(async () => (await session.status()).status).toBe("waiting");
@@ -107,7 +111,7 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     await session.result();
   });
 
-  test("sent again under its id it is taken once", async () => {
+  thorough("sent again under its id it is taken once", async () => {
     const session = stage.session({ replies: answers(3) });
     const options = { agent: session.definition, messageId: randomUUID() };
     await holdfast.send(session.id, "Once", options);
@@ -120,7 +124,7 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
 });
 
 describe("while a loop is running [HITL-04, STEER-12]", () => {
-  test("it is refused, and the error says what to do", async () => {
+  thorough("it is refused, and the error says what to do", async () => {
     const session = stage.session({ replies: [hold("busy"), ...answers(1)], agent: { tools: ["hold"] } });
     await session.start("First");
     await gates.of("busy").arrived;
@@ -148,7 +152,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
     expect(session.seen(request - 1)).not.toContain("user: Second");
   });
 
-  test("many at once to a session at rest: each is taken once, whoever came first", async () => {
+  thorough("many at once to a session at rest: each is taken once, whoever came first", async () => {
     const session = stage.session({ replies: answers(30) });
     const texts = Array.from({ length: 8 }, (_, n) => `message ${n}`);
     const sent = await Promise.all(
@@ -161,7 +165,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
     expect((await taken(session)).sort()).toEqual(texts);
   });
 
-  test("many at once without a word for it: each is either taken or told that it was not", async () => {
+  thorough("many at once without a word for it: each is either taken or told that it was not", async () => {
     const session = stage.session({ replies: [hold("crowd"), ...answers(9)], agent: { tools: ["hold"] } });
     const texts = Array.from({ length: 6 }, (_, n) => `message ${n}`);
     const sent = await Promise.allSettled(

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { main } from "../../src/cli/program.ts";
 import { extractJson, type Holdfast, HoldfastError, zodOutput } from "../../src/client/index.ts";
 import { terminal } from "../cli/terminal.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "../workflows/support/connected.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 
@@ -46,7 +47,7 @@ describe("a run with a zod schema", () => {
     });
   });
 
-  test("reads an output that is too long for a result from the transcript [SO-01]", async () => {
+  thorough("reads an output that is too long for a result from the transcript [SO-01]", async () => {
     const long = { ...WRITTEN, city: "x".repeat(40_000) };
     const { id, definition } = scripted(long);
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
@@ -54,7 +55,7 @@ describe("a run with a zod schema", () => {
     expect([json, output?.city]).toEqual(["cut", long.city]);
   });
 
-  test("has no output when the answer does not fit [SO-01]", async () => {
+  thorough("has no output when the answer does not fit [SO-01]", async () => {
     const { id, definition } = scripted({}, {});
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
     const result = await session.result();
@@ -142,7 +143,7 @@ describe("holdfast run --output-schema", () => {
     expect(err).toContain("schema-mismatch");
   });
 
-  test("refuses a file that holds no JSON [SO-01]", async () => {
+  thorough("refuses a file that holds no JSON [SO-01]", async () => {
     const { code, err } = await run("Refuse", [], "--output-schema", join(folder, "none.json"));
     expect([code, err]).toEqual([2, expect.stringContaining("--output-schema names the file")]);
   });

@@ -104,7 +104,7 @@ test("calls of agents below are listed at the root with whose they are, and answ
   expect(await results(root)).toEqual(["ann has it.", "bob has it."]);
 });
 
-test("an id that waits at two agents is no answer; each is answered at its own session", async () => {
+thorough("an id that waits at two agents is no answer; each is answered at its own session", async () => {
   const root = await cashiers({ left: "call-1", right: "call-1" });
   await expect(holdfast.approve(root.id, "call-1")).rejects.toMatchObject({
     code: "input-invalid",
@@ -117,7 +117,7 @@ test("an id that waits at two agents is no answer; each is answered at its own s
   expect(done.splice(0).sort()).toEqual(["ann", "bob"]);
 });
 
-test("without search attributes what waits below is found all the same", async () => {
+thorough("without search attributes what waits below is found all the same", async () => {
   const bare = await connect({ ...stage, searchAttributes: false });
   const root = family(
     stage,
@@ -154,15 +154,20 @@ thorough("time in which an agent below waits for a person is not of its caller's
   done.splice(0);
 });
 
-test("a branch of an evaluation that waits is found at the evaluation's session, and answered there", async () => {
-  const contest = new Contest(stage, [
-    { says: pays("cid"), agent: asks },
-    { says: [{ text: "Nobody is paid." }] },
-  ]);
-  await contest.start("Pay cid");
-  await expect.poll(() => holdfast.approvals(contest.id).catch(() => []), POLL).toHaveLength(1);
-  expect(await holdfast.approvals(contest.id)).toMatchObject([{ toolCallId: "call-cid", path: ["agent-1"] }]);
-  await holdfast.approve(contest.id);
-  expect(await contest.result()).toMatchObject({ text: "cid has it." });
-  expect(done).toContain("cid");
-});
+thorough(
+  "a branch of an evaluation that waits is found at the evaluation's session, and answered there",
+  async () => {
+    const contest = new Contest(stage, [
+      { says: pays("cid"), agent: asks },
+      { says: [{ text: "Nobody is paid." }] },
+    ]);
+    await contest.start("Pay cid");
+    await expect.poll(() => holdfast.approvals(contest.id).catch(() => []), POLL).toHaveLength(1);
+    expect(await holdfast.approvals(contest.id)).toMatchObject([
+      { toolCallId: "call-cid", path: ["agent-1"] },
+    ]);
+    await holdfast.approve(contest.id);
+    expect(await contest.result()).toMatchObject({ text: "cid has it." });
+    expect(done).toContain("cid");
+  },
+);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
@@ -33,17 +33,21 @@ async function startUnreadable(workflowId: string): Promise<void> {
   await expect.poll(attempt, { timeout: 30_000 }).toBeGreaterThan(1);
 }
 
-test("stop ends a run whose workflow task fails for ever, and says why", async () => {
-  const id = stage.session().id;
-  await startUnreadable(id);
-  expect(await holdfast.stop(id, "it is broken")).toBe(true);
-  const { status } = await stage.client.workflow.getHandle(id).describe();
-  expect(status.name).toBe("TERMINATED");
-  const { events } = await stage.client.workflow.getHandle(id).fetchHistory();
-  expect(events?.at(-1)?.workflowExecutionTerminatedEventAttributes?.reason).toMatch(
-    /^it is broken\. Its workflow task failed, so that it could not take the stop: /,
-  );
-}, 60_000);
+thorough(
+  "stop ends a run whose workflow task fails for ever, and says why",
+  async () => {
+    const id = stage.session().id;
+    await startUnreadable(id);
+    expect(await holdfast.stop(id, "it is broken")).toBe(true);
+    const { status } = await stage.client.workflow.getHandle(id).describe();
+    expect(status.name).toBe("TERMINATED");
+    const { events } = await stage.client.workflow.getHandle(id).fetchHistory();
+    expect(events?.at(-1)?.workflowExecutionTerminatedEventAttributes?.reason).toMatch(
+      /^it is broken\. Its workflow task failed, so that it could not take the stop: /,
+    );
+  },
+  60_000,
+);
 
 thorough(
   "stop by the command line ends it too",
@@ -56,7 +60,7 @@ thorough(
   60_000,
 );
 
-test("stop of a run that works is left to the run: it ends with its record whole", async () => {
+thorough("stop of a run that works is left to the run: it ends with its record whole", async () => {
   const session = stage.session({ replies: [{ text: "Never.", holdUntil: "readable" }] });
   await session.start("Go");
   await stage.model.waitForHold("readable");

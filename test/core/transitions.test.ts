@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc, { oneof, property } from "fast-check";
 import { expect, test } from "vitest";
+import { isThorough } from "../support/depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import type { Setting } from "./play.ts";
 
@@ -52,7 +53,7 @@ test("the machine moves as the table above `apply` says, and every row of it is 
       },
     ),
     // A fixed seed: which rows are walked must not be a matter of luck.
-    { numRuns: 4000, seed: 4 },
+    { numRuns: isThorough ? 4000 : 400, seed: 4 },
   );
-  expect([...table.keys()].filter((row) => !walked.has(row))).toEqual([]);
+  if (isThorough) expect([...table.keys()].filter((row) => !walked.has(row))).toEqual([]);
 }, 120_000);

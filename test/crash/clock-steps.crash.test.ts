@@ -2,7 +2,8 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { campaignStage, MANY } from "./support/campaign.ts";
 
 const { play, stage } = campaignStage();
@@ -34,22 +35,26 @@ for (const [name, what, steps] of [
   ["clock-on", "an hour on, and back", ["+3600", "+0"]],
   ["clock-back", "an hour back, and two on", ["-3600", "+3600"]],
 ] as const) {
-  test(`the clock of a worker steps ${what} while agents work, and the worker is killed: nothing is lost, nothing is done twice`, async () => {
-    const file = join(stage().folder, `${name}.txt`);
-    writeFileSync(file, "+0");
-    const { violations, kills } = await play({
-      name,
-      workers: [["store:before:40"]],
-      scenarios: [...MANY],
-      env: movable(file),
-      during: async () => {
-        for (const step of steps) {
-          await sleep(1500);
-          writeFileSync(file, step);
-        }
-      },
-    });
-    expect(violations).toEqual([]);
-    expect(kills).toHaveLength(1);
-  }, 120_000);
+  thorough(
+    `the clock of a worker steps ${what} while agents work, and the worker is killed: nothing is lost, nothing is done twice`,
+    async () => {
+      const file = join(stage().folder, `${name}.txt`);
+      writeFileSync(file, "+0");
+      const { violations, kills } = await play({
+        name,
+        workers: [["store:before:40"]],
+        scenarios: [...MANY],
+        env: movable(file),
+        during: async () => {
+          for (const step of steps) {
+            await sleep(1500);
+            writeFileSync(file, step);
+          }
+        },
+      });
+      expect(violations).toEqual([]);
+      expect(kills).toHaveLength(1);
+    },
+    120_000,
+  );
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thorough } from "../support/depth.ts";
 import type { Session } from "../workflows/support/session.ts";
@@ -59,19 +59,23 @@ async function expectSmaller(session: Session): Promise<void> {
   await expectWhole(stage, session);
 }
 
-test("killed while a session at rest is made smaller: the model is asked for its notes again, and they are kept once [CMP-13]", async () => {
-  const session = atRest("killed");
-  const first = await stage.worker();
-  await session.run("Go");
-  await session.start(undefined, COMPACTION);
-  await stage.model.waitForHold("killed");
-  await first.kill("SIGKILL");
-  await stage.worker();
-  await executed(stage, session, "compact", 2);
-  stage.model.release("killed");
-  await expectSmaller(session);
-  expect(session.requests().filter(asksForNotes)).toHaveLength(2);
-}, 60_000);
+thorough(
+  "killed while a session at rest is made smaller: the model is asked for its notes again, and they are kept once [CMP-13]",
+  async () => {
+    const session = atRest("killed");
+    const first = await stage.worker();
+    await session.run("Go");
+    await session.start(undefined, COMPACTION);
+    await stage.model.waitForHold("killed");
+    await first.kill("SIGKILL");
+    await stage.worker();
+    await executed(stage, session, "compact", 2);
+    stage.model.release("killed");
+    await expectSmaller(session);
+    expect(session.requests().filter(asksForNotes)).toHaveLength(2);
+  },
+  60_000,
+);
 
 thorough(
   "killed after the smaller context was stored and before Temporal knows: the model is not asked again [CMP-13]",

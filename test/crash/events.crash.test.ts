@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { SessionEvent } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thorough } from "../support/depth.ts";
@@ -51,30 +51,36 @@ async function liveBytes(): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-test("a client that leaves in the middle of an answer goes on in another one, over the worker's SIGKILL: each event once, and nothing kept in the end [EVT-16, LOOP-23]", async () => {
-  const session = stage.session({
-    replies: [
-      { text: "one two three four five six", chunkSize: 4, holdUntil: "kill" },
-      { text: "Never seen." },
-    ],
-  });
-  const first = await stage.worker();
-  await session.start("Go");
-  await stage.model.waitForHold("kill");
-  const before = await read(session, "loop", ({ type }) => type === "MessageUpdate");
-  await first.kill("SIGKILL");
-  await stage.worker();
-  // The answer is asked for anew: it is told from its beginning, under the start that was told already.
-  const after = read(session, before.at(-1)?.cursor ?? "");
-  await eventually(() => session.requests().length > 1, { what: "the second request" });
-  stage.model.release("kill");
-  const whole = [...before, ...(await after)];
-  await expectOnce(session, whole);
-  const shown = whole.flatMap(({ event }) => (event.type === "MessageUpdate" ? [event] : []));
-  const texts = shown.map(({ message: { content } }) => (content[0]?.type === "text" ? content[0].text : ""));
-  for (const text of texts) expect("one two three four five six".startsWith(text)).toBe(true);
-  await eventually(async () => (await liveBytes()) === 0, { what: "the removal of what is recorded" });
-}, 60_000);
+thorough(
+  "a client that leaves in the middle of an answer goes on in another one, over the worker's SIGKILL: each event once, and nothing kept in the end [EVT-16, LOOP-23]",
+  async () => {
+    const session = stage.session({
+      replies: [
+        { text: "one two three four five six", chunkSize: 4, holdUntil: "kill" },
+        { text: "Never seen." },
+      ],
+    });
+    const first = await stage.worker();
+    await session.start("Go");
+    await stage.model.waitForHold("kill");
+    const before = await read(session, "loop", ({ type }) => type === "MessageUpdate");
+    await first.kill("SIGKILL");
+    await stage.worker();
+    // The answer is asked for anew: it is told from its beginning, under the start that was told already.
+    const after = read(session, before.at(-1)?.cursor ?? "");
+    await eventually(() => session.requests().length > 1, { what: "the second request" });
+    stage.model.release("kill");
+    const whole = [...before, ...(await after)];
+    await expectOnce(session, whole);
+    const shown = whole.flatMap(({ event }) => (event.type === "MessageUpdate" ? [event] : []));
+    const texts = shown.map(({ message: { content } }) =>
+      content[0]?.type === "text" ? content[0].text : "",
+    );
+    for (const text of texts) expect("one two three four five six".startsWith(text)).toBe(true);
+    await eventually(async () => (await liveBytes()) === 0, { what: "the removal of what is recorded" });
+  },
+  60_000,
+);
 
 thorough(
   "one who left before a continuation as new, and comes back behind the end, is told the rest once",

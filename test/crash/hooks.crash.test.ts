@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { readProcess } from "../../src/tools/process/process-table.ts";
 import { thorough } from "../support/depth.ts";
@@ -31,24 +31,28 @@ function waitingHook(label: string): { command: string } {
   return { command: `./${label}.sh` };
 }
 
-test("killed in a hook: its processes are gone, it is asked again under the same id, and the run goes on [CB-08, PHI-10]", async () => {
-  const session = stage.session({
-    replies: [{ text: "Fine." }],
-    agent: { hooks: { "before-turn": [waitingHook("killed")] } },
-  });
-  const first = await stage.worker();
-  await session.start("Go");
-  await eventually(() => lines("killed.asked").length === 1);
-  const [pid, id] = lines("killed.asked")[0]?.split(" ") ?? [];
-  await first.kill("SIGKILL");
-  await eventually(async () => (await readProcess(Number(pid))) === undefined);
-  await stage.worker();
-  await eventually(() => lines("killed.asked").length === 2, { timeoutMs: 15_000 });
-  stage.go("killed");
-  expect(await session.result()).toMatchObject({ text: "Fine." });
-  expect(lines("killed.asked")[1]?.split(" ")[1]).toBe(id);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "killed in a hook: its processes are gone, it is asked again under the same id, and the run goes on [CB-08, PHI-10]",
+  async () => {
+    const session = stage.session({
+      replies: [{ text: "Fine." }],
+      agent: { hooks: { "before-turn": [waitingHook("killed")] } },
+    });
+    const first = await stage.worker();
+    await session.start("Go");
+    await eventually(() => lines("killed.asked").length === 1);
+    const [pid, id] = lines("killed.asked")[0]?.split(" ") ?? [];
+    await first.kill("SIGKILL");
+    await eventually(async () => (await readProcess(Number(pid))) === undefined);
+    await stage.worker();
+    await eventually(() => lines("killed.asked").length === 2, { timeoutMs: 15_000 });
+    stage.go("killed");
+    expect(await session.result()).toMatchObject({ text: "Fine." });
+    expect(lines("killed.asked")[1]?.split(" ")[1]).toBe(id);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
 thorough(
   "killed after a hook's answer was stored and before Temporal knows: it is not asked again [PHI-10]",
@@ -78,7 +82,7 @@ thorough(
   40_000,
 );
 
-test.each(["before-turn", "after-turn"] as const)(
+thorough.each(["before-turn", "after-turn"] as const)(
   "killed in a function of the application at %s: it is asked again under the same id, and the run goes on [CB-08, PHI-10]",
   async (point) => {
     const session = stage.session({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thorough } from "../support/depth.ts";
 import { startProxy } from "./support/proxy.ts";
@@ -15,24 +15,28 @@ afterAll(() => stage.close());
 const RECOGNISED_MS = 3000;
 
 for (const holdAt of ["head", "middle"] as const) {
-  test(`killed at the ${holdAt} of a model stream, with a sibling: asked again within 3 s, answered once`, async () => {
-    const gate = `kill-${holdAt}`;
-    const session = stage.session({ replies: [{ text: "The whole answer.", holdUntil: gate, holdAt }] });
-    const first = await stage.worker();
-    await session.start("Go");
-    await stage.model.waitForHold(gate);
-    const second = await stage.worker();
-    const killedAt = Date.now();
-    await first.kill("SIGKILL");
-    const again = await executed(stage, session, "model", 2);
-    expect(again.startedAtMs - killedAt).toBeLessThan(RECOGNISED_MS);
-    expect(again.process).toBe(second.id);
-    stage.model.release(gate);
-    expect(await session.result()).toMatchObject({ text: "The whole answer." });
-    expect(session.requests().map(({ outcome }) => outcome)).toEqual(["aborted-by-client", "answered"]);
-    expect(await session.conversation()).toEqual(["user: Go", "assistant: The whole answer."]);
-    await expectWhole(stage, session);
-  }, 40_000);
+  thorough(
+    `killed at the ${holdAt} of a model stream, with a sibling: asked again within 3 s, answered once`,
+    async () => {
+      const gate = `kill-${holdAt}`;
+      const session = stage.session({ replies: [{ text: "The whole answer.", holdUntil: gate, holdAt }] });
+      const first = await stage.worker();
+      await session.start("Go");
+      await stage.model.waitForHold(gate);
+      const second = await stage.worker();
+      const killedAt = Date.now();
+      await first.kill("SIGKILL");
+      const again = await executed(stage, session, "model", 2);
+      expect(again.startedAtMs - killedAt).toBeLessThan(RECOGNISED_MS);
+      expect(again.process).toBe(second.id);
+      stage.model.release(gate);
+      expect(await session.result()).toMatchObject({ text: "The whole answer." });
+      expect(session.requests().map(({ outcome }) => outcome)).toEqual(["aborted-by-client", "answered"]);
+      expect(await session.conversation()).toEqual(["user: Go", "assistant: The whole answer."]);
+      await expectWhole(stage, session);
+    },
+    40_000,
+  );
 }
 
 thorough(

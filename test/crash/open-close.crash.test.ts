@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { steerSignal } from "../../src/workflows/messages.ts";
 import { thorough } from "../support/depth.ts";
@@ -27,25 +27,29 @@ function runningActivity(session: Session, type: string) {
   );
 }
 
-test("killed during open-loop: one loop, one prompt, and what was steered meanwhile is read once", async () => {
-  const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
-  const first = await stage.worker();
-  const unlock = lockTranscript(stage.home);
-  await session.start("Go");
-  await runningActivity(session, "open-loop");
-  await session.handle.signal(steerSignal, "Mind this");
-  await first.kill("SIGKILL");
-  unlock();
-  await stage.worker();
-  await session.result();
-  const conversation = await session.conversation();
-  expect(conversation.filter((line) => line.startsWith("user")).sort()).toEqual([
-    "user: Go",
-    "user: Mind this",
-  ]);
-  expect(await stage.transcript.loops(session.id)).toHaveLength(1);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "killed during open-loop: one loop, one prompt, and what was steered meanwhile is read once",
+  async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+    const first = await stage.worker();
+    const unlock = lockTranscript(stage.home);
+    await session.start("Go");
+    await runningActivity(session, "open-loop");
+    await session.handle.signal(steerSignal, "Mind this");
+    await first.kill("SIGKILL");
+    unlock();
+    await stage.worker();
+    await session.result();
+    const conversation = await session.conversation();
+    expect(conversation.filter((line) => line.startsWith("user")).sort()).toEqual([
+      "user: Go",
+      "user: Mind this",
+    ]);
+    expect(await stage.transcript.loops(session.id)).toHaveLength(1);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
 thorough(
   "killed during close-loop: the loop is closed once, with its terminal event",

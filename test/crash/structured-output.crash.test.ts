@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { startProxy } from "./support/proxy.ts";
 import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
 
@@ -16,40 +17,46 @@ const final = (value: object, more: object = {}) => ({
 });
 const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
 
-test("killed between an answer that does not fit and its repair: repaired once, paid once [SO-01]", async () => {
-  const proxy = await startProxy(stage.address);
-  const session = stage.session({
-    replies: [final({ a: "one" }, { holdUntil: "unfit" }), final({ a: 1 }, { holdUntil: "repair" })],
-    agent: { output: { type: "json-schema", schema } },
-  });
-  const first = await stage.worker({ address: proxy.address });
-  await session.start("Go");
-  await stage.model.waitForHold("unfit");
-  proxy.stall();
-  stage.model.release("unfit");
-  await eventually(async () =>
-    (await stage.transcript.steps(session.id)).some(({ kind, storedAtMs }) => kind === "model" && storedAtMs),
-  );
-  await first.kill("SIGKILL");
-  await proxy.close();
-  const second = await stage.worker();
-  await stage.model.waitForHold("repair");
-  await second.kill("SIGKILL");
-  await stage.worker();
-  await session.waitForRequest(2);
-  stage.model.release("repair");
-  expect(await session.result()).toMatchObject({ text: '{"a":1}', json: "whole", position: 3 });
-  expect(session.requests().map(({ outcome }) => outcome)).toEqual([
-    "answered",
-    "aborted-by-client",
-    "answered",
-  ]);
-  expect(await session.conversation()).toEqual([
-    "user: Go",
-    "assistant: ",
-    'toolResult: Not accepted: a: found the text "one", expected a number',
-    "assistant: ",
-    "toolResult: Accepted.",
-  ]);
-  await expectWhole(stage, session);
-}, 60_000);
+thorough(
+  "killed between an answer that does not fit and its repair: repaired once, paid once [SO-01]",
+  async () => {
+    const proxy = await startProxy(stage.address);
+    const session = stage.session({
+      replies: [final({ a: "one" }, { holdUntil: "unfit" }), final({ a: 1 }, { holdUntil: "repair" })],
+      agent: { output: { type: "json-schema", schema } },
+    });
+    const first = await stage.worker({ address: proxy.address });
+    await session.start("Go");
+    await stage.model.waitForHold("unfit");
+    proxy.stall();
+    stage.model.release("unfit");
+    await eventually(async () =>
+      (await stage.transcript.steps(session.id)).some(
+        ({ kind, storedAtMs }) => kind === "model" && storedAtMs,
+      ),
+    );
+    await first.kill("SIGKILL");
+    await proxy.close();
+    const second = await stage.worker();
+    await stage.model.waitForHold("repair");
+    await second.kill("SIGKILL");
+    await stage.worker();
+    await session.waitForRequest(2);
+    stage.model.release("repair");
+    expect(await session.result()).toMatchObject({ text: '{"a":1}', json: "whole", position: 3 });
+    expect(session.requests().map(({ outcome }) => outcome)).toEqual([
+      "answered",
+      "aborted-by-client",
+      "answered",
+    ]);
+    expect(await session.conversation()).toEqual([
+      "user: Go",
+      "assistant: ",
+      'toolResult: Not accepted: a: found the text "one", expected a number',
+      "assistant: ",
+      "toolResult: Accepted.",
+    ]);
+    await expectWhole(stage, session);
+  },
+  60_000,
+);

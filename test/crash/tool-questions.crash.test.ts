@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { NASTY, stdio } from "../mcp/support/servers.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { textsIn } from "../workflows/support/texts-in.ts";
 import { type CrashStage, openCrashStage } from "./support/temporal.ts";
@@ -18,73 +19,79 @@ afterAll(async () => {
 
 const POLL = { timeout: 20_000, interval: 50 };
 
-test("killed while a server's question waits: the next worker gives the server the answer; one is declined, one stopped [MCP-04, TMP-11]", async () => {
-  const elicit = (id: string) => ({ toolCalls: [{ id, name: "ask__elicit", arguments: {} }] });
-  const server = stdio(NASTY, {}, { name: "ask", include: ["elicit"] });
-  const session = stage.session({
-    replies: [elicit("one"), elicit("two"), elicit("three"), { text: "Never." }],
-    agent: { mcp: [server] },
-  });
-  const waiting = async (id: string) => {
-    const ids = async () =>
-      (await holdfast.approvals(session.id).catch(() => [])).map(({ toolCallId }) => toolCallId);
-    await expect.poll(ids, POLL).toEqual([id]);
-    const [call] = await holdfast.approvals(session.id);
-    return call;
-  };
-  const first = await stage.worker();
-  await session.start("Go");
-  expect(await waiting("one")).toMatchObject({
-    tool: "ask__elicit",
-    reason: "its tool asks a person",
-    question: expect.stringMatching(/^[0-9a-f]{64}$/),
-    asks: { type: "form", message: "Your name?", schema: { properties: { name: { default: "Ada" } } } },
-  });
-  const { raw } = await session.handle.describe();
-  expect(raw.pendingActivities ?? []).toEqual([]);
-  await first.kill("SIGKILL");
+thorough(
+  "killed while a server's question waits: the next worker gives the server the answer; one is declined, one stopped [MCP-04, TMP-11]",
+  async () => {
+    const elicit = (id: string) => ({ toolCalls: [{ id, name: "ask__elicit", arguments: {} }] });
+    const server = stdio(NASTY, {}, { name: "ask", include: ["elicit"] });
+    const session = stage.session({
+      replies: [elicit("one"), elicit("two"), elicit("three"), { text: "Never." }],
+      agent: { mcp: [server] },
+    });
+    const waiting = async (id: string) => {
+      const ids = async () =>
+        (await holdfast.approvals(session.id).catch(() => [])).map(({ toolCallId }) => toolCallId);
+      await expect.poll(ids, POLL).toEqual([id]);
+      const [call] = await holdfast.approvals(session.id);
+      return call;
+    };
+    const first = await stage.worker();
+    await session.start("Go");
+    expect(await waiting("one")).toMatchObject({
+      tool: "ask__elicit",
+      reason: "its tool asks a person",
+      question: expect.stringMatching(/^[0-9a-f]{64}$/),
+      asks: { type: "form", message: "Your name?", schema: { properties: { name: { default: "Ada" } } } },
+    });
+    const { raw } = await session.handle.describe();
+    expect(raw.pendingActivities ?? []).toEqual([]);
+    await first.kill("SIGKILL");
 
-  await stage.worker();
-  const shown = await commandLine(stage, "answer", session.id);
-  expect(shown.out).toMatch(
-    /Waits for an answer: ask__elicit[\s\S]*Your name\?[\s\S]*- name: a text; "Ada" unless said/,
-  );
-  await expect(holdfast.answer(session.id, "one", { values: { name: 7, copies: 2 } })).rejects.toMatchObject({
-    code: "input-invalid",
-    message: expect.stringMatching(
-      /copies: there is no such field.*name: found 7, expected a text\. Nothing was sent/,
-    ),
-  });
-  await expect(holdfast.approve(session.id, "one")).rejects.toMatchObject({ code: "input-invalid" });
-  expect(await commandLine(stage, "answer", session.id, "--value", "name=Grace Hopper")).toMatchObject({
-    code: 0,
-    out: "answered: ask__elicit\n",
-  });
+    await stage.worker();
+    const shown = await commandLine(stage, "answer", session.id);
+    expect(shown.out).toMatch(
+      /Waits for an answer: ask__elicit[\s\S]*Your name\?[\s\S]*- name: a text; "Ada" unless said/,
+    );
+    await expect(
+      holdfast.answer(session.id, "one", { values: { name: 7, copies: 2 } }),
+    ).rejects.toMatchObject({
+      code: "input-invalid",
+      message: expect.stringMatching(
+        /copies: there is no such field.*name: found 7, expected a text\. Nothing was sent/,
+      ),
+    });
+    await expect(holdfast.approve(session.id, "one")).rejects.toMatchObject({ code: "input-invalid" });
+    expect(await commandLine(stage, "answer", session.id, "--value", "name=Grace Hopper")).toMatchObject({
+      code: 0,
+      out: "answered: ask__elicit\n",
+    });
 
-  await waiting("two");
-  await holdfast.answer(session.id, "two", { answer: "decline", by: "ada" });
-  await waiting("three");
-  await holdfast.stop(session.id, "enough");
-  expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
-  expect((await session.conversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
-    expect.stringContaining('{"action":"accept","content":{"name":"Grace Hopper"}}'),
-    expect.stringContaining('{"action":"decline"}'),
-    expect.stringContaining("Cancelled"),
-  ]);
+    await waiting("two");
+    await holdfast.answer(session.id, "two", { answer: "decline", by: "ada" });
+    await waiting("three");
+    await holdfast.stop(session.id, "enough");
+    expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
+    expect((await session.conversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
+      expect.stringContaining('{"action":"accept","content":{"name":"Grace Hopper"}}'),
+      expect.stringContaining('{"action":"decline"}'),
+      expect.stringContaining("Cancelled"),
+    ]);
 
-  const ends = (await session.events()).flatMap(({ body }) =>
-    body.type === "ToolExecutionEnd" ? (body.questions ?? []) : [],
-  );
-  expect(ends).toMatchObject([{ answer: "accept" }, { answer: "decline", by: "ada" }, {}]);
-  expect(ends[2]).not.toHaveProperty("answer");
-  const { question = "", values = "" } = ends[0] ?? {};
-  expect(await stage.transcript.text(question)).toContain("Your name?");
-  expect(await stage.transcript.text(values)).toBe('{"name":"Grace Hopper"}');
-  const { events } = await session.handle.fetchHistory();
-  expect(textsIn(events).filter((text) => text.includes("Your name?"))).toEqual([]);
-  // The server repeats the answer in its result, whose beginning a digest holds.
-  const told = (events ?? []).filter(({ activityTaskCompletedEventAttributes: done }) => done == null);
-  expect(textsIn(told).filter((text) => text.includes("Grace"))).toEqual([]);
-  const exported = await commandLine(stage, "export", session.id);
-  expect(exported.out).toContain("Your name?");
-}, 90_000);
+    const ends = (await session.events()).flatMap(({ body }) =>
+      body.type === "ToolExecutionEnd" ? (body.questions ?? []) : [],
+    );
+    expect(ends).toMatchObject([{ answer: "accept" }, { answer: "decline", by: "ada" }, {}]);
+    expect(ends[2]).not.toHaveProperty("answer");
+    const { question = "", values = "" } = ends[0] ?? {};
+    expect(await stage.transcript.text(question)).toContain("Your name?");
+    expect(await stage.transcript.text(values)).toBe('{"name":"Grace Hopper"}');
+    const { events } = await session.handle.fetchHistory();
+    expect(textsIn(events).filter((text) => text.includes("Your name?"))).toEqual([]);
+    // The server repeats the answer in its result, whose beginning a digest holds.
+    const told = (events ?? []).filter(({ activityTaskCompletedEventAttributes: done }) => done == null);
+    expect(textsIn(told).filter((text) => text.includes("Grace"))).toEqual([]);
+    const exported = await commandLine(stage, "export", session.id);
+    expect(exported.out).toContain("Your name?");
+  },
+  90_000,
+);

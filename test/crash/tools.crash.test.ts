@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thorough } from "../support/depth.ts";
-import { lockAfterClaim } from "./support/lock.ts";
+import { keepWorker } from "./support/keeper.ts";
 import { carrying } from "./support/processes.ts";
 import { startProxy } from "./support/proxy.ts";
 import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
@@ -163,16 +163,13 @@ for (const tool of ["write_file", "edit_file"] as const) {
       replies: [call(tool, args), { text: "Done." }],
       agent: { tools: [tool] },
     });
-    const first = await stage.worker();
+    const worker = await keepWorker(stage, ["tool:end"]);
+    onTestFinished(() => worker.stop());
+    worker.arm("tool:end");
     await session.start("Go");
-    await eventually(() => session.requests()[0]?.outcome === "answered", { everyMs: 1 });
-    const unlock = lockAfterClaim(stage.home, session.id, tool, tool === "edit_file");
-    await eventually(() => read("poem.txt") === after);
-    await first.kill("SIGKILL");
-    unlock();
-    await stage.worker();
     await executed(stage, session, tool, 2);
     expect(await session.result()).toMatchObject({ text: "Done." });
+    expect(worker.killed()).toEqual(["tool:end"]);
     expect(read("poem.txt")).toBe(after);
     expect((await session.entries())[2]?.message).toMatchObject({ role: "toolResult", isError: false });
     await expectWhole(stage, session);

@@ -1,15 +1,20 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { thorough } from "../support/depth.ts";
 import { campaignStage, MANY } from "./support/campaign.ts";
 
 const { play } = campaignStage();
 
-test("two workers at once, each killed in the middle of its work: the other one, and who takes its place, go on with all of it", async () => {
-  const { violations, kills } = await play({
-    name: "pair",
-    workers: [["stream:bytes:120"], ["store:before:25"]],
-    scenarios: [...MANY, "approval-pending", "stop-in-flight"],
-  });
-  expect(violations).toEqual([]);
-  expect(kills.map(({ point }) => point).sort()).toEqual(["store:before", "stream:bytes"]);
-  for (const { sessions } of kills) expect(sessions.length).toBeGreaterThan(0);
-}, 120_000);
+thorough(
+  "two workers at once, each killed in the middle of its work: the other one, and who takes its place, go on with all of it",
+  async () => {
+    const { violations, kills } = await play({
+      name: "pair",
+      workers: [["stream:bytes:120"], ["store:before:25"]],
+      scenarios: [...MANY, "approval-pending", "stop-in-flight"],
+    });
+    expect(violations).toEqual([]);
+    expect(kills.map(({ point }) => point).sort()).toEqual(["store:before", "stream:bytes"]);
+    for (const { sessions } of kills) expect(sessions.length).toBeGreaterThan(0);
+  },
+  120_000,
+);

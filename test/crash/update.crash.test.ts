@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { updateDefinitionUpdate } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { lockAfterClaim } from "./support/lock.ts";
 import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
 
@@ -12,49 +13,53 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("killed in a move to another definition: it is moved once, and asked by the other one [3.8, PHI-13b]", async () => {
-  const first = await stage.worker();
-  const begin = async () => {
-    const session = stage.session({
-      replies: [
-        { toolCalls: [{ name: "list_files", arguments: { path: "." } }], holdUntil: "asked" },
-        { text: "Done." },
-      ],
-      agent: { tools: ["list_files"] },
-    });
-    await session.start("Go");
-    await stage.model.waitForHold("asked");
-    const other = AgentDefinition.parse({ ...session.definition, systemPrompt: "You are another." });
-    const definitionHash = await stage.transcript.saveDefinition(other);
-    await session.handle.executeUpdate(updateDefinitionUpdate, { args: [{ definitionHash }] });
-    stage.model.release("asked");
-    await eventually(() => session.requests()[0]?.outcome === "answered", { everyMs: 1 });
-    return {
-      session,
-      definitionHash,
-      unlock: lockAfterClaim(stage.home, session.id, "move-definition", false),
+thorough(
+  "killed in a move to another definition: it is moved once, and asked by the other one [3.8, PHI-13b]",
+  async () => {
+    const first = await stage.worker();
+    const begin = async () => {
+      const session = stage.session({
+        replies: [
+          { toolCalls: [{ name: "list_files", arguments: { path: "." } }], holdUntil: "asked" },
+          { text: "Done." },
+        ],
+        agent: { tools: ["list_files"] },
+      });
+      await session.start("Go");
+      await stage.model.waitForHold("asked");
+      const other = AgentDefinition.parse({ ...session.definition, systemPrompt: "You are another." });
+      const definitionHash = await stage.transcript.saveDefinition(other);
+      await session.handle.executeUpdate(updateDefinitionUpdate, { args: [{ definitionHash }] });
+      stage.model.release("asked");
+      await eventually(() => session.requests()[0]?.outcome === "answered", { everyMs: 1 });
+      return {
+        session,
+        definitionHash,
+        unlock: lockAfterClaim(stage.home, session.id, "move-definition", false),
+      };
     };
-  };
-  const isStored = async (id: string) =>
-    (await stage.transcript.steps(id)).some(
-      ({ kind, storedAtMs }) => kind === "move-definition" && storedAtMs !== undefined,
-    );
-  // What is claimed may be stored before the lock is there: then another one is moved.
-  let { session, definitionHash, unlock } = await begin();
-  for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
+    const isStored = async (id: string) =>
+      (await stage.transcript.steps(id)).some(
+        ({ kind, storedAtMs }) => kind === "move-definition" && storedAtMs !== undefined,
+      );
+    // What is claimed may be stored before the lock is there: then another one is moved.
+    let { session, definitionHash, unlock } = await begin();
+    for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
+      unlock();
+      await session.result();
+      ({ session, definitionHash, unlock } = await begin());
+    }
+    await first.kill("SIGKILL");
     unlock();
-    await session.result();
-    ({ session, definitionHash, unlock } = await begin());
-  }
-  await first.kill("SIGKILL");
-  unlock();
-  await stage.worker();
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  await executed(stage, session, "move-definition", 2);
-  const events = await session.events();
-  const moves = events.filter(({ body }) => body.type === "DefinitionChanged");
-  expect(moves.map(({ body }) => body)).toMatchObject([{ to: definitionHash, applied: true }]);
-  expect(JSON.stringify(session.requests()[1]?.body?.["system"])).toContain("You are another.");
-  expect((await stage.transcript.session(session.id))?.definitionHash).toBe(definitionHash);
-  await expectWhole(stage, session);
-}, 90_000);
+    await stage.worker();
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    await executed(stage, session, "move-definition", 2);
+    const events = await session.events();
+    const moves = events.filter(({ body }) => body.type === "DefinitionChanged");
+    expect(moves.map(({ body }) => body)).toMatchObject([{ to: definitionHash, applied: true }]);
+    expect(JSON.stringify(session.requests()[1]?.body?.["system"])).toContain("You are another.");
+    expect((await stage.transcript.session(session.id))?.definitionHash).toBe(definitionHash);
+    await expectWhole(stage, session);
+  },
+  90_000,
+);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { builtFile } from "../../src/testing/built-file.ts";
 import { eventually } from "../../src/testing/eventually.ts";
@@ -93,36 +93,40 @@ async function failedTasks(session: string): Promise<number> {
   return (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes != null).length;
 }
 
-test("a run goes on under the rules that it was started with, and is raised when it continues as new, not before", async () => {
-  const { now, next } = bundles();
-  const first = await worker(now);
-  const old = await startResting();
-  const { rules = 0, runId } = await holdfast.status(old);
-  expect(rules).toBeGreaterThan(0);
+thorough(
+  "a run goes on under the rules that it was started with, and is raised when it continues as new, not before",
+  async () => {
+    const { now, next } = bundles();
+    const first = await worker(now);
+    const old = await startResting();
+    const { rules = 0, runId } = await holdfast.status(old);
+    expect(rules).toBeGreaterThan(0);
 
-  const second = await worker(next);
-  await end(first, "SIGTERM");
-  expect(await resting(old, 1)).toMatchObject({ rules, runId });
-  const fresh = await startResting();
-  expect(await resting(fresh, 1)).toMatchObject({ rules: rules + 1 });
-  expect(await failedTasks(old)).toBe(0);
-  await prompted(old, 2);
-  const raised = await eventually(
-    async () => {
-      const status = await holdfast.status(old);
-      return status.runId !== runId && status.rules !== undefined ? status : undefined;
-    },
-    { what: "the next run of the session" },
-  );
-  expect(raised).toMatchObject({ rules: rules + 1 });
-  await prompted(old, 3);
+    const second = await worker(next);
+    await end(first, "SIGTERM");
+    expect(await resting(old, 1)).toMatchObject({ rules, runId });
+    const fresh = await startResting();
+    expect(await resting(fresh, 1)).toMatchObject({ rules: rules + 1 });
+    expect(await failedTasks(old)).toBe(0);
+    await prompted(old, 2);
+    const raised = await eventually(
+      async () => {
+        const status = await holdfast.status(old);
+        return status.runId !== runId && status.rules !== undefined ? status : undefined;
+      },
+      { what: "the next run of the session" },
+    );
+    expect(raised).toMatchObject({ rules: rules + 1 });
+    await prompted(old, 3);
 
-  await end(second, "SIGKILL");
-  await worker(next);
-  expect(await resting(fresh, 1)).toMatchObject({ rules: rules + 1 });
-  await prompted(fresh, 2);
-  for (const session of [old, fresh]) expect(await failedTasks(session)).toBe(0);
-}, 90_000);
+    await end(second, "SIGKILL");
+    await worker(next);
+    expect(await resting(fresh, 1)).toMatchObject({ rules: rules + 1 });
+    await prompted(fresh, 2);
+    for (const session of [old, fresh]) expect(await failedTasks(session)).toBe(0);
+  },
+  90_000,
+);
 
 const DEPLOYMENT = "upgrades";
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thorough } from "../support/depth.ts";
 import { lockAfterClaim } from "./support/lock.ts";
@@ -11,54 +11,58 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("killed in going back: the call is answered again, and there is one branch, one event, one tag [PHI-01, PHI-04]", async () => {
-  const first = await stage.worker();
-  const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
-  const back = { category: "failure", step: "n0", summary: "nothing there" };
-  const begin = async () => {
-    const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
-    const own = ({ conversation }: { conversation: string }) => conversation === session.id;
-    stage.model.script({
-      conversations: [
-        {
-          match: (question) => own(question) && JSON.stringify(question.body).includes("Back at n0"),
-          replies: [{ text: "Done." }],
-        },
-        { match: own, replies: [look, { toolCalls: [{ name: "revert_to_state", arguments: back }] }] },
-      ],
-    });
-    await session.start("Go", { settings: { localSteps: false } });
-    await eventually(() => session.requests()[1]?.outcome === "answered", { everyMs: 1 });
-    return { session, unlock: lockAfterClaim(stage.home, session.id, "revert_to_state", false) };
-  };
-  const isStored = async (id: string) =>
-    (await stage.transcript.steps(id)).some(
-      ({ kind, storedAtMs }) => kind === "revert_to_state" && storedAtMs !== undefined,
-    );
-  // What is claimed may be stored before the lock is there: then another one is gone back in.
-  let { session, unlock } = await begin();
-  for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
+thorough(
+  "killed in going back: the call is answered again, and there is one branch, one event, one tag [PHI-01, PHI-04]",
+  async () => {
+    const first = await stage.worker();
+    const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+    const back = { category: "failure", step: "n0", summary: "nothing there" };
+    const begin = async () => {
+      const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
+      const own = ({ conversation }: { conversation: string }) => conversation === session.id;
+      stage.model.script({
+        conversations: [
+          {
+            match: (question) => own(question) && JSON.stringify(question.body).includes("Back at n0"),
+            replies: [{ text: "Done." }],
+          },
+          { match: own, replies: [look, { toolCalls: [{ name: "revert_to_state", arguments: back }] }] },
+        ],
+      });
+      await session.start("Go", { settings: { localSteps: false } });
+      await eventually(() => session.requests()[1]?.outcome === "answered", { everyMs: 1 });
+      return { session, unlock: lockAfterClaim(stage.home, session.id, "revert_to_state", false) };
+    };
+    const isStored = async (id: string) =>
+      (await stage.transcript.steps(id)).some(
+        ({ kind, storedAtMs }) => kind === "revert_to_state" && storedAtMs !== undefined,
+      );
+    // What is claimed may be stored before the lock is there: then another one is gone back in.
+    let { session, unlock } = await begin();
+    for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
+      unlock();
+      await session.result();
+      ({ session, unlock } = await begin());
+    }
+    await first.kill("SIGKILL");
     unlock();
-    await session.result();
-    ({ session, unlock } = await begin());
-  }
-  await first.kill("SIGKILL");
-  unlock();
-  await stage.worker();
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  await executed(stage, session, "revert_to_state", 2);
-  expect(session.seen(2)).toEqual([
-    "user: Go",
-    "user: [n0 is this message]",
-    "user: [Back at n0 · lesson] nothing there",
-  ]);
-  const branches = await stage.transcript.branches(session.id);
-  expect(branches).toHaveLength(2);
-  const events = (await session.eventTypes()).filter((type) => type === "RevertApplied");
-  expect(events).toHaveLength(1);
-  expect(await session.entries("main")).toHaveLength(5);
-  expect(await session.entries(branches[1]?.id)).toHaveLength(3);
-}, 90_000);
+    await stage.worker();
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    await executed(stage, session, "revert_to_state", 2);
+    expect(session.seen(2)).toEqual([
+      "user: Go",
+      "user: [n0 is this message]",
+      "user: [Back at n0 · lesson] nothing there",
+    ]);
+    const branches = await stage.transcript.branches(session.id);
+    expect(branches).toHaveLength(2);
+    const events = (await session.eventTypes()).filter((type) => type === "RevertApplied");
+    expect(events).toHaveLength(1);
+    expect(await session.entries("main")).toHaveLength(5);
+    expect(await session.entries(branches[1]?.id)).toHaveLength(3);
+  },
+  90_000,
+);
 
 thorough(
   "killed in pruning: the call is answered again, and the context is pruned once, in one place [PRUN-06, PRUN-07, PHI-13b]",

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
 import { thorough } from "../support/depth.ts";
@@ -12,24 +12,28 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("killed while a call waits for a person: the question survives, and the next worker runs what is approved [TMP-11]", async () => {
-  const session = stage.session({
-    replies: [
-      { toolCalls: [{ name: "bash", arguments: { command: "echo approved > note" } }] },
-      { text: "Done." },
-    ],
-    agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
-  });
-  const first = await stage.worker();
-  await session.start("Go");
-  await eventually(async () => (await session.handle.query(statusQuery)).approvals.length === 1);
-  await first.kill("SIGKILL");
-  await stage.worker();
-  await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  expect(session.requests()).toHaveLength(2);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "killed while a call waits for a person: the question survives, and the next worker runs what is approved [TMP-11]",
+  async () => {
+    const session = stage.session({
+      replies: [
+        { toolCalls: [{ name: "bash", arguments: { command: "echo approved > note" } }] },
+        { text: "Done." },
+      ],
+      agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
+    });
+    const first = await stage.worker();
+    await session.start("Go");
+    await eventually(async () => (await session.handle.query(statusQuery)).approvals.length === 1);
+    await first.kill("SIGKILL");
+    await stage.worker();
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    expect(session.requests()).toHaveLength(2);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
 thorough(
   "killed in the middle of a compaction: it is done once, and the run goes on [CMP-13]",

@@ -46,21 +46,24 @@ async function occupied(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test("an ephemeral server serves on loopback with our search attributes and leaves nothing behind", async () => {
-  const server = await started({ ephemeral: true });
-  expect(server).toMatchObject({ namespace: "default", alreadyRunning: false });
-  expect(server.address).toMatch(/^127\.0\.0\.1:\d+$/);
-  const connection = await Connection.connect({ address: server.address });
-  undo.push(() => connection.close());
-  expect(await searchAttributeGaps(connection, "default")).toEqual({ missing: [], wrongType: [] });
-  expect((await fetch(server.uiUrl ?? "")).status).toBe(200);
-  const home = dirname(server.logFile ?? "");
-  expect(existsSync(home)).toBe(true);
+thorough(
+  "an ephemeral server serves on loopback with our search attributes and leaves nothing behind",
+  async () => {
+    const server = await started({ ephemeral: true });
+    expect(server).toMatchObject({ namespace: "default", alreadyRunning: false });
+    expect(server.address).toMatch(/^127\.0\.0\.1:\d+$/);
+    const connection = await Connection.connect({ address: server.address });
+    undo.push(() => connection.close());
+    expect(await searchAttributeGaps(connection, "default")).toEqual({ missing: [], wrongType: [] });
+    expect((await fetch(server.uiUrl ?? "")).status).toBe(200);
+    const home = dirname(server.logFile ?? "");
+    expect(existsSync(home)).toBe(true);
 
-  await server.stop();
-  expect(existsSync(home)).toBe(false);
-  expect(await isListening("127.0.0.1", portOf(server.address))).toBe(false);
-});
+    await server.stop();
+    expect(existsSync(home)).toBe(false);
+    expect(await isListening("127.0.0.1", portOf(server.address))).toBe(false);
+  },
+);
 
 thorough("ports that are taken are avoided", async () => {
   const [port, uiPort] = [await occupied(), await occupied()];
@@ -70,7 +73,7 @@ thorough("ports that are taken are avoided", async () => {
   expect(await notReady({ address: server.address, namespace: "default" }, 5_000)).toBeUndefined();
 });
 
-test("a second start on the same folder joins the first and does not end it", async () => {
+thorough("a second start on the same folder joins the first and does not end it", async () => {
   const first = await started({ dataDir: folder, port: 0, uiPort: 0, namespace: "house" });
   const second = await startDevServer({ dataDir: folder, port: 0, uiPort: 0, namespace: "house" });
   expect(second).toMatchObject({ address: first.address, uiUrl: first.uiUrl, alreadyRunning: true });
@@ -126,7 +129,7 @@ test("a server that ends by itself is reported with its own words", async () => 
   expect((error as Error).message).toContain("ended by itself");
 });
 
-test("a server that never serves is given up after the time limit and ended", async () => {
+thorough("a server that never serves is given up after the time limit and ended", async () => {
   const binary = join(folder, "temporal");
   const pid = join(folder, "pid");
   const says = `case "$1" in --version) echo "temporal version 9 (Server 9.0.0)";; *) echo $$ > ${pid}; exec sleep 600;; esac`;
@@ -169,7 +172,7 @@ test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
   },
 );
 
-test.each([
+thorough.each([
   ["an uncaught error", "throw new Error('bug')"],
   ["process.exit", "process.exit(7)"],
 ])("the server ends when its owner ends by %s", async (_name, ending) => {

@@ -10,6 +10,7 @@ import { official } from "../mcp/support/servers.ts";
 import { documentOf, startApi } from "../openapi/support.ts";
 import { Loopback } from "../providers/loopback.ts";
 import { written } from "../skills/folders.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine } from "../workflows/support/connected.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 import { keepWarnings } from "../workflows/support/warnings.ts";
@@ -118,7 +119,7 @@ describe("the agent files of docs/vendors run as printed", () => {
     bedrock: { api: "bedrock_converse_stream", at: ({ bedrockBaseUrl }) => bedrockBaseUrl, files: 2 },
   };
 
-  test("each page is tried, and says how another address is named [DOC-02]", async () => {
+  thorough("each page is tried, and says how another address is named [DOC-02]", async () => {
     const pages = (await readdir(new URL("vendors/", DOCS))).map((name) => name.replace(/\.md$/, ""));
     expect(pages.filter((name) => name !== "custom").sort()).toEqual(Object.keys(VENDORS).sort());
     for (const name of Object.keys(VENDORS)) {
@@ -156,7 +157,7 @@ describe("the agent files of docs/vendors run as printed", () => {
     },
   );
 
-  test("custom: a vendor of one's own, by the code of its page [DOC-02, PROV-28]", async () => {
+  thorough("custom: a vendor of one's own, by the code of its page [DOC-02, PROV-28]", async () => {
     const [text = ""] = blocks(await pageOf("vendors/custom"), "toml");
     const asked: { model: string; messages: { role: string }[]; tools: { name: string }[] }[] = [];
     const gateway = await Loopback.start((response, { url, headers, body }) => {

@@ -6,6 +6,7 @@ import type { Holdfast } from "../../src/client/index.ts";
 import { MAX_BODY_BYTES } from "../../src/server/body.ts";
 import { DEFAULT_LIMITS } from "../../src/server/streams.ts";
 import { type Started, startServer, TOKEN } from "../server/support.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "../workflows/support/connected.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 
@@ -32,7 +33,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-test("the commands of docs/serve.md do what the page says, one after the other", async () => {
+thorough("the commands of docs/serve.md do what the page says, one after the other", async () => {
   const env = { PATH: process.env["PATH"], URL: server.url, TOKEN };
   const said: string[] = [];
   for (const command of commands) {

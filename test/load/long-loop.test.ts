@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { MockActivityEnvironment } from "@temporalio/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { Conversations } from "../../src/activities/conversations.ts";
 import { Definitions, parsedDefinition } from "../../src/activities/definitions.ts";
@@ -29,6 +29,7 @@ import { testAgent } from "../../src/testing/test-agent.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { thorough } from "../support/depth.ts";
 
 // One loop of a thousand turns: the machine and the activities of a worker, over a real transcript and a scripted
 // vendor, driven by a plain loop in place of Temporal.
@@ -121,120 +122,124 @@ function collected(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test("a thousand turns: estimates, messages, state and memory stay bounded, the first and the last turns stay [TEST-08]", async () => {
-  const definition = parsedDefinition(
-    testAgent(model, {
-      tools: ["look"],
-      limits: { maxTurns: TURNS, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null },
-      context: {
-        maxContextTokens: 12_000,
-        systemPromptTokens: 100,
-        compaction: {
-          keepFirstTurns: KEEP_FIRST,
-          keepRecentTurns: KEEP_RECENT,
-          maxSummaryTokens: 400,
-          toolOutputMaxLines: 10,
+thorough(
+  "a thousand turns: estimates, messages, state and memory stay bounded, the first and the last turns stay [TEST-08]",
+  async () => {
+    const definition = parsedDefinition(
+      testAgent(model, {
+        tools: ["look"],
+        limits: { maxTurns: TURNS, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null },
+        context: {
+          maxContextTokens: 12_000,
+          systemPromptTokens: 100,
+          compaction: {
+            keepFirstTurns: KEEP_FIRST,
+            keepRecentTurns: KEEP_RECENT,
+            maxSummaryTokens: 400,
+            toolOutputMaxLines: 10,
+          },
         },
-      },
-    }),
-  );
-  const trigger = triggerLevel(definition.context as NonNullable<typeof definition.context>);
-  const act = worker();
-  const prompts = [{ id: "p", text: "Look a thousand times", atMs: 0 }];
-  const common = { session: "long", mode: "run", idleTimeoutMs: null, localSteps: false } as const;
-  let state: State = apply(start({ ...common, asked: { definition }, prompts, nowMs: 0 }), {
-    type: "begun",
-    atMs: 0,
-  });
-  const tell = (event: RunEvent) => {
-    state = apply(state, event);
-  };
-  const heaps: number[] = [];
-  let compactions = 0;
-  let mostMessages = 0;
-  let firstWords: string | undefined;
-
-  const messages = () => (model.requests.at(-1)?.body?.["messages"] ?? []) as { content: unknown }[];
-  function lookAtRequest(): void {
-    // As they stand on the wire, without the marks of the vendor's prompt cache, which wander.
-    const words = JSON.stringify(messages().slice(0, 1 + 2 * KEEP_FIRST)).replaceAll(
-      /,"cache_control":{[^}]*}/g,
-      "",
+      }),
     );
-    if ((state.loop?.turn ?? 0) === KEEP_FIRST) firstWords = words;
-    if ((state.loop?.turn ?? 0) > KEEP_FIRST) expect(words).toBe(firstWords);
-    if (looked > 0) {
-      expect(JSON.stringify(messages().at(-1))).toContain(`look ${looked}, line ${LINES - 1}: `);
-    }
-    mostMessages = Math.max(mostMessages, messages().length);
-  }
+    const trigger = triggerLevel(definition.context as NonNullable<typeof definition.context>);
+    const act = worker();
+    const prompts = [{ id: "p", text: "Look a thousand times", atMs: 0 }];
+    const common = { session: "long", mode: "run", idleTimeoutMs: null, localSteps: false } as const;
+    let state: State = apply(start({ ...common, asked: { definition }, prompts, nowMs: 0 }), {
+      type: "begun",
+      atMs: 0,
+    });
+    const tell = (event: RunEvent) => {
+      state = apply(state, event);
+    };
+    const heaps: number[] = [];
+    let compactions = 0;
+    let mostMessages = 0;
+    let firstWords: string | undefined;
 
-  for (let command = next(state); command.type !== "finish"; command = next(state)) {
-    const atMs = state.nowMs + 1;
-    switch (command.type) {
-      case "open-loop": {
-        const { type, session, ...input } = command;
-        tell({ type: "loop-opened", digest: await act(type, type, input), atMs });
-        break;
+    const messages = () => (model.requests.at(-1)?.body?.["messages"] ?? []) as { content: unknown }[];
+    function lookAtRequest(): void {
+      // As they stand on the wire, without the marks of the vendor's prompt cache, which wander.
+      const words = JSON.stringify(messages().slice(0, 1 + 2 * KEEP_FIRST)).replaceAll(
+        /,"cache_control":{[^}]*}/g,
+        "",
+      );
+      if ((state.loop?.turn ?? 0) === KEEP_FIRST) firstWords = words;
+      if ((state.loop?.turn ?? 0) > KEEP_FIRST) expect(words).toBe(firstWords);
+      if (looked > 0) {
+        expect(JSON.stringify(messages().at(-1))).toContain(`look ${looked}, line ${LINES - 1}: `);
       }
-      case "call-model": {
-        const { type, session, maxAttempts, ...input } = command;
-        expect(contextTokens(state)).toBeLessThanOrEqual(trigger);
-        const digest = await act("model", "model", input);
-        lookAtRequest();
-        tell({ type: "model-replied", digest, atMs });
-        break;
-      }
-      case "call-tools":
-        for (const { local, session, timeoutMs, queue, summary, toolName, ...input } of command.calls) {
-          tell({
-            type: "tool-finished",
-            call: input.call,
-            digest: await act("default", toolName, input),
-            atMs,
-          });
+      mostMessages = Math.max(mostMessages, messages().length);
+    }
+
+    for (let command = next(state); command.type !== "finish"; command = next(state)) {
+      const atMs = state.nowMs + 1;
+      switch (command.type) {
+        case "open-loop": {
+          const { type, session, ...input } = command;
+          tell({ type: "loop-opened", digest: await act(type, type, input), atMs });
+          break;
         }
-        break;
-      case "compact": {
-        const { type, session, maxAttempts, ...input } = command;
-        expect(command.tokens).toBeLessThanOrEqual(trigger + MAX_TURN_TOKENS);
-        tell({ type: "compacted", digest: await act(type, type, input), atMs });
-        compactions += 1;
-        const [first, middle, ...recent] = state.view.spans;
-        expect(first).toMatchObject({ from: 0, to: 1 + 2 * KEEP_FIRST, turns: KEEP_FIRST });
-        expect(middle).toMatchObject({ instead: { section: 0 } });
-        const kept = recent.reduce((sum, { turns }) => sum + turns, 0);
-        // With the turn that is about to begin none is half: the last result is the newest entry but the compaction.
-        expect(kept).toBe(KEEP_RECENT);
-        // The results of the newest turn are unread, and stay whole.
-        expect(recent.slice(0, -1).every(({ cut }) => cut === 10)).toBe(true);
-        expect(recent.at(-1)).not.toHaveProperty("cut");
-        expect(recent.at(-1)?.to).toBe(state.length - 1);
-        expect(viewTokens(state.view)).toBeLessThan(trigger / 2);
-        break;
+        case "call-model": {
+          const { type, session, maxAttempts, ...input } = command;
+          expect(contextTokens(state)).toBeLessThanOrEqual(trigger);
+          const digest = await act("model", "model", input);
+          lookAtRequest();
+          tell({ type: "model-replied", digest, atMs });
+          break;
+        }
+        case "call-tools":
+          for (const { local, session, timeoutMs, queue, summary, toolName, ...input } of command.calls) {
+            tell({
+              type: "tool-finished",
+              call: input.call,
+              digest: await act("default", toolName, input),
+              atMs,
+            });
+          }
+          break;
+        case "compact": {
+          const { type, session, maxAttempts, ...input } = command;
+          expect(command.tokens).toBeLessThanOrEqual(trigger + MAX_TURN_TOKENS);
+          tell({ type: "compacted", digest: await act(type, type, input), atMs });
+          compactions += 1;
+          const [first, middle, ...recent] = state.view.spans;
+          expect(first).toMatchObject({ from: 0, to: 1 + 2 * KEEP_FIRST, turns: KEEP_FIRST });
+          expect(middle).toMatchObject({ instead: { section: 0 } });
+          const kept = recent.reduce((sum, { turns }) => sum + turns, 0);
+          // With the turn that is about to begin none is half: the last result is the newest entry but the compaction.
+          expect(kept).toBe(KEEP_RECENT);
+          // The results of the newest turn are unread, and stay whole.
+          expect(recent.slice(0, -1).every(({ cut }) => cut === 10)).toBe(true);
+          expect(recent.at(-1)).not.toHaveProperty("cut");
+          expect(recent.at(-1)?.to).toBe(state.length - 1);
+          expect(viewTokens(state.view)).toBeLessThan(trigger / 2);
+          break;
+        }
+        case "close-loop": {
+          const { type, session, ...input } = command;
+          tell({ type: "loop-closed", digest: await act(type, type, input), atMs });
+          break;
+        }
+        default:
+          throw new Error(`${command.type} is not due in this loop`);
       }
-      case "close-loop": {
-        const { type, session, ...input } = command;
-        tell({ type: "loop-closed", digest: await act(type, type, input), atMs });
-        break;
-      }
-      default:
-        throw new Error(`${command.type} is not due in this loop`);
+      if (command.type === "call-tools" && (state.loop?.turn ?? 0) % 250 === 0) heaps.push(collected());
     }
-    if (command.type === "call-tools" && (state.loop?.turn ?? 0) % 250 === 0) heaps.push(collected());
-  }
 
-  expect(state.last?.outcome).toMatchObject({ type: "limit-reached" });
-  expect(looked).toBe(TURNS);
-  expect(compactions).toBeGreaterThan(TURNS / 50);
-  const between = Math.ceil(trigger / (MAX_TURN_TOKENS / 4));
-  expect(mostMessages).toBeLessThanOrEqual(1 + 2 * (KEEP_FIRST + KEEP_RECENT) + 2 * between);
-  expect(JSON.stringify(state).length).toBeLessThan(16 * 1024);
-  const length = await transcript.length("long", "main");
-  expect(length).toBe(1 + 2 * TURNS + compactions + 1);
-  expect(heaps).toHaveLength(4);
-  const [early = 0, ...later] = heaps;
-  for (const [index, heap] of later.entries()) {
-    expect(heap - early).toBeLessThan((index + 1) * 250 * HEAP_PER_TURN);
-  }
-}, 120_000);
+    expect(state.last?.outcome).toMatchObject({ type: "limit-reached" });
+    expect(looked).toBe(TURNS);
+    expect(compactions).toBeGreaterThan(TURNS / 50);
+    const between = Math.ceil(trigger / (MAX_TURN_TOKENS / 4));
+    expect(mostMessages).toBeLessThanOrEqual(1 + 2 * (KEEP_FIRST + KEEP_RECENT) + 2 * between);
+    expect(JSON.stringify(state).length).toBeLessThan(16 * 1024);
+    const length = await transcript.length("long", "main");
+    expect(length).toBe(1 + 2 * TURNS + compactions + 1);
+    expect(heaps).toHaveLength(4);
+    const [early = 0, ...later] = heaps;
+    for (const [index, heap] of later.entries()) {
+      expect(heap - early).toBeLessThan((index + 1) * 250 * HEAP_PER_TURN);
+    }
+  },
+  120_000,
+);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Protocol } from "../../src/schema/model.ts";
+import { isThorough } from "../support/depth.ts";
 import { asked, ways } from "./translation/asked.ts";
 import { type Spoken, spoken } from "./translation/conversations.ts";
 import { problemsWith } from "./translation/sdk-types.ts";
@@ -13,7 +14,7 @@ function frozen<Value>(value: Value): Value {
 }
 
 const chains = fc.array(fc.constantFrom(...Protocol.options), { minLength: 1, maxLength: 8 });
-const RUNS = { numRuns: 200 };
+const RUNS = { numRuns: isThorough ? 200 : 40 };
 
 test("property: through any chain of vendors the record stays, nobody refuses it, and each gets again what it got [XLAT-01, XLAT-04]", async () => {
   await fc.assert(

@@ -8,6 +8,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "../workflows/support/connected.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
@@ -119,7 +120,7 @@ describe("a page of the AI SDK shows a session", () => {
     expect([back.status, shown(back).length]).toEqual(["ready", 2]);
   });
 
-  test("readUIMessageStream over the transport alone", async () => {
+  thorough("readUIMessageStream over the transport alone", async () => {
     const session = stage.session({ replies: [{ text: "Hello." }] });
     const transport = new DefaultChatTransport({
       api: `${server.url}/v1/chat`,
@@ -244,7 +245,7 @@ describe("how it ends", () => {
     expect(chat.error?.message).toContain("NO_SUCH_KEY");
   });
 
-  test("a session that is at work takes no other prompt, and says what else there is", async () => {
+  thorough("a session that is at work takes no other prompt, and says what else there is", async () => {
     const session = stage.session({ replies: [{ text: LONG, holdUntil: "busy" }] });
     await session.start("Go");
     await session.waitForRequest(0);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import type { AgentEvent } from "../../src/schema/agent-event.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "../workflows/support/connected.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 import { ask, bearer, rawRequest, type SentEvent, type Started, sentEvents, startServer } from "./support.ts";
@@ -237,7 +238,7 @@ test("a model is named as on a command line, a session is deleted, and an unknow
   expect(await ask(server, `GET /v1/sessions/${session.id}/messages`)).toMatchObject({ status: 404 });
 });
 
-test("a call that waits is shown, answered, and signed", async () => {
+thorough("a call that waits is shown, answered, and signed", async () => {
   const session = stage.session({
     replies: [
       { toolCalls: [{ name: "bash", arguments: { command: "touch over-http" } }] },

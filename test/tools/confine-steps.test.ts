@@ -1,8 +1,7 @@
 import { existsSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
-import { defaultTools } from "../../src/tools/default-tools.ts";
+import { afterAll, expect, test, vi } from "vitest";
 import type { Tool, ToolOutput } from "../../src/tools/tool.ts";
 import { call, contextIn, temporaryFolder } from "./workspace.ts";
 
@@ -43,6 +42,11 @@ vi.mock("node:child_process", async (original) => {
   };
   return { ...real, spawn };
 });
+
+// Other files of this process have loaded the tools with the real file system, and others will.
+vi.resetModules();
+const { defaultTools } = await import("../../src/tools/default-tools.ts");
+afterAll(() => vi.resetModules());
 
 const [, read, write, edit, list, search] = defaultTools() as [Tool, Tool, Tool, Tool, Tool, Tool];
 

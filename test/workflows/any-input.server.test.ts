@@ -1,6 +1,6 @@
 import { temporal } from "@temporalio/proto";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -69,37 +69,43 @@ const UPDATES = [
   "delegate",
 ];
 
-test("no signal and no update, whatever it holds, makes a workflow task of a run fail", async () => {
-  const session = stage.session({
-    replies: [{ toolCalls: [{ name: "bash", arguments: { command: "echo hi" } }] }, { text: "Done." }],
-    agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
-  });
-  const handle = await session.start("Go");
-  await expect.poll(async () => (await session.status()).status, { timeout: 30_000 }).toBe("needs-approval");
-  const values = [
-    ...fc.sample(json, { numRuns: RUNS, seed: 16 }),
-    deep(3000),
-    { answer: "approve", arguments: { a: deep(3000) } },
-    { answer: "approve", toolCallId: { toString: 1 }, values: { toString: 1, valueOf: 1 } },
-    { loopId: "x", server: "__proto__", hash: "y", added: [], removed: [], changed: [] },
-  ];
-  // An answer that makes sense would end the waiting, and a message that does would be taken: both are allowed.
-  const sends = values.flatMap((value, index) => [
-    () => handle.signal(SIGNALS[index % SIGNALS.length]!, value),
-    () => {
-      const isAnswer = typeof value === "object" && value !== null && "answer" in value;
-      const update = isAnswer ? "approve" : UPDATES[index % UPDATES.length]!;
-      return handle.executeUpdate(update, { args: [value] });
-    },
-  ]);
-  for (let at = 0; at < sends.length; at += BATCH) {
-    await Promise.allSettled(sends.slice(at, at + BATCH).map((send) => send()));
-  }
-  expect(await failedTasks(session.id)).toEqual([]);
-  await handle.signal("stop", { toString: 7 });
-  await handle.result().catch(() => undefined);
-  expect(await failedTasks(session.id)).toEqual([]);
-}, 240_000);
+thorough(
+  "no signal and no update, whatever it holds, makes a workflow task of a run fail",
+  async () => {
+    const session = stage.session({
+      replies: [{ toolCalls: [{ name: "bash", arguments: { command: "echo hi" } }] }, { text: "Done." }],
+      agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
+    });
+    const handle = await session.start("Go");
+    await expect
+      .poll(async () => (await session.status()).status, { timeout: 30_000 })
+      .toBe("needs-approval");
+    const values = [
+      ...fc.sample(json, { numRuns: RUNS, seed: 16 }),
+      deep(3000),
+      { answer: "approve", arguments: { a: deep(3000) } },
+      { answer: "approve", toolCallId: { toString: 1 }, values: { toString: 1, valueOf: 1 } },
+      { loopId: "x", server: "__proto__", hash: "y", added: [], removed: [], changed: [] },
+    ];
+    // An answer that makes sense would end the waiting, and a message that does would be taken: both are allowed.
+    const sends = values.flatMap((value, index) => [
+      () => handle.signal(SIGNALS[index % SIGNALS.length]!, value),
+      () => {
+        const isAnswer = typeof value === "object" && value !== null && "answer" in value;
+        const update = isAnswer ? "approve" : UPDATES[index % UPDATES.length]!;
+        return handle.executeUpdate(update, { args: [value] });
+      },
+    ]);
+    for (let at = 0; at < sends.length; at += BATCH) {
+      await Promise.allSettled(sends.slice(at, at + BATCH).map((send) => send()));
+    }
+    expect(await failedTasks(session.id)).toEqual([]);
+    await handle.signal("stop", { toString: 7 });
+    await handle.result().catch(() => undefined);
+    expect(await failedTasks(session.id)).toEqual([]);
+  },
+  240_000,
+);
 
 const TYPES = [
   "agent",
@@ -196,7 +202,7 @@ thorough(
   400_000,
 );
 
-test("a run that is started with a state of somebody else's says what is wrong", async () => {
+thorough("a run that is started with a state of somebody else's says what is wrong", async () => {
   const session = stage.session();
   await startRaw("agent", session.id, [
     {

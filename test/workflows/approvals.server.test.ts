@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery, stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session, SessionOptions } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -61,7 +62,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect(started).toMatchObject({ permission: { outcome: "ask", answer: "approved", by: "ada" } });
   });
 
-  test("is refused with a reason that the model reads", async () => {
+  thorough("is refused with a reason that the model reads", async () => {
     const session = asking([{ toolCalls: [touch("refused")] }, { text: "I see." }]);
     await session.start("Go");
     await waiting(session);
@@ -73,7 +74,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect((await session.conversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
   });
 
-  test("runs with the arguments that the person gave; the model's own stay in the record", async () => {
+  thorough("runs with the arguments that the person gave; the model's own stay in the record", async () => {
     const session = asking([{ toolCalls: [touch("models")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session);
@@ -122,7 +123,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect(results).toHaveLength(3);
   });
 
-  test("words that make no sense are refused, and say what waits", async () => {
+  thorough("words that make no sense are refused, and say what waits", async () => {
     const session = asking([{ toolCalls: [touch("a"), touch("b")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session, 2);
@@ -139,7 +140,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     ).not.toBe("");
   });
 
-  test("after a time-out of the definition it is refused", async () => {
+  thorough("after a time-out of the definition it is refused", async () => {
     const session = asking([{ toolCalls: [touch("late")] }, { text: "Done." }], {
       approvals: { timeoutMs: 300 },
     });
@@ -148,7 +149,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect((await session.conversation()).join("\n")).toContain("nobody answered in time");
   });
 
-  test("always: the same kind of command is not asked for again", async () => {
+  thorough("always: the same kind of command is not asked for again", async () => {
     const session = asking([{ toolCalls: [touch("one")] }, { toolCalls: [touch("two")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session);
@@ -157,7 +158,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect([there("one"), there("two")]).toEqual([true, true]);
   });
 
-  test("always: nor in the next run of the session", async () => {
+  thorough("always: nor in the next run of the session", async () => {
     const session = asking([
       { toolCalls: [touch("first-run")] },
       { text: "Done." },
@@ -181,7 +182,7 @@ describe("the permission policy, with facts from the activity [PERM-01]", () => 
   const policed = (replies: SessionOptions["replies"]) =>
     asking(replies, { permissions: { rules, otherwise: "deny" as const } });
 
-  test("each command of a list must be allowed by itself", async () => {
+  thorough("each command of a list must be allowed by itself", async () => {
     const list = { name: "bash", arguments: { command: "echo hi; touch sneaked" } };
     const session = policed([{ toolCalls: [list] }, { text: "Done." }]);
     await session.run("Go");

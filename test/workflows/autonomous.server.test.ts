@@ -44,7 +44,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect((await talk(stage, `${job.id}.work`))[2]).toMatch(/^toolResult: Noted: .*End your turn/);
   });
 
-  test("sleeps for real, and goes on in the same session when the time has passed", async () => {
+  thorough("sleeps for real, and goes on in the same session when the time has passed", async () => {
     const { lone } = cast(stage, {
       lone: { says: [sleep(1), { text: "Zzz" }, finish("ok"), { text: "Bye." }] },
     });
@@ -90,7 +90,7 @@ describe("an autonomous agent [ORC-02]", () => {
     ]);
   });
 
-  test("words that come while it works are its next prompt, also behind its last word", async () => {
+  thorough("words that come while it works are its next prompt, also behind its last word", async () => {
     const { lone } = cast(stage, {
       lone: { says: [finish("first"), { text: "a", holdUntil: "late" }, finish("second"), { text: "b" }] },
     });
@@ -102,7 +102,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(await prompts(job.id)).toEqual(["user: Go", "user: One more thing."]);
   });
 
-  test("rounds without a word on how it goes on are counted, and end it", async () => {
+  thorough("rounds without a word on how it goes on are counted, and end it", async () => {
     const { lone } = cast(stage, { lone: { says: [{ text: "hm" }, { text: "hm" }, { text: "hm" }] } });
     const job = await holdfast.startJob({
       task: "Go",
@@ -115,7 +115,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect((await prompts(job.id))[1]).toContain("finish_work");
   });
 
-  test("its limits hold over all rounds [SUB-03]", async () => {
+  thorough("its limits hold over all rounds [SUB-03]", async () => {
     const { lone } = cast(stage, { lone: { says: Array.from({ length: 9 }, () => ({ text: "hm" })) } });
     const job = await holdfast.startJob({
       task: "Go",
@@ -129,7 +129,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(lone.requests()).toHaveLength(3);
   });
 
-  test("a stop ends its sleep, and its work", async () => {
+  thorough("a stop ends its sleep, and its work", async () => {
     const { lone } = cast(stage, { lone: { says: [sleep(86_400), { text: "Zzz" }] } });
     const job = await holdfast.startJob({
       task: "Wait",

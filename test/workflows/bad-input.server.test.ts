@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { builtFile } from "../../src/testing/built-file.ts";
 import { createWorker } from "../../src/worker.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -49,14 +50,14 @@ test("an unknown tool under strict is an error with the nearest name", () =>
     /"bsh": did you mean "bash"/,
   ));
 
-test("an unknown tool without strict is left out, and the run goes on", async () => {
+thorough("an unknown tool without strict is left out, and the run goes on", async () => {
   const session = stage.session({ replies: [{ text: "Fine." }], agent: { tools: ["bsh", "bash"] } });
   expect(await session.run("Go")).toMatchObject({ text: "Fine." });
   const tools = session.requests()[0]?.body?.["tools"] as { name: string }[];
   expect(tools.map(({ name }) => name)).toEqual(["bash"]);
 });
 
-test("a definition that is none is refused with the field's name", async () => {
+thorough("a definition that is none is refused with the field's name", async () => {
   const session = stage.session();
   await stage.client.workflow.start("agent", {
     ...session.starting(),
@@ -66,7 +67,7 @@ test("a definition that is none is refused with the field's name", async () => {
   expect(message).toMatch(/temperature/);
 });
 
-test.each([[" \n\t"], [""], [{ text: " " }]])(
+thorough.each([[" \n\t"], [""], [{ text: " " }]])(
   "a prompt without words (%j) fails the run, and no model is asked",
   async (prompt) => {
     const session = stage.session();
@@ -81,7 +82,7 @@ test.each([[" \n\t"], [""], [{ text: " " }]])(
   },
 );
 
-test("a prompt that is no text fails the run before it begins", async () => {
+thorough("a prompt that is no text fails the run before it begins", async () => {
   const session = stage.session();
   await stage.client.workflow.start("agent", {
     ...session.starting(),
@@ -106,7 +107,7 @@ test("a definition hash that nobody stored is refused", async () => {
   expect((await session.failure()).message).toMatch(/No definition is stored/);
 });
 
-test("an unknown model is the vendor's word, and the run fails with it", async () => {
+thorough("an unknown model is the vendor's word, and the run fails with it", async () => {
   const body = '{"type":"error","error":{"type":"not_found_error","message":"model: test-model"}}';
   const session = stage.session({ faults: [{ fault: "http", status: 404, body }] });
   await session.start("Go");
@@ -139,7 +140,7 @@ test("arguments that do not fit, a tool that there is not, and arguments that ar
   expect(session.requests()[1]?.objection).toBeUndefined();
 });
 
-test("invalid UTF-8 from a tool becomes text that the model can read", async () => {
+thorough("invalid UTF-8 from a tool becomes text that the model can read", async () => {
   const session = stage.session({
     replies: [
       { toolCalls: [{ name: "bash", arguments: { command: "printf 'a\\xff\\xc3b'" } }] },
@@ -157,7 +158,7 @@ test("lone surrogates in a prompt arrive as something that every reader can deco
   expect(session.requests()[0]?.objection).toBeUndefined();
 });
 
-test("a worker for a namespace that does not exist says so and ends", async () => {
+thorough("a worker for a namespace that does not exist says so and ends", async () => {
   const attempt = createWorker({
     address: stage.address,
     namespace: "no-such-namespace",

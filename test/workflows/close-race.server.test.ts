@@ -38,23 +38,28 @@ for (const localSteps of [true, false]) {
     describe(`close-loop held ${when} it is stored, local steps ${localSteps ? "on" : "off"}`, () => {
       const settings = { localSteps };
 
-      test("a run keeps what arrives: steering and a follow-up lie in the inbox or in the conversation, once", async () => {
-        const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
-        const close = held.hold(session.id, when, "closeLoop");
-        await session.start(undefined, { prompt: p("prompt"), settings });
-        await close.arrived;
-        await session.handle.signal(steerSignal, p("late steer"));
-        await session.handle.signal(followUpSignal, p("late follow-up"));
-        close.release();
-        await session.result();
-        expect(await whereabouts(session)).toEqual(["late follow-up", "late steer", "prompt"]);
-        await expectWholeLoops(session);
-        await session.start(undefined, { prompt: p("next"), settings });
-        await session.result();
-        expect(await whereabouts(session)).toEqual(["late follow-up", "late steer", "next", "prompt"]);
-        expect(await stage.transcript.inbox(session.id)).toEqual([]);
-        await expectWholeLoops(session);
-      });
+      thorough(
+        "a run keeps what arrives: steering and a follow-up lie in the inbox or in the conversation, once",
+        async () => {
+          const session = stage.session({
+            replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }],
+          });
+          const close = held.hold(session.id, when, "closeLoop");
+          await session.start(undefined, { prompt: p("prompt"), settings });
+          await close.arrived;
+          await session.handle.signal(steerSignal, p("late steer"));
+          await session.handle.signal(followUpSignal, p("late follow-up"));
+          close.release();
+          await session.result();
+          expect(await whereabouts(session)).toEqual(["late follow-up", "late steer", "prompt"]);
+          await expectWholeLoops(session);
+          await session.start(undefined, { prompt: p("next"), settings });
+          await session.result();
+          expect(await whereabouts(session)).toEqual(["late follow-up", "late steer", "next", "prompt"]);
+          expect(await stage.transcript.inbox(session.id)).toEqual([]);
+          await expectWholeLoops(session);
+        },
+      );
 
       thorough("an interactive run answers what arrived, then waits", async () => {
         const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
@@ -73,7 +78,7 @@ for (const localSteps of [true, false]) {
         await expectWholeLoops(session);
       });
 
-      test("stop that arrives then changes nothing of the answer", async () => {
+      thorough("stop that arrives then changes nothing of the answer", async () => {
         const session = stage.session({ replies: [{ text: "One." }] });
         const close = held.hold(session.id, when, "closeLoop");
         await session.start("Go", { settings });

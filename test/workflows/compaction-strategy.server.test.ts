@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { CompactionRequest, CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
+import { thorough } from "../support/depth.ts";
 import { spoken } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -74,30 +75,36 @@ function growing(strategy: string, faults: { fault: "overflow"; onTurn: number }
 const requestsWithText = (session: ReturnType<typeof growing>, text: string) =>
   session.requests().filter(({ body }) => JSON.stringify(body).includes(text));
 
-test("a strategy of the application by its name: the model sees its text, the record stays whole [CMP-10, TMP-10]", async () => {
-  const session = growing("headline");
-  // The scripted model counts the answers that it is shown, and so begins anew behind each headline.
-  await session.run("Go");
-  expect(asked[0]).toMatchObject({ why: "grown", focus: "the prices", maxTextTokens: 700 });
-  expect(asked[0]?.budget).toBeGreaterThan(1000);
-  const [first] = requestsWithText(session, "Headline of");
-  expect(spoken(first)[0]).toBe(`user: Headline of ${asked[0]?.entries.length} entries`);
-  expect(JSON.stringify(first?.body)).not.toContain("All work");
-  expect(await session.eventTypes()).toContain("CompactionEnded");
-  const answers = (await session.conversation()).filter((line) => line.startsWith("assistant: All work"));
-  expect(answers).toHaveLength(session.requests().length);
-});
+thorough(
+  "a strategy of the application by its name: the model sees its text, the record stays whole [CMP-10, TMP-10]",
+  async () => {
+    const session = growing("headline");
+    // The scripted model counts the answers that it is shown, and so begins anew behind each headline.
+    await session.run("Go");
+    expect(asked[0]).toMatchObject({ why: "grown", focus: "the prices", maxTextTokens: 700 });
+    expect(asked[0]?.budget).toBeGreaterThan(1000);
+    const [first] = requestsWithText(session, "Headline of");
+    expect(spoken(first)[0]).toBe(`user: Headline of ${asked[0]?.entries.length} entries`);
+    expect(JSON.stringify(first?.body)).not.toContain("All work");
+    expect(await session.eventTypes()).toContain("CompactionEnded");
+    const answers = (await session.conversation()).filter((line) => line.startsWith("assistant: All work"));
+    expect(answers).toHaveLength(session.requests().length);
+  },
+);
 
-test("one that gives an empty list: the model sees the words that it answers and no other history, the record stays whole [CTX-16, CMP-10]", async () => {
-  const session = growing("empties");
-  await session.run("Go");
-  const gone = asked[0]?.entries.length ?? 0;
-  const [first] = requestsWithText(session, "Context compacted");
-  expect(gone).toBeGreaterThan(2);
-  expect(spoken(first)).toEqual([`user: [Context compacted: ${gone} messages removed]`, "user: Go"]);
-  const answers = (await session.conversation()).filter((line) => line.startsWith("assistant: All work"));
-  expect(answers).toHaveLength(session.requests().length);
-});
+thorough(
+  "one that gives an empty list: the model sees the words that it answers and no other history, the record stays whole [CTX-16, CMP-10]",
+  async () => {
+    const session = growing("empties");
+    await session.run("Go");
+    const gone = asked[0]?.entries.length ?? 0;
+    const [first] = requestsWithText(session, "Context compacted");
+    expect(gone).toBeGreaterThan(2);
+    expect(spoken(first)).toEqual([`user: [Context compacted: ${gone} messages removed]`, "user: Go"]);
+    const answers = (await session.conversation()).filter((line) => line.startsWith("assistant: All work"));
+    expect(answers).toHaveLength(session.requests().length);
+  },
+);
 
 test("it may ask the agent's model for words, which count [CMP-10, CMP-14]", async () => {
   const session = growing("asks");
@@ -108,7 +115,7 @@ test("it may ask the agent's model for words, which count [CMP-10, CMP-14]", asy
   expect(await session.eventTypes()).toContain("CompactionEnded");
 });
 
-test.each([
+thorough.each([
   ["forgets", 'The compaction strategy "forgets" leaves out the entry at 1'],
   ["throws", 'The compaction strategy "throws" failed: out of ideas'],
 ])("what %s gives is refused: the view stays as it is, and history says why [CMP-10]", async (name, why) => {

@@ -61,31 +61,34 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     expect(after.at(-1)).toBe("user: And now?");
   });
 
-  test("of a session at rest is made smaller in a loop of its own, which asks nobody [CMP-13]", async () => {
-    const context = { ...SMALL, maxContextTokens: 100_000 };
-    const session = stage.session({
-      replies: [...turns(6), { text: "Again." }],
-      agent: { tools: ["list_files"], context },
-    });
-    await session.run("Go");
-    const whole = session.seen(5);
-    await session.start(undefined, { continuation: { kind: { type: "compaction" }, focus: "the prices" } });
-    expect(await session.result()).toMatchObject({
-      outcome: { type: "answered", stopReason: "contextCompacted" },
-    });
-    expect(session.requests()).toHaveLength(6);
-    expect(await session.eventTypes(1)).toEqual([
-      "AgentStart",
-      "CompactionStarted",
-      "CompactionEnded",
-      "AgentEnd",
-    ]);
-    await session.run("And now?");
-    const after = session.seen(6);
-    expect(after.length).toBeLessThan(whole.length);
-    expect(after.some((line) => line.includes("[Summary]"))).toBe(true);
-    expect(after.at(-1)).toBe("user: And now?");
-  });
+  thorough(
+    "of a session at rest is made smaller in a loop of its own, which asks nobody [CMP-13]",
+    async () => {
+      const context = { ...SMALL, maxContextTokens: 100_000 };
+      const session = stage.session({
+        replies: [...turns(6), { text: "Again." }],
+        agent: { tools: ["list_files"], context },
+      });
+      await session.run("Go");
+      const whole = session.seen(5);
+      await session.start(undefined, { continuation: { kind: { type: "compaction" }, focus: "the prices" } });
+      expect(await session.result()).toMatchObject({
+        outcome: { type: "answered", stopReason: "contextCompacted" },
+      });
+      expect(session.requests()).toHaveLength(6);
+      expect(await session.eventTypes(1)).toEqual([
+        "AgentStart",
+        "CompactionStarted",
+        "CompactionEnded",
+        "AgentEnd",
+      ]);
+      await session.run("And now?");
+      const after = session.seen(6);
+      expect(after.length).toBeLessThan(whole.length);
+      expect(after.some((line) => line.includes("[Summary]"))).toBe(true);
+      expect(after.at(-1)).toBe("user: And now?");
+    },
+  );
 
   test("when a person asks, before the next answer", async () => {
     const replies = [
@@ -122,7 +125,7 @@ describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
   const asksForNotes = ({ body }: { body: Record<string, unknown> | undefined }) =>
     JSON.stringify(body?.["system"] ?? "").includes("You shorten the record");
 
-  test("has its text in place of the middle; its cost counts, and the record stays", async () => {
+  thorough("has its text in place of the middle; its cost counts, and the record stays", async () => {
     const session = stage.session({
       replies: [
         { ...look("."), usage: { input: 10, output: 10 } },
@@ -169,7 +172,7 @@ describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
 });
 
 describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", () => {
-  test("is compacted and sent once more", async () => {
+  thorough("is compacted and sent once more", async () => {
     const session = stage.session({
       replies: turns(6),
       faults: [{ fault: "overflow", onTurn: 4 }],
@@ -179,7 +182,7 @@ describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", 
     expect(await session.result()).toMatchObject({ text: "Done." });
   });
 
-  test("twice ends the run with an error that says what was tried", async () => {
+  thorough("twice ends the run with an error that says what was tried", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
     await session.start(`THE QUESTION ${LONG}`);
     const { result } = await session.failure();
@@ -203,7 +206,7 @@ describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", 
     expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
   });
 
-  test("without context management ends it at the first", async () => {
+  thorough("without context management ends it at the first", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }], agent: { context: null } });
     await session.start("Go");
     await session.failure();

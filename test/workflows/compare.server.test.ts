@@ -5,6 +5,7 @@ import { main } from "../../src/cli/program.ts";
 import { writeAgent } from "../../src/config/agent-file/write.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import { terminal } from "../cli/terminal.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, placeOf } from "./support/connected.ts";
 import { Contest } from "./support/contest.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -57,7 +58,7 @@ describe("holdfast compare", () => {
     expect(lines.at(-1)).toMatchObject({ type: "result", text: "one", losers: [], exitCode: 0 });
   });
 
-  test("Ctrl-C stops the branches and takes the first that has answered", async () => {
+  thorough("Ctrl-C stops the branches and takes the first that has answered", async () => {
     const contest = new Contest(stage, [
       { says: [{ text: "never", holdUntil: "interrupted" }] },
       { says: [{ text: "two" }] },
@@ -76,7 +77,7 @@ describe("holdfast compare", () => {
     expect(said.err).toMatch(/stopped: interrupted at the terminal/);
   });
 
-  test.each([
+  thorough.each([
     [["compare", "Go"], /Name the agents to compare/],
     [["compare"], /Say what to do/],
     [["compare", " ", "-a", "x"], /The task is empty/],

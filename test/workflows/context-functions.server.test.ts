@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ContextConverter, ContextTransform } from "../../src/hooks/context-functions.ts";
 import type { Message } from "../../src/schema/message.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
@@ -31,20 +32,23 @@ afterAll(() => stage.close());
 
 const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
 
-test("a transform's messages are sent with each request and stored with none [CB-09, CB-10, LOOP-22]", async () => {
-  const session = stage.session({
-    replies: [look, { text: "Done." }],
-    agent: { tools: ["list_files"], transformContext: ["rag::inject"] },
-  });
-  expect(await session.run("Hello")).toMatchObject({ text: "Done." });
-  expect(session.seen(0)).toEqual(["user: Facts for turn 0", "user: Hello"]);
-  expect(session.seen(1).slice(0, 3)).toEqual([
-    "user: Facts for turn 1",
-    "user: Hello",
-    "assistant: calls list_files",
-  ]);
-  expect((await session.conversation()).join()).not.toContain("Facts");
-});
+thorough(
+  "a transform's messages are sent with each request and stored with none [CB-09, CB-10, LOOP-22]",
+  async () => {
+    const session = stage.session({
+      replies: [look, { text: "Done." }],
+      agent: { tools: ["list_files"], transformContext: ["rag::inject"] },
+    });
+    expect(await session.run("Hello")).toMatchObject({ text: "Done." });
+    expect(session.seen(0)).toEqual(["user: Facts for turn 0", "user: Hello"]);
+    expect(session.seen(1).slice(0, 3)).toEqual([
+      "user: Facts for turn 1",
+      "user: Hello",
+      "assistant: calls list_files",
+    ]);
+    expect((await session.conversation()).join()).not.toContain("Facts");
+  },
+);
 
 test("what it does to its copy harms no record and no later request [CB-10]", async () => {
   const session = stage.session({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { raiseLimitsUpdate } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { Gates } from "./support/gates.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -32,7 +33,7 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     expect(turn).toMatchObject({ type: "TurnStart", trigger: "continuation" });
   });
 
-  test("after a failure of the vendor: the failed answer is not sent (X-09, PHI-13d)", async () => {
+  thorough("after a failure of the vendor: the failed answer is not sent (X-09, PHI-13d)", async () => {
     const session = stage.session({
       faults: [{ fault: "server-error", status: 500 }],
       replies: [{ text: "Back." }],
@@ -54,7 +55,7 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     expect((await unknown.failure()).message).toContain("There is no session");
   });
 
-  test("with a prompt beside it: both are read, in a loop of the kind that was asked for", async () => {
+  thorough("with a prompt beside it: both are read, in a loop of the kind that was asked for", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("Go");
     await session.start("And more", { continuation: DEFAULT });
@@ -66,7 +67,7 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     ]);
   });
 
-  test("nonsense instead of a continuation is refused, and says which field", async () => {
+  thorough("nonsense instead of a continuation is refused, and says which field", async () => {
     const say = async (continuation: object) => {
       const session = stage.session({ replies: [{ text: "One." }] });
       await session.start(undefined, { continuation: continuation as never });
@@ -78,28 +79,31 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     expect(await say({ kind: { type: "compaction" }, focus: "x".repeat(3000) })).toContain("focus");
   });
 
-  test("a rerun answers the same prompt once more, on a branch of its own; what was there stays", async () => {
-    const session = stage.session({ replies: [{ text: "First try." }] });
-    await session.run("Go");
-    stage.model.script({
-      conversations: [
-        { match: ({ conversation }) => conversation === session.id, replies: [{ text: "Second try." }] },
-      ],
-    });
-    const kind = { type: "rerun" as const, tag: "2026-11-22T00:00:00Z" };
-    await session.start(undefined, { continuation: { kind, at: { branch: "main", position: 1 } } });
-    const result = await session.result();
-    expect(result).toMatchObject({ text: "Second try." });
-    expect(await session.conversation()).toEqual(["user: Go", "assistant: First try."]);
-    const record = await stage.transcript.session(session.id);
-    expect(record?.headBranch).not.toBe("main");
-    const rerun = await session.entries(record?.headBranch);
-    expect(rerun.map(({ message }) => message.role)).toEqual(["user", "assistant"]);
-  });
+  thorough(
+    "a rerun answers the same prompt once more, on a branch of its own; what was there stays",
+    async () => {
+      const session = stage.session({ replies: [{ text: "First try." }] });
+      await session.run("Go");
+      stage.model.script({
+        conversations: [
+          { match: ({ conversation }) => conversation === session.id, replies: [{ text: "Second try." }] },
+        ],
+      });
+      const kind = { type: "rerun" as const, tag: "2026-11-22T00:00:00Z" };
+      await session.start(undefined, { continuation: { kind, at: { branch: "main", position: 1 } } });
+      const result = await session.result();
+      expect(result).toMatchObject({ text: "Second try." });
+      expect(await session.conversation()).toEqual(["user: Go", "assistant: First try."]);
+      const record = await stage.transcript.session(session.id);
+      expect(record?.headBranch).not.toBe("main");
+      const rerun = await session.entries(record?.headBranch);
+      expect(rerun.map(({ message }) => message.role)).toEqual(["user", "assistant"]);
+    },
+  );
 });
 
 describe("limits of a loop that runs can be raised [LIM-02]", () => {
-  test("and it goes on where it would have stopped", async () => {
+  thorough("and it goes on where it would have stopped", async () => {
     const session = stage.session({
       replies: [hold("raised"), { text: "Done." }],
       agent: { tools: ["hold"], limits: { maxTurns: 1 } },
@@ -112,7 +116,7 @@ describe("limits of a loop that runs can be raised [LIM-02]", () => {
     expect(await session.result()).toMatchObject({ text: "Done.", outcome: { type: "answered" } });
   });
 
-  test("nonsense is refused, and says what is there", async () => {
+  thorough("nonsense is refused, and says what is there", async () => {
     const session = stage.session({
       replies: [hold("nonsense"), { text: "Done." }],
       agent: { tools: ["hold"], limits: { maxTurns: 7 } },

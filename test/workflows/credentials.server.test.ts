@@ -6,6 +6,7 @@ import type { Logger } from "../../src/observability/log.ts";
 import { credentialSource } from "../../src/providers/credentials/source.ts";
 import { Credentials } from "../../src/schema/credentials.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 /** A source that keeps what it has fetched, as one does that asks a vault. */
@@ -42,7 +43,7 @@ beforeEach(() => {
   Object.assign(vault, { key: "sk-old-0123456789abcdef", kept: undefined, fetched: 0 });
 });
 
-test("a refused key is fetched anew and the vendor asked once more [CRED-01]", async () => {
+thorough("a refused key is fetched anew and the vendor asked once more [CRED-01]", async () => {
   const session = stage.session({ faults: [{ fault: "auth" }], replies: [{ text: "Let in." }] });
   await session.start("Go");
   await session.waitForRequest(0);
@@ -51,18 +52,21 @@ test("a refused key is fetched anew and the vendor asked once more [CRED-01]", a
   expect(vault.fetched).toBe(2);
 });
 
-test("a second refusal is final, and says so without the key: in history, record and log [CRED-01, OVF-01]", async () => {
-  const session = stage.session({ faults: [{ ...REFUSED, times: 9 }] });
-  await session.start("Go");
-  const { result } = await session.failure();
-  expect(result?.outcome).toMatchObject({ type: "failed", fault: "auth" });
-  expect(session.requests()).toHaveLength(2);
-  const { events } = await session.handle.fetchHistory();
-  const kept = [events, await session.entries(), await session.events(), result, logged].map(textsIn);
-  expect(kept.every((text) => text !== "")).toBe(true);
-  expect(kept[0]).toContain("provider/auth");
-  for (const shown of kept) expect(shown).not.toContain(vault.key);
-});
+thorough(
+  "a second refusal is final, and says so without the key: in history, record and log [CRED-01, OVF-01]",
+  async () => {
+    const session = stage.session({ faults: [{ ...REFUSED, times: 9 }] });
+    await session.start("Go");
+    const { result } = await session.failure();
+    expect(result?.outcome).toMatchObject({ type: "failed", fault: "auth" });
+    expect(session.requests()).toHaveLength(2);
+    const { events } = await session.handle.fetchHistory();
+    const kept = [events, await session.entries(), await session.events(), result, logged].map(textsIn);
+    expect(kept.every((text) => text !== "")).toBe(true);
+    expect(kept[0]).toContain("provider/auth");
+    for (const shown of kept) expect(shown).not.toContain(vault.key);
+  },
+);
 
 /** All words of a value, those too that are kept as bytes. */
 function textsIn(value: unknown): string {

@@ -92,40 +92,43 @@ describe("an evaluation [PAR-01]", () => {
     await client.close();
   });
 
-  test("branches know what was said before, and end where they like; the other ones stay readable", async () => {
-    const before = stage.session({ replies: [{ text: "I am ready." }] });
-    await before.run("Hello");
-    const contest = new Contest(stage, [
-      { says: [{ text: "?" }, { text: "one" }] },
-      {
-        says: [{ text: "?" }, { toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "two" }],
-        agent: { tools: ["list_files"] },
-      },
-    ]);
-    (contest as { id: string }).id = before.id;
-    const result = await contest.run("Now", { strategy: { type: "pick-first" } });
-    expect(result.selected).toMatchObject({ index: 0, originalContextLength: 2, length: 4 });
-    expect(contest.agents[1]?.seen(0)).toEqual(["user: Hello", "assistant: I am ready.", "user: Now"]);
-    expect((await contest.said(result.losers[0]?.branch)).slice(2)).toEqual([
-      "user: Now",
-      "assistant: ",
-      expect.stringMatching(/^toolResult: /),
-      "assistant: two",
-    ]);
-    const client = await connectTo(stage);
-    const loser = result.losers[0]?.loopId ?? "";
-    const request = await client.request(before.id, { loop: loser, turn: 1 });
-    expect(request.messages.map(({ message }) => message.role)).toEqual([
-      "user",
-      "assistant",
-      "user",
-      "assistant",
-      "toolResult",
-    ]);
-    await client.close();
-  });
+  thorough(
+    "branches know what was said before, and end where they like; the other ones stay readable",
+    async () => {
+      const before = stage.session({ replies: [{ text: "I am ready." }] });
+      await before.run("Hello");
+      const contest = new Contest(stage, [
+        { says: [{ text: "?" }, { text: "one" }] },
+        {
+          says: [{ text: "?" }, { toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "two" }],
+          agent: { tools: ["list_files"] },
+        },
+      ]);
+      (contest as { id: string }).id = before.id;
+      const result = await contest.run("Now", { strategy: { type: "pick-first" } });
+      expect(result.selected).toMatchObject({ index: 0, originalContextLength: 2, length: 4 });
+      expect(contest.agents[1]?.seen(0)).toEqual(["user: Hello", "assistant: I am ready.", "user: Now"]);
+      expect((await contest.said(result.losers[0]?.branch)).slice(2)).toEqual([
+        "user: Now",
+        "assistant: ",
+        expect.stringMatching(/^toolResult: /),
+        "assistant: two",
+      ]);
+      const client = await connectTo(stage);
+      const loser = result.losers[0]?.loopId ?? "";
+      const request = await client.request(before.id, { loop: loser, turn: 1 });
+      expect(request.messages.map(({ message }) => message.role)).toEqual([
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "toolResult",
+      ]);
+      await client.close();
+    },
+  );
 
-  test("without a prompt every branch goes on with what is there [PAR-02]", async () => {
+  thorough("without a prompt every branch goes on with what is there [PAR-02]", async () => {
     const before = stage.session({ replies: [{ text: "too slow", holdUntil: "never-mind" }] });
     const run = await before.start("What is it?");
     await stage.model.waitForHold("never-mind");
@@ -177,7 +180,7 @@ describe("an evaluation [PAR-01]", () => {
     expect(contest.agents[0]?.requests()).toEqual([]);
   });
 
-  test("one configuration passes through [PAR-05]", async () => {
+  thorough("one configuration passes through [PAR-05]", async () => {
     const contest = new Contest(stage, [{ says: [{ text: "only" }] }]);
     const result = await contest.run("Go", { strategy: { type: "transparent" } });
     expect(result).toMatchObject({ text: "only", losers: [], decision: { selected: 0 } });
@@ -195,39 +198,44 @@ describe("an evaluation [PAR-01]", () => {
 });
 
 describe("a judge [PAR-06]", () => {
-  test("sees the query and the last answers, on an empty branch of the session, and its number counts [PAR-07, PAR-08]", async () => {
-    const contest = new Contest(
-      stage,
-      [
-        {
-          says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "alpha" }],
-          agent: { tools: ["list_files"] },
-        },
-        { says: [{ text: "beta" }] },
-      ],
-      { says: [{ text: "I take 2." }] },
-    );
-    const result = await contest.run("Which letter?");
-    expect(result).toMatchObject({ text: "beta", decision: { selected: 1, by: "strategy" } });
-    expect(contest.judge?.seen(0)).toEqual([
-      "user: Original query:\nWhich letter?\n\nResponse 1:\nalpha\n\nResponse 2:\nbeta\n\n" +
-        'Which response is best? Reply with ONLY the response number (e.g., "1" or "2").',
-    ]);
-    expect(JSON.stringify(contest.judge?.requests()[0]?.body?.["system"])).toContain("You compare responses");
-    expect(result.evaluationUsage.totalTokens).toBeGreaterThan(0);
-    expect(result.usage.totalTokens).toBe(
-      [result.selected, ...result.losers].reduce((sum, { usage: one }) => sum + one.totalTokens, 0) +
-        result.evaluationUsage.totalTokens,
-    );
-    const loops = await stage.transcript.loops(contest.id);
-    expect(loops).toHaveLength(3);
-    expect(loops.at(-1)).toMatchObject({ from: 0, evaluation: expect.any(String) });
-    expect(loops.at(-1)?.parallel).toBeUndefined();
-    expect(loops.at(-1)?.loopId).toMatch(/\.3$/);
-    expect((await stage.transcript.session(contest.id))?.headBranch).toBe(result.branch);
-  });
+  thorough(
+    "sees the query and the last answers, on an empty branch of the session, and its number counts [PAR-07, PAR-08]",
+    async () => {
+      const contest = new Contest(
+        stage,
+        [
+          {
+            says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "alpha" }],
+            agent: { tools: ["list_files"] },
+          },
+          { says: [{ text: "beta" }] },
+        ],
+        { says: [{ text: "I take 2." }] },
+      );
+      const result = await contest.run("Which letter?");
+      expect(result).toMatchObject({ text: "beta", decision: { selected: 1, by: "strategy" } });
+      expect(contest.judge?.seen(0)).toEqual([
+        "user: Original query:\nWhich letter?\n\nResponse 1:\nalpha\n\nResponse 2:\nbeta\n\n" +
+          'Which response is best? Reply with ONLY the response number (e.g., "1" or "2").',
+      ]);
+      expect(JSON.stringify(contest.judge?.requests()[0]?.body?.["system"])).toContain(
+        "You compare responses",
+      );
+      expect(result.evaluationUsage.totalTokens).toBeGreaterThan(0);
+      expect(result.usage.totalTokens).toBe(
+        [result.selected, ...result.losers].reduce((sum, { usage: one }) => sum + one.totalTokens, 0) +
+          result.evaluationUsage.totalTokens,
+      );
+      const loops = await stage.transcript.loops(contest.id);
+      expect(loops).toHaveLength(3);
+      expect(loops.at(-1)).toMatchObject({ from: 0, evaluation: expect.any(String) });
+      expect(loops.at(-1)?.parallel).toBeUndefined();
+      expect(loops.at(-1)?.loopId).toMatch(/\.3$/);
+      expect((await stage.transcript.session(contest.id))?.headBranch).toBe(result.branch);
+    },
+  );
 
-  test("without a usable number the first that answered is taken [GAP-10]", async () => {
+  thorough("without a usable number the first that answered is taken [GAP-10]", async () => {
     const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
       says: [{ text: "They are all fine." }],
     });
@@ -305,28 +313,31 @@ describe("however a branch ends", () => {
     ]);
   });
 
-  test("when none answers, the fallback says which is taken, and the evaluation fails as a run does", async () => {
-    const strict = { tools: ["nothing"], strict: true };
-    const contest = new Contest(stage, [
-      { says: [], agent: strict },
-      { says: [], agent: strict },
-    ]);
-    await contest.start("Go", { strategy: { type: "elaborate" } });
-    const { type, details } = await failureOf(contest);
-    expect(type).toBe("holdfast/run-failed");
-    expect(details[0]).toMatchObject({
-      decision: {
-        selected: 0,
-        by: "fallback",
-        reason: expect.stringMatching(/^No branch answered\. Branch 1/),
-      },
-      losers: [{ index: 1 }],
-    });
-    expect(await stage.transcript.session(contest.id)).toMatchObject({
-      status: "failed",
-      headBranch: "main",
-    });
-  });
+  thorough(
+    "when none answers, the fallback says which is taken, and the evaluation fails as a run does",
+    async () => {
+      const strict = { tools: ["nothing"], strict: true };
+      const contest = new Contest(stage, [
+        { says: [], agent: strict },
+        { says: [], agent: strict },
+      ]);
+      await contest.start("Go", { strategy: { type: "elaborate" } });
+      const { type, details } = await failureOf(contest);
+      expect(type).toBe("holdfast/run-failed");
+      expect(details[0]).toMatchObject({
+        decision: {
+          selected: 0,
+          by: "fallback",
+          reason: expect.stringMatching(/^No branch answered\. Branch 1/),
+        },
+        losers: [{ index: 1 }],
+      });
+      expect(await stage.transcript.session(contest.id)).toMatchObject({
+        status: "failed",
+        headBranch: "main",
+      });
+    },
+  );
 
   test("limits of the evaluation hold for all of it: who gets nothing of them does not begin", async () => {
     const contest = new Contest(
@@ -342,7 +353,7 @@ describe("however a branch ends", () => {
     expect(contest.agents[2]?.requests()).toEqual([]);
   });
 
-  test("a stop ends the branches, and takes the first that had answered [ABT-01]", async () => {
+  thorough("a stop ends the branches, and takes the first that had answered [ABT-01]", async () => {
     const contest = new Contest(
       stage,
       [{ says: [{ text: "never", holdUntil: "stopped" }] }, { says: [{ text: "two" }] }],

@@ -83,7 +83,7 @@ describe("a fan-out [ORC-03]", () => {
     });
   });
 
-  test("when no part has an answer, it fails and says why", async () => {
+  thorough("when no part has an answer, it fails and says why", async () => {
     const { bad } = cast(stage, { bad: { says: [], faults: [{ fault: "auth" }] } });
     const job = await holdfast.startJob({ task: "Go", mode: { type: "fan-out", agents: [bad.definition] } });
     expect(await job.result()).toMatchObject({
@@ -143,7 +143,7 @@ describe("a fan-out [ORC-03]", () => {
     expect(parts.map(({ outcome }) => outcome?.type)).toEqual(["answered", "answered", "limit-reached"]);
   });
 
-  test("a stop ends the parts at work, and begins no other", async () => {
+  thorough("a stop ends the parts at work, and begins no other", async () => {
     const { a } = cast(stage, { a: { says: [{ text: "never", holdUntil: "stopped-part" }] } });
     const job = await holdfast.startJob({
       mode: { type: "fan-out", agents: [a.definition], tasks: ["1", "2"], concurrency: 1 },

@@ -3,6 +3,7 @@ import type { InputFilter } from "../../src/hooks/filters.ts";
 import type { LoopOpening } from "../../src/transcript/loop.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { followUpSignal, promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -94,12 +95,12 @@ describe("filters that a worker has by name", () => {
     expect(session.seen(0)).toEqual(["user: Hello"]);
   });
 
-  test("are not asked where a definition names none [FILT-05]", async () => {
+  thorough("are not asked where a definition names none [FILT-05]", async () => {
     expect(await filtered().run("a stupid bomb")).toMatchObject({ text: "Fine." });
     expect(asked).toEqual([]);
   });
 
-  test("put their warnings behind the prompt in one block of their own, in order [FILT-04]", async () => {
+  thorough("put their warnings behind the prompt in one block of their own, in order [FILT-04]", async () => {
     const session = filtered("short", "polite");
     await session.run("What a stupid thing");
     const words = "What a stupid thing";
@@ -126,13 +127,13 @@ describe("filters that a worker has by name", () => {
     expect(asked).toEqual(["polite: stupid bomb", "moderation: stupid bomb"]);
   });
 
-  test("reject when they throw, and say so [FILT-01]", async () => {
+  thorough("reject when they throw, and say so [FILT-01]", async () => {
     const session = filtered("throws");
     await session.start("Hello");
     await expectRejected(session, 'Input filter "throws" failed: out of order');
   });
 
-  test("give a reason that is bounded and holds no key [FILT-03]", async () => {
+  thorough("give a reason that is bounded and holds no key [FILT-03]", async () => {
     const session = filtered("talkative");
     await session.start("Hello");
     const { outcome } = await session.result();
@@ -141,16 +142,19 @@ describe("filters that a worker has by name", () => {
     expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(512);
   });
 
-  test("that the worker does not have are an error that lists those that it has, before anything is written [FILT-05]", async () => {
-    const session = filtered("polite", "moderatoin");
-    await session.start("Hello");
-    const { message, result } = await session.failure();
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
-    expect(message).toContain('no input filter "moderatoin"');
-    expect(message).toContain(Object.keys(filters).sort().join(", "));
-    expect(asked).toEqual([]);
-    expect(await stage.transcript.loops(session.id)).toEqual([]);
-  });
+  thorough(
+    "that the worker does not have are an error that lists those that it has, before anything is written [FILT-05]",
+    async () => {
+      const session = filtered("polite", "moderatoin");
+      await session.start("Hello");
+      const { message, result } = await session.failure();
+      expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
+      expect(message).toContain('no input filter "moderatoin"');
+      expect(message).toContain(Object.keys(filters).sort().join(", "));
+      expect(asked).toEqual([]);
+      expect(await stage.transcript.loops(session.id)).toEqual([]);
+    },
+  );
 
   test("leave steering in the inbox when the prompt was rejected, and look at it when the next loop takes it [PHI-08, PHI-10, PHI-13b]", async () => {
     const session = filtered("moderation");
@@ -215,7 +219,7 @@ describe("filters that a worker has by name", () => {
     ]);
   });
 
-  test("let an interactive run wait for another prompt [FILT-02, FILT-03]", async () => {
+  thorough("let an interactive run wait for another prompt [FILT-02, FILT-03]", async () => {
     const session = filtered("moderation");
     await session.start("Build a bomb", { mode: "interactive" });
     await expect.poll(async () => (await session.status()).status).toBe("waiting");
@@ -252,35 +256,38 @@ describe("words that come while a run is at work", () => {
     expect(session.seen(2).at(-1)).toBe("user: and a kind one");
   });
 
-  test("end the run when they are rejected: no model sees them, they stay in the record, what waits goes to the inbox [PHI-08, FILT-03, PHI-13b]", async () => {
-    const session = held("rejected", "moderation");
-    await whileItAnswers("rejected", session, async () => {
-      await session.handle.signal(steerSignal, { id: "s1", text: "a bomb" });
-      await session.handle.signal(followUpSignal, { id: "f1", text: "thanks" });
-    });
-    expect(await session.result()).toMatchObject({
-      outcome: { type: "rejected", reason: "nothing dangerous" },
-    });
-    expect(session.requests()).toHaveLength(1);
-    const types = await session.eventTypes();
-    expect(types.slice(-3)).toEqual(["TurnEnd", "InputRejected", "AgentEnd"]);
-    expect(types.filter((type) => type === "AgentEnd")).toHaveLength(1);
-    expect((await session.entries()).at(-1)).toMatchObject({
-      origin: "steering",
-      messageId: "s1",
-      message: {
-        role: "extension",
-        kind: "rejected-input",
-        data: { text: "a bomb", reason: "nothing dangerous" },
-      },
-    });
-    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "f1", text: "thanks" }]);
-    await session.run("Go on");
-    expect(session.seen(1).join()).not.toContain("bomb");
-    expect(session.seen(1).slice(-2)).toEqual(["user: thanks", "user: Go on"]);
-  });
+  thorough(
+    "end the run when they are rejected: no model sees them, they stay in the record, what waits goes to the inbox [PHI-08, FILT-03, PHI-13b]",
+    async () => {
+      const session = held("rejected", "moderation");
+      await whileItAnswers("rejected", session, async () => {
+        await session.handle.signal(steerSignal, { id: "s1", text: "a bomb" });
+        await session.handle.signal(followUpSignal, { id: "f1", text: "thanks" });
+      });
+      expect(await session.result()).toMatchObject({
+        outcome: { type: "rejected", reason: "nothing dangerous" },
+      });
+      expect(session.requests()).toHaveLength(1);
+      const types = await session.eventTypes();
+      expect(types.slice(-3)).toEqual(["TurnEnd", "InputRejected", "AgentEnd"]);
+      expect(types.filter((type) => type === "AgentEnd")).toHaveLength(1);
+      expect((await session.entries()).at(-1)).toMatchObject({
+        origin: "steering",
+        messageId: "s1",
+        message: {
+          role: "extension",
+          kind: "rejected-input",
+          data: { text: "a bomb", reason: "nothing dangerous" },
+        },
+      });
+      expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "f1", text: "thanks" }]);
+      await session.run("Go on");
+      expect(session.seen(1).join()).not.toContain("bomb");
+      expect(session.seen(1).slice(-2)).toEqual(["user: thanks", "user: Go on"]);
+    },
+  );
 
-  test("cost a run without filters nothing [PHI-08]", async () => {
+  thorough("cost a run without filters nothing [PHI-08]", async () => {
     const session = held("free");
     await whileItAnswers("free", session, () => session.handle.signal(steerSignal, "a stupid bomb"));
     await session.result();
@@ -290,7 +297,7 @@ describe("words that come while a run is at work", () => {
 });
 
 describe("what was decided stays so when the step runs twice", () => {
-  test("a rejection, though the filter lets pass the second time [FILT-03]", async () => {
+  thorough("a rejection, though the filter lets pass the second time [FILT-03]", async () => {
     const session = filtered("fickle");
     moods = [{ type: "reject", reason: "first mood" }, { type: "pass" }];
     forgetful.add(session.id);
@@ -299,7 +306,7 @@ describe("what was decided stays so when the step runs twice", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("a prompt with its warning, though the filter rejects the second time [FILT-04]", async () => {
+  thorough("a prompt with its warning, though the filter rejects the second time [FILT-04]", async () => {
     const session = filtered("fickle");
     moods = [
       { type: "warn", warning: "first mood" },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -72,7 +73,7 @@ describe.each(WAYS)("a loop over %s", (api, provider, ids) => {
     expect(calls.map(({ id }) => id)).toEqual([`${ids}-0`, `${ids}-1`, `${ids}-2`]);
   });
 
-  test("an overloaded model is asked again [RTY-03]", async () => {
+  thorough("an overloaded model is asked again [RTY-03]", async () => {
     const session = stage.session({
       faults: [{ fault: "overloaded" }],
       replies: [{ text: "Now." }],

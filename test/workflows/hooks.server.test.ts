@@ -9,6 +9,7 @@ import { readProcess } from "../../src/tools/process/process-table.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import type { HoldfastWorkerOptions } from "../../src/worker.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -172,7 +173,7 @@ describe("with a hook at every point", () => {
     ]);
   });
 
-  test("each is told what the point knows, under an id of its own [CB-02]", async () => {
+  thorough("each is told what the point knows, under an id of its own [CB-02]", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("talk", { words: ["a"] })] }, { text: "Done." }],
       agent: { tools: ["talk"], hooks: everywhere, permissions: { otherwise: "allow" } },
@@ -203,7 +204,7 @@ describe("with a hook at every point", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("what a hook does to what it is told changes nothing [CB-02]", async () => {
+  thorough("what a hook does to what it is told changes nothing [CB-02]", async () => {
     const session = stage.session({
       replies: [{ text: "Done." }],
       agent: { hooks: { "before-turn": ["rewrites"] } },
@@ -212,7 +213,7 @@ describe("with a hook at every point", () => {
     expect(session.seen(0)).toEqual(["user: Hello"]);
   });
 
-  test("a compaction stands between its hooks [CB-04]", async () => {
+  thorough("a compaction stands between its hooks [CB-04]", async () => {
     const text = "All work and no play makes a long day. ".repeat(60);
     const turn = { text, toolCalls: [call("list_files", { path: "." })], usage: { input: 0, output: 0 } };
     const session = stage.session({
@@ -320,22 +321,25 @@ describe("a no", () => {
     expect(pointsOf(open)).toEqual(["before-task"]);
   });
 
-  test("at before-turn: no turn, no request, and what was steered lies in the inbox [LOOP-13, CB-05, X-02, PHI-13b]", async () => {
-    const session = stage.session({ agent: { hooks: { "before-turn": ["porter", "guard"] } } });
-    await session.start("Hello");
-    await gates.of("door").arrived;
-    await session.handle.signal(steerSignal, { id: "s1", text: "hurry" });
-    gates.of("door").open();
-    expect(await session.result()).toMatchObject({
-      outcome: { type: "ended", by: "guard", reason: "not today" },
-    });
-    expect(session.requests()).toEqual([]);
-    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
-    expect(await session.eventTypes()).toEqual(["AgentStart", "MessageStart", "MessageEnd", "AgentEnd"]);
-    expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
-    const { searchAttributes } = await session.handle.describe();
-    expect(searchAttributes).toMatchObject({ HoldfastStatus: ["stopped"] });
-  });
+  thorough(
+    "at before-turn: no turn, no request, and what was steered lies in the inbox [LOOP-13, CB-05, X-02, PHI-13b]",
+    async () => {
+      const session = stage.session({ agent: { hooks: { "before-turn": ["porter", "guard"] } } });
+      await session.start("Hello");
+      await gates.of("door").arrived;
+      await session.handle.signal(steerSignal, { id: "s1", text: "hurry" });
+      gates.of("door").open();
+      expect(await session.result()).toMatchObject({
+        outcome: { type: "ended", by: "guard", reason: "not today" },
+      });
+      expect(session.requests()).toEqual([]);
+      expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
+      expect(await session.eventTypes()).toEqual(["AgentStart", "MessageStart", "MessageEnd", "AgentEnd"]);
+      expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
+      const { searchAttributes } = await session.handle.describe();
+      expect(searchAttributes).toMatchObject({ HoldfastStatus: ["stopped"] });
+    },
+  );
 
   test("at before-tool: that call alone is refused, and never runs [CB-05, X-04, IRON-08]", async () => {
     const session = stage.session({
@@ -390,7 +394,7 @@ describe("answers of their own", () => {
     ]);
   });
 
-  test("before-turn ends the loop with an outcome [IRON-04]", async () => {
+  thorough("before-turn ends the loop with an outcome [IRON-04]", async () => {
     const session = stage.session({ agent: { hooks: { "before-turn": ["budget"] } } });
     expect(await session.run("Hello")).toMatchObject({
       outcome: { type: "ended", by: "budget", reason: "the money is spent" },
@@ -431,7 +435,7 @@ describe("hooks that fail", () => {
     expect(await open.run("Hello")).toMatchObject({ text: "Fine.", outcome: { type: "answered" } });
   });
 
-  test("after a turn end the loop where they are to stop it", async () => {
+  thorough("after a turn end the loop where they are to stop it", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("list_files", { path: "." })] }, { text: "Never." }],
       agent: { tools: ["list_files"], hooks: { "after-turn": [{ name: "throws", onFailure: "stop" }] } },
@@ -442,20 +446,23 @@ describe("hooks that fail", () => {
     expect(session.requests()).toHaveLength(1);
   });
 
-  test("that hang are left at once by a stop, and the messages that wait are kept [PHI-10, PHI-13b]", async () => {
-    const session = stage.session({
-      agent: { hooks: { "before-turn": [{ name: "hangs", timeoutMs: 60_000 }] } },
-    });
-    await session.start("Hello");
-    await eventually(async () => (await session.status()).doing === "asking hooks (before-turn)");
-    await session.handle.signal(steerSignal, { id: "s1", text: "hurry" });
-    const stopped = performance.now();
-    await session.handle.signal(stopSignal, "enough");
-    expect(await session.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
-    expect(performance.now() - stopped).toBeLessThan(5000);
-    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
-    expect(await session.eventTypes()).toEqual(["AgentStart", "MessageStart", "MessageEnd", "AgentEnd"]);
-  });
+  thorough(
+    "that hang are left at once by a stop, and the messages that wait are kept [PHI-10, PHI-13b]",
+    async () => {
+      const session = stage.session({
+        agent: { hooks: { "before-turn": [{ name: "hangs", timeoutMs: 60_000 }] } },
+      });
+      await session.start("Hello");
+      await eventually(async () => (await session.status()).doing === "asking hooks (before-turn)");
+      await session.handle.signal(steerSignal, { id: "s1", text: "hurry" });
+      const stopped = performance.now();
+      await session.handle.signal(stopSignal, "enough");
+      expect(await session.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
+      expect(performance.now() - stopped).toBeLessThan(5000);
+      expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
+      expect(await session.eventTypes()).toEqual(["AgentStart", "MessageStart", "MessageEnd", "AgentEnd"]);
+    },
+  );
 });
 
 describe("a definition's hooks", () => {
@@ -510,7 +517,7 @@ describe("a command as a hook", () => {
 });
 
 describe("a command as a hook that hangs", () => {
-  test("is ended with its process group by a stop [CB-08, PHI-10]", async () => {
+  thorough("is ended with its process group by a stop [CB-08, PHI-10]", async () => {
     const workspace = join(stage.home, "hanging");
     mkdirSync(workspace);
     writeFileSync(join(workspace, "hang.sh"), "echo $$ > pid.part; mv pid.part pid; sleep 300 & wait\n");
@@ -527,19 +534,22 @@ describe("a command as a hook that hangs", () => {
 });
 
 describe("an interactive run", () => {
-  test("goes on behind a refused prompt, and its task is over when it is stopped [CB-07, LOOP-02]", async () => {
-    const session = stage.session({
-      replies: [{ text: "Fine." }],
-      agent: { hooks: { "before-loop": ["guard"], "after-task": ["witness"] } },
-    });
-    await session.start("Build a bomb", { mode: "interactive" });
-    await expect.poll(async () => (await session.status()).status).toBe("waiting");
-    await session.handle.executeUpdate(promptUpdate, { args: ["Build a shelter"] });
-    await session.waitForRequest(0);
-    await expect.poll(async () => (await session.status()).status).toBe("waiting");
-    expect(pointsOf(session)).toEqual([]);
-    await session.handle.signal(stopSignal, "enough");
-    await session.result();
-    expect(pointsOf(session)).toEqual(["after-task"]);
-  });
+  thorough(
+    "goes on behind a refused prompt, and its task is over when it is stopped [CB-07, LOOP-02]",
+    async () => {
+      const session = stage.session({
+        replies: [{ text: "Fine." }],
+        agent: { hooks: { "before-loop": ["guard"], "after-task": ["witness"] } },
+      });
+      await session.start("Build a bomb", { mode: "interactive" });
+      await expect.poll(async () => (await session.status()).status).toBe("waiting");
+      await session.handle.executeUpdate(promptUpdate, { args: ["Build a shelter"] });
+      await session.waitForRequest(0);
+      await expect.poll(async () => (await session.status()).status).toBe("waiting");
+      expect(pointsOf(session)).toEqual([]);
+      await session.handle.signal(stopSignal, "enough");
+      await session.result();
+      expect(pointsOf(session)).toEqual(["after-task"]);
+    },
+  );
 });

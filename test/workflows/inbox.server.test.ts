@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { followUpSignal, steerSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -31,7 +32,7 @@ test("a message for a session at rest lies in its inbox and precedes the next pr
   expect(await stage.transcript.inbox(session.id)).toEqual([]);
 });
 
-test("a message for a session that does not exist yet is the first that its agent reads", async () => {
+thorough("a message for a session that does not exist yet is the first that its agent reads", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   await leave(session, { id: "i1", text: "Early" });
   await session.result();
@@ -39,7 +40,7 @@ test("a message for a session that does not exist yet is the first that its agen
   expect(session.seen(0)).toEqual(["user: Early", "user: First"]);
 });
 
-test("the same message left twice is delivered once", async () => {
+thorough("the same message left twice is delivered once", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   for (let sent = 0; sent < 2; sent++) {
     await leave(session, { id: "same", text: "Once" });
@@ -49,7 +50,7 @@ test("the same message left twice is delivered once", async () => {
   expect(session.seen(0)).toEqual(["user: Once", "user: First"]);
 });
 
-test("many messages left at once are all delivered, in order", async () => {
+thorough("many messages left at once are all delivered, in order", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   for (let index = 0; index < 10; index++) await leave(session, { id: `i${index}`, text: `note ${index}` });
   await session.result();
@@ -60,7 +61,7 @@ test("many messages left at once are all delivered, in order", async () => {
   ]);
 });
 
-test("messages that were accepted outlive a run that cannot open its loop", async () => {
+thorough("messages that were accepted outlive a run that cannot open its loop", async () => {
   const session = stage.session({ agent: { workspace: "/nowhere/at/all" } });
   await stage.client.workflow.signalWithStart("agent", {
     ...session.starting({ prompt: "Go" }),

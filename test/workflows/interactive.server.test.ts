@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import type { agent } from "../../src/workflows/loop.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -30,7 +31,7 @@ test("an interactive run answers prompt after prompt, each in a loop of its own,
   expect(await session.result()).toMatchObject({ text: "Two.", outcome: { type: "answered" } });
 });
 
-test("a prompt that is sent twice with one id is answered once", async () => {
+thorough("a prompt that is sent twice with one id is answered once", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
   await session.start("First", { mode: "interactive" });
   await waiting(session);
@@ -43,7 +44,7 @@ test("a prompt that is sent twice with one id is answered once", async () => {
   await session.result();
 });
 
-test("an interactive run that nobody speaks to ends after its idle time-out", async () => {
+thorough("an interactive run that nobody speaks to ends after its idle time-out", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   const started = performance.now();
   await session.start("First", { mode: "interactive", idleTimeoutMs: 400 });
@@ -51,21 +52,24 @@ test("an interactive run that nobody speaks to ends after its idle time-out", as
   expect(performance.now() - started).toBeGreaterThan(400);
 });
 
-test("an interactive run begins without a prompt, and steering that came while it waited precedes the prompt (LOOP-08)", async () => {
-  const session = stage.session({ replies: [{ text: "One." }] });
-  await session.start(undefined, { mode: "interactive" });
-  await waiting(session);
-  await session.handle.signal(steerSignal, "Before");
-  await eventually(async () => (await session.status()).queued.steering === 1);
-  await session.handle.executeUpdate(promptUpdate, { args: ["After"] });
-  await session.waitForRequest(0);
-  expect(session.seen(0)).toEqual(["user: Before", "user: After"]);
-  await waiting(session);
-  await session.handle.signal(stopSignal);
-  await session.result();
-});
+thorough(
+  "an interactive run begins without a prompt, and steering that came while it waited precedes the prompt (LOOP-08)",
+  async () => {
+    const session = stage.session({ replies: [{ text: "One." }] });
+    await session.start(undefined, { mode: "interactive" });
+    await waiting(session);
+    await session.handle.signal(steerSignal, "Before");
+    await eventually(async () => (await session.status()).queued.steering === 1);
+    await session.handle.executeUpdate(promptUpdate, { args: ["After"] });
+    await session.waitForRequest(0);
+    expect(session.seen(0)).toEqual(["user: Before", "user: After"]);
+    await waiting(session);
+    await session.handle.signal(stopSignal);
+    await session.result();
+  },
+);
 
-test("one call starts an interactive run and prompts it", async () => {
+thorough("one call starts an interactive run and prompts it", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   const start = new WithStartWorkflowOperation<typeof agent>("agent", {
     ...session.starting({ mode: "interactive", idleTimeoutMs: 300 }),
@@ -78,7 +82,7 @@ test("one call starts an interactive run and prompts it", async () => {
   expect(await session.result()).toMatchObject({ text: "One." });
 });
 
-test("stop ends an interactive run that waits, at once", async () => {
+thorough("stop ends an interactive run that waits, at once", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   await session.start("First", { mode: "interactive" });
   await waiting(session);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { writeMode } from "../../src/config/agent-file/write-mode.ts";
 import { WorkMode, type WorkModeInput } from "../../src/schema/mode.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine } from "./support/connected.ts";
 import { cast, jobName } from "./support/jobs.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -88,7 +89,7 @@ test("a stage that fails gives exit code 1, and the job is resumed from there", 
   expect(first.requests()).toHaveLength(1);
 });
 
-test("a job that was left is looked at, woken and stopped", async () => {
+thorough("a job that was left is looked at, woken and stopped", async () => {
   const nap = { toolCalls: [{ name: "sleep", arguments: { seconds: 86_400, reason: "the night" } }] };
   const { lone } = cast(stage, { lone: { says: [nap, { text: "1" }, nap, { text: "2" }] } });
   const file = await fileOf({ type: "autonomous", agent: lone.definition });

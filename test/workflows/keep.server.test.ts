@@ -11,6 +11,7 @@ import {
 } from "../../src/client/index.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
 import { family, task } from "./support/family.ts";
 import { Gates } from "./support/gates.ts";
@@ -111,7 +112,7 @@ describe("a session whole", () => {
     ["the command line", () => commandLine(stage, "sessions")],
   ];
 
-  test.each(LOOKS)("that was terminated is mended by a look at %s [SES-03]", async (look, see) => {
+  thorough.each(LOOKS)("that was terminated is mended by a look at %s [SES-03]", async (look, see) => {
     const gate = `terminated-${look}`;
     const session = stage.session({ replies: [hold(gate)], agent: { tools: ["hold"] } });
     await session.start("Go");

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tools/tool.ts";
 import type { Step } from "../../src/transcript/step.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 /** Longer than the server waits for a heartbeat. */
@@ -52,12 +53,16 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("a call whose process was too busy for heartbeats keeps its result when it is given to the same process again", async () => {
-  const session = stage.session({
-    replies: [{ toolCalls: [{ name: "busy", arguments: {} }] }, { text: "Good." }],
-    agent: { tools: ["busy"] },
-  });
-  expect(await session.run("Go")).toMatchObject({ text: "Good." });
-  expect((await session.conversation())[2]).toBe("toolResult: done after all");
-  expect(executions).toBe(1);
-}, 40_000);
+thorough(
+  "a call whose process was too busy for heartbeats keeps its result when it is given to the same process again",
+  async () => {
+    const session = stage.session({
+      replies: [{ toolCalls: [{ name: "busy", arguments: {} }] }, { text: "Good." }],
+      agent: { tools: ["busy"] },
+    });
+    expect(await session.run("Go")).toMatchObject({ text: "Good." });
+    expect((await session.conversation())[2]).toBe("toolResult: done after all");
+    expect(executions).toBe(1);
+  },
+  40_000,
+);

@@ -62,7 +62,7 @@ thorough(
   },
 );
 
-test("steering that arrives during a local tool waits for it, and is read once", async () => {
+thorough("steering that arrives during a local tool waits for it, and is read once", async () => {
   const session = stage.session({
     replies: [{ toolCalls: [peek("steered")] }, { text: "One." }, { text: "Two." }],
     agent: { tools: ["peek"] },

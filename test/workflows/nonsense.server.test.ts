@@ -1,5 +1,6 @@
 import { temporal } from "@temporalio/proto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -44,7 +45,7 @@ test("signals that make no sense do not break a run", () =>
     }
   }));
 
-test("a signal whose payload nobody can read does not break a run", () =>
+thorough("a signal whose payload nobody can read does not break a run", () =>
   survives("unreadable", async ({ id }) => {
     const { Payload } = temporal.api.common.v1;
     const unreadable = [
@@ -59,9 +60,10 @@ test("a signal whose payload nobody can read does not break a run", () =>
         input: { payloads: [payload] },
       });
     }
-  }));
+  }),
+);
 
-test("a start without anything ends at once and says so", async () => {
+thorough("a start without anything ends at once and says so", async () => {
   const session = stage.session();
   await stage.client.workflow.start("agent", {
     workflowId: session.id,
@@ -70,7 +72,7 @@ test("a start without anything ends at once and says so", async () => {
   expect(await session.result()).toMatchObject({ outcome: { type: "delivered", messages: 0 } });
 });
 
-test("stop with a nonsense reason stops", async () => {
+thorough("stop with a nonsense reason stops", async () => {
   const session = stage.session({ replies: [{ text: "Never.", holdUntil: "odd-stop" }] });
   await session.start("Go");
   await stage.model.waitForHold("odd-stop");

@@ -4,6 +4,7 @@ import { TOOL_INTENT_NUDGE } from "../../src/core/tool-intent.ts";
 import { NO_USAGE } from "../../src/core/usage.ts";
 import type { Logger } from "../../src/observability/log.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 const ANNOUNCING = "Let me search for that file.";
@@ -51,27 +52,30 @@ test("three texts that announce a call: two nudges, then the third is the answer
   expect(session.requests()).toHaveLength(3);
 });
 
-test("each answer is a line of the debug log, without its words, and a nudge one of the info log [IRON-15]", async () => {
-  const session = stage.session({
-    replies: [
-      { text: "Look.", toolCalls: [{ name: "list_files", arguments: {} }] },
-      { toolCalls: [{ name: "list_files", arguments: {} }] },
-      { text: ANNOUNCING },
-      { text: "Done. <suggestions>more</suggestions>" },
-    ],
-    agent: { tools: ["list_files"] },
-  });
-  await session.run("Find it");
-  const lines = logged.filter((line) => line.session === session.id);
-  expect(lines).toMatchObject([
-    { level: "debug", turn: 0, tools: ["list_files"], hasContent: true },
-    { level: "debug", turn: 1, tools: ["list_files"], hasContent: false },
-    { level: "debug", turn: 2, length: ANNOUNCING.length, hasSuggestions: false },
-    { level: "info", turn: 3, words: expect.stringContaining("nudged") },
-    { level: "debug", turn: 3, length: 37, hasSuggestions: true },
-  ]);
-  expect(JSON.stringify(lines)).not.toContain("search for that file");
-});
+thorough(
+  "each answer is a line of the debug log, without its words, and a nudge one of the info log [IRON-15]",
+  async () => {
+    const session = stage.session({
+      replies: [
+        { text: "Look.", toolCalls: [{ name: "list_files", arguments: {} }] },
+        { toolCalls: [{ name: "list_files", arguments: {} }] },
+        { text: ANNOUNCING },
+        { text: "Done. <suggestions>more</suggestions>" },
+      ],
+      agent: { tools: ["list_files"] },
+    });
+    await session.run("Find it");
+    const lines = logged.filter((line) => line.session === session.id);
+    expect(lines).toMatchObject([
+      { level: "debug", turn: 0, tools: ["list_files"], hasContent: true },
+      { level: "debug", turn: 1, tools: ["list_files"], hasContent: false },
+      { level: "debug", turn: 2, length: ANNOUNCING.length, hasSuggestions: false },
+      { level: "info", turn: 3, words: expect.stringContaining("nudged") },
+      { level: "debug", turn: 3, length: 37, hasSuggestions: true },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("search for that file");
+  },
+);
 
 test("a nudge that is followed by the call [IRON-10]", async () => {
   const session = stage.session({
@@ -88,7 +92,7 @@ test("a nudge that is followed by the call [IRON-10]", async () => {
   expect(told[4]).toContain("found");
 });
 
-test.each([
+thorough.each([
   ["nudges are switched off", { tools: ["read_file"], nudges: { enabled: false } }],
   ["the agent has no tools", {}],
 ])("none where %s [IRON-10]", async (_, agent) => {
@@ -97,7 +101,7 @@ test.each([
   expect(session.requests()).toHaveLength(1);
 });
 
-test("none for an answer that was cut short, or that announces nothing [IRON-10]", async () => {
+thorough("none for an answer that was cut short, or that announces nothing [IRON-10]", async () => {
   const agent = { tools: ["read_file"] };
   for (const reply of [{ text: ANNOUNCING, stop: "length" as const }, { text: "It is in a.txt." }]) {
     const session = stage.session({ replies: [reply], agent });
@@ -126,7 +130,7 @@ describe("the verdict that travels", () => {
     expect(announcesUnmadeCall(answer(), on, 0)).toBe(false);
   });
 
-  test("is not taken where nudges are off [IRON-10]", () => {
+  thorough("is not taken where nudges are off [IRON-10]", () => {
     expect(announcesUnmadeCall(answer(), { nudges: { enabled: false, max: 2 } }, 1)).toBe(false);
   });
 });

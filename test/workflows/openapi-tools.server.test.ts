@@ -5,6 +5,7 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { approveUpdate } from "../../src/workflows/messages.ts";
 import { documentOf, startApi } from "../openapi/support.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
 import { keepWarnings } from "./support/warnings.ts";
 
@@ -88,7 +89,7 @@ describe("an agent with an OpenAPI document", () => {
     await session.handle.terminate();
   });
 
-  test("does not begin where its document cannot be had", async () => {
+  thorough("does not begin where its document cannot be had", async () => {
     const session = sessionOf({ spec: "gone.json" });
     await session.start("Go");
     const { message } = await session.failure();

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { PinnedTool } from "../../src/schema/outside.ts";
 import { OutsideError, type ToolSource } from "../../src/tools/outside/source.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 import { keepWarnings } from "./support/warnings.ts";
 
@@ -103,29 +104,32 @@ describe("tools of a source outside of the worker", () => {
     ]);
   });
 
-  test("stay as they were while the loop goes on, and what is another one next time is named", async () => {
-    shelf.tools = [pinned("read"), pinned("lend")];
-    shelf.prompt = "";
-    const session = stage.session({
-      replies: [call("shelf__lend"), { text: "Done." }, call("shelf__sort"), { text: "Done." }],
-      agent: { name: "outside" },
-    });
-    await session.run("Go");
-    warned();
-    shelf.tools = [pinned("read", { hash: "another" }), pinned("sort")];
-    const again = await session.run("Once more");
+  thorough(
+    "stay as they were while the loop goes on, and what is another one next time is named",
+    async () => {
+      shelf.tools = [pinned("read"), pinned("lend")];
+      shelf.prompt = "";
+      const session = stage.session({
+        replies: [call("shelf__lend"), { text: "Done." }, call("shelf__sort"), { text: "Done." }],
+        agent: { name: "outside" },
+      });
+      await session.run("Go");
+      warned();
+      shelf.tools = [pinned("read", { hash: "another" }), pinned("sort")];
+      const again = await session.run("Once more");
 
-    expect(again).toMatchObject({ outcome: { type: "answered" } });
-    expect(warned()).toEqual(
-      expect.arrayContaining([
-        "The tool read of mcp shelf is another one than when this session was last worked on",
-        "The tool sort of mcp shelf is new to this session",
-        "The tool lend of mcp shelf is no longer there",
-      ]),
-    );
-  });
+      expect(again).toMatchObject({ outcome: { type: "answered" } });
+      expect(warned()).toEqual(
+        expect.arrayContaining([
+          "The tool read of mcp shelf is another one than when this session was last worked on",
+          "The tool sort of mcp shelf is new to this session",
+          "The tool lend of mcp shelf is no longer there",
+        ]),
+      );
+    },
+  );
 
-  test("that cannot be had are a reason not to begin, in the words of the source", async () => {
+  thorough("that cannot be had are a reason not to begin, in the words of the source", async () => {
     shelf.missing = "The shelf is locked";
     const session = sessionWith("shelf__read");
     await session.start("Go");

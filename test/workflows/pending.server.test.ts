@@ -115,7 +115,7 @@ async function historyOf(session: string): Promise<{ history: string }> {
   return { history: JSON.stringify(events) };
 }
 
-test("a tool at work is shown with how long it has run, and on which worker", async () => {
+thorough("a tool at work is shown with how long it has run, and on which worker", async () => {
   const session = stage.session({
     agent: { tools: ["bash"] },
     replies: [{ toolCalls: [{ name: "bash", arguments: { command: "sleep 600" } }] }],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { cast, historyText, jobName, talk } from "./support/jobs.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -61,7 +62,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect(await stage.transcript.text(result.ref ?? "")).toBe("A better text about cats.");
   });
 
-  test("long words go by reference: nothing of them is in its history", async () => {
+  thorough("long words go by reference: nothing of them is in its history", async () => {
     const words = "A very particular sentence. ".repeat(600);
     const { first, second } = cast(stage, {
       first: { says: [{ text: words }] },
@@ -153,7 +154,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect(first.requests()).toHaveLength(1);
   });
 
-  test("a stop reaches the stage at work, and what comes next is not begun", async () => {
+  thorough("a stop reaches the stage at work, and what comes next is not begun", async () => {
     const { first, second } = cast(stage, {
       first: { says: [{ text: "never", holdUntil: "slow-stage" }] },
       second: { says: [{ text: "never" }] },
@@ -184,7 +185,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect(second.requests()).toHaveLength(0);
   });
 
-  test("its limits hold over all stages [SUB-03]", async () => {
+  thorough("its limits hold over all stages [SUB-03]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
     const { first, second } = cast(stage, {
       first: { says: [call, call, { text: "Three turns." }], tools: ["list_files"] },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tools/tool.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -125,7 +126,7 @@ test("half a command is never run, nor half a file written [RIG-07, PHI-13m]", a
   expect(await readFile(join(stage.home, "kept.txt"), "utf8")).toBe("kept\n");
 });
 
-test("the third wrong call in a row is told so, and the run goes on [RIG-07]", async () => {
+thorough("the third wrong call in a row is told so, and the run goes on [RIG-07]", async () => {
   const wrong = { toolCalls: [{ name: "add_up", arguments: { numbers: "one" } }] };
   const session = stage.session({
     replies: [

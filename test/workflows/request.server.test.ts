@@ -150,7 +150,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     },
   );
 
-  test("of a fork, of what it has left, and of a loop behind a failed answer", async () => {
+  thorough("of a fork, of what it has left, and of a loop behind a failed answer", async () => {
     const session = stage.session({
       replies: [look, done, done, done],
       faults: [{ fault: "server-error", onTurn: 2, status: 500 }],

@@ -67,21 +67,24 @@ describe("a run that an operator resets is a fork of the record", () => {
     expect(JSON.stringify((await holdfast.request(session.id)).messages)).toContain("And more");
   });
 
-  test("to behind its opening: the answer is asked for again, the first one stays on its branch", async () => {
-    const session = stage.session({ replies: [{ text: "An answer." }] });
-    await session.run("Do it");
-    await reset(session, "model");
-    expect(session.requests()).toHaveLength(2);
-    expect(await said(session, "main")).toEqual(["Do it", "An answer."]);
-    expect((await branchesOf(session)).map(({ origin }) => origin)).toEqual(["first", "reset"]);
-    const types = await session.eventTypes();
-    expect(types.filter((type) => type === "AgentStart" || type === "AgentEnd")).toEqual([
-      "AgentStart",
-      "AgentEnd",
-    ]);
-  });
+  thorough(
+    "to behind its opening: the answer is asked for again, the first one stays on its branch",
+    async () => {
+      const session = stage.session({ replies: [{ text: "An answer." }] });
+      await session.run("Do it");
+      await reset(session, "model");
+      expect(session.requests()).toHaveLength(2);
+      expect(await said(session, "main")).toEqual(["Do it", "An answer."]);
+      expect((await branchesOf(session)).map(({ origin }) => origin)).toEqual(["first", "reset"]);
+      const types = await session.eventTypes();
+      expect(types.filter((type) => type === "AgentStart" || type === "AgentEnd")).toEqual([
+        "AgentStart",
+        "AgentEnd",
+      ]);
+    },
+  );
 
-  test("to an earlier loop of an interactive run: what comes next is behind that one", async () => {
+  thorough("to an earlier loop of an interactive run: what comes next is behind that one", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.start("First", { mode: "interactive" });
     await session.waitForRequest(0);
@@ -141,45 +144,48 @@ describe("a run that an operator resets is a fork of the record", () => {
     expect(events_.map(({ sequence }) => sequence)).toEqual(events_.map((_, index) => index));
   });
 
-  test("behind a model's going back, and at the answer that goes back: each run has a branch of its own", async () => {
-    const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
-    const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
-    const own = ({ conversation }: { conversation: string }) => conversation === session.id;
-    const back = {
-      text: "Back",
-      toolCalls: [
-        { name: "revert_to_state", arguments: { category: "failure", step: "n0", summary: "closed" } },
-      ],
-    };
-    stage.model.script({
-      conversations: [
-        {
-          match: (question) => own(question) && JSON.stringify(question.body).includes("lesson]"),
-          replies: [{ text: "Done." }],
-        },
-        { match: own, replies: [{ text: "Wrong way", ...look }, back] },
-      ],
-    });
-    await session.run("Go");
-    const before = await branchesOf(session);
-    expect(before.map(({ origin }) => origin)).toEqual(["first", "revert"]);
-    const answer = await said(session);
-    // The answer behind the going back is asked for again: the branch for it is begun anew.
-    await reset(session, "model", 2);
-    const after = await branchesOf(session);
-    expect(after.slice(0, 2).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-    // What it leaves had been written by the run before: that is a branch of its own too.
-    expect(after.slice(2).map(({ origin }) => origin)).toEqual(["reset", "revert"]);
-    expect(await said(session)).toEqual(answer);
-    expect(await said(session, before[1]?.id)).toEqual(answer);
-    // The answer that goes back is given again.
-    await reset(session, "model", 1);
-    expect(await said(session)).toEqual(answer);
-    for (const { id } of after) expect((await said(session, id)).length).toBeGreaterThan(2);
-    expect(session.seen(session.requests().length - 1)).toEqual(session.seen(2));
-    const request = await holdfast.request(session.id);
-    expect(request.messages.map(({ message }) => message.role)).toEqual(["user", "user"]);
-  });
+  thorough(
+    "behind a model's going back, and at the answer that goes back: each run has a branch of its own",
+    async () => {
+      const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
+      const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
+      const own = ({ conversation }: { conversation: string }) => conversation === session.id;
+      const back = {
+        text: "Back",
+        toolCalls: [
+          { name: "revert_to_state", arguments: { category: "failure", step: "n0", summary: "closed" } },
+        ],
+      };
+      stage.model.script({
+        conversations: [
+          {
+            match: (question) => own(question) && JSON.stringify(question.body).includes("lesson]"),
+            replies: [{ text: "Done." }],
+          },
+          { match: own, replies: [{ text: "Wrong way", ...look }, back] },
+        ],
+      });
+      await session.run("Go");
+      const before = await branchesOf(session);
+      expect(before.map(({ origin }) => origin)).toEqual(["first", "revert"]);
+      const answer = await said(session);
+      // The answer behind the going back is asked for again: the branch for it is begun anew.
+      await reset(session, "model", 2);
+      const after = await branchesOf(session);
+      expect(after.slice(0, 2).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+      // What it leaves had been written by the run before: that is a branch of its own too.
+      expect(after.slice(2).map(({ origin }) => origin)).toEqual(["reset", "revert"]);
+      expect(await said(session)).toEqual(answer);
+      expect(await said(session, before[1]?.id)).toEqual(answer);
+      // The answer that goes back is given again.
+      await reset(session, "model", 1);
+      expect(await said(session)).toEqual(answer);
+      for (const { id } of after) expect((await said(session, id)).length).toBeGreaterThan(2);
+      expect(session.seen(session.requests().length - 1)).toEqual(session.seen(2));
+      const request = await holdfast.request(session.id);
+      expect(request.messages.map(({ message }) => message.role)).toEqual(["user", "user"]);
+    },
+  );
 
   thorough(
     "in the middle of a compaction: the view is made again, and each branch keeps its own text",

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
@@ -44,49 +44,53 @@ async function chain(session: Session): Promise<Run[]> {
   return runs;
 }
 
-test("thirty turns over many continuations end as if there had been none (design 3.4, 3.13) [TMP-03]", async () => {
-  const session = stage.session({
-    replies: [
-      ...Array.from({ length: TURNS - 1 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] })),
-      { text: "Thirty." },
-    ],
-    agent: { tools: ["tick"] },
-  });
-  const result = await session.run("Go", { settings: SETTINGS });
-  expect(result).toMatchObject({
-    outcome: { type: "answered" },
-    text: "Thirty.",
-    branch: "main",
-    position: 2 * TURNS - 1,
-  });
-  const conversation = await session.conversation();
-  expect(conversation).toHaveLength(2 * TURNS);
-  expect(conversation.filter((line) => line.startsWith("toolResult"))).toEqual(
-    Array.from({ length: TURNS - 1 }, (_, n) => `toolResult: tick ${n}`),
-  );
-  expect(await stage.transcript.loops(session.id)).toHaveLength(1);
-  const events = await session.events();
-  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
-  expect(events.filter(({ body }) => body.type === "TurnStart")).toHaveLength(TURNS);
-  expect(events.filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
-  expect(stage.model.answersRepaid()).toBe(0);
-  const runs = await eventually(async () => {
-    const seen = await chain(session);
-    return seen.length > 5 && seen;
-  });
-  for (const { length, timeoutSeconds } of runs) {
-    expect(length).toBeLessThan(70);
-    expect(timeoutSeconds).toBe(5);
-  }
-  const { searchAttributes } = await session.handle.describe();
-  expect(searchAttributes).toMatchObject({
-    HoldfastAgent: ["test-agent"],
-    HoldfastModel: ["test-model"],
-    HoldfastSession: [session.id],
-    HoldfastStatus: ["completed"],
-    HoldfastTurns: [TURNS],
-  });
-}, 60_000);
+thorough(
+  "thirty turns over many continuations end as if there had been none (design 3.4, 3.13) [TMP-03]",
+  async () => {
+    const session = stage.session({
+      replies: [
+        ...Array.from({ length: TURNS - 1 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] })),
+        { text: "Thirty." },
+      ],
+      agent: { tools: ["tick"] },
+    });
+    const result = await session.run("Go", { settings: SETTINGS });
+    expect(result).toMatchObject({
+      outcome: { type: "answered" },
+      text: "Thirty.",
+      branch: "main",
+      position: 2 * TURNS - 1,
+    });
+    const conversation = await session.conversation();
+    expect(conversation).toHaveLength(2 * TURNS);
+    expect(conversation.filter((line) => line.startsWith("toolResult"))).toEqual(
+      Array.from({ length: TURNS - 1 }, (_, n) => `toolResult: tick ${n}`),
+    );
+    expect(await stage.transcript.loops(session.id)).toHaveLength(1);
+    const events = await session.events();
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
+    expect(events.filter(({ body }) => body.type === "TurnStart")).toHaveLength(TURNS);
+    expect(events.filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
+    expect(stage.model.answersRepaid()).toBe(0);
+    const runs = await eventually(async () => {
+      const seen = await chain(session);
+      return seen.length > 5 && seen;
+    });
+    for (const { length, timeoutSeconds } of runs) {
+      expect(length).toBeLessThan(70);
+      expect(timeoutSeconds).toBe(5);
+    }
+    const { searchAttributes } = await session.handle.describe();
+    expect(searchAttributes).toMatchObject({
+      HoldfastAgent: ["test-agent"],
+      HoldfastModel: ["test-model"],
+      HoldfastSession: [session.id],
+      HoldfastStatus: ["completed"],
+      HoldfastTurns: [TURNS],
+    });
+  },
+  60_000,
+);
 
 thorough("a message id is remembered across continue-as-new", async () => {
   const ticks = Array.from({ length: 12 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] }));
@@ -134,7 +138,7 @@ thorough(
   },
 );
 
-test("a bound that is absurdly small does not make a waiting run continue as new for ever", async () => {
+thorough("a bound that is absurdly small does not make a waiting run continue as new for ever", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   await session.start("First", { mode: "interactive", settings: { rotateAfterEvents: 1 } });
   try {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { Gates } from "./support/gates.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -40,41 +41,44 @@ test("the timeline: activity types are steps and tools' own names, summaries say
   ]);
 });
 
-test("current details are a dashboard; status, cost and model can be searched for while the run lives", async () => {
-  const session = stage.session({
-    replies: REPLIES("dashboard"),
-    agent: { name: "shown agent", tools: ["hold"], model: { cost: COST } },
-  });
-  await session.start("Find the answer");
-  await gates.of("dashboard").arrived;
-  const metadata = await session.handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
-  const details = metadata.currentDetails ?? "";
-  expect(details).toContain("- **Goal**: Find the answer");
-  expect(details).toContain("- **Agent**: shown agent");
-  expect(details).toContain("- **Model**: test-model");
-  expect(details).toContain("running hold: at dashboard");
-  expect(details).toContain("- **Cost**: $3.0000");
-  const running = (await session.handle.describe()).searchAttributes;
-  expect(running).toMatchObject({
-    HoldfastStatus: ["running"],
-    HoldfastAgent: ["shown agent"],
-    HoldfastModel: ["test-model"],
-    HoldfastSession: [session.id],
-  });
-  gates.of("dashboard").open();
-  await session.result();
-  const ended = (await session.handle.describe()).searchAttributes;
-  expect(ended).toMatchObject({ HoldfastStatus: ["completed"], HoldfastTurns: [2], HoldfastCostUsd: [6] });
-  const query = `HoldfastCostUsd > 5 AND HoldfastModel = "test-model" AND HoldfastStatus = "completed" AND HoldfastSession = "${session.id}"`;
-  const found = await eventually(async () => {
-    const ids: string[] = [];
-    for await (const { workflowId } of stage.client.workflow.list({ query })) ids.push(workflowId);
-    return ids.length > 0 && ids;
-  });
-  expect(found).toEqual([session.id]);
-});
+thorough(
+  "current details are a dashboard; status, cost and model can be searched for while the run lives",
+  async () => {
+    const session = stage.session({
+      replies: REPLIES("dashboard"),
+      agent: { name: "shown agent", tools: ["hold"], model: { cost: COST } },
+    });
+    await session.start("Find the answer");
+    await gates.of("dashboard").arrived;
+    const metadata = await session.handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
+    const details = metadata.currentDetails ?? "";
+    expect(details).toContain("- **Goal**: Find the answer");
+    expect(details).toContain("- **Agent**: shown agent");
+    expect(details).toContain("- **Model**: test-model");
+    expect(details).toContain("running hold: at dashboard");
+    expect(details).toContain("- **Cost**: $3.0000");
+    const running = (await session.handle.describe()).searchAttributes;
+    expect(running).toMatchObject({
+      HoldfastStatus: ["running"],
+      HoldfastAgent: ["shown agent"],
+      HoldfastModel: ["test-model"],
+      HoldfastSession: [session.id],
+    });
+    gates.of("dashboard").open();
+    await session.result();
+    const ended = (await session.handle.describe()).searchAttributes;
+    expect(ended).toMatchObject({ HoldfastStatus: ["completed"], HoldfastTurns: [2], HoldfastCostUsd: [6] });
+    const query = `HoldfastCostUsd > 5 AND HoldfastModel = "test-model" AND HoldfastStatus = "completed" AND HoldfastSession = "${session.id}"`;
+    const found = await eventually(async () => {
+      const ids: string[] = [];
+      for await (const { workflowId } of stage.client.workflow.list({ query })) ids.push(workflowId);
+      return ids.length > 0 && ids;
+    });
+    expect(found).toEqual([session.id]);
+  },
+);
 
-test("a run that waits for a person is found by its status", async () => {
+thorough("a run that waits for a person is found by its status", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   await session.start("Go", { mode: "interactive" });
   const query = `HoldfastStatus = "waiting" AND HoldfastSession = "${session.id}"`;
@@ -83,7 +87,7 @@ test("a run that waits for a person is found by its status", async () => {
   await session.result();
 });
 
-test("with search attributes turned off none are sent, and the run is the same", async () => {
+thorough("with search attributes turned off none are sent, and the run is the same", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   expect(await session.run("Go", { settings: { searchAttributes: false } })).toMatchObject({ text: "One." });
   const { events } = await session.handle.fetchHistory();

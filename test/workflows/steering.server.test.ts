@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal, queueModeSignal, steerSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -46,7 +47,7 @@ test("steering during a tool is seen by the next model call, behind the tool's r
   expect(session.requests()).toHaveLength(2);
 });
 
-test("a plain text, as an operator types it into the Temporal UI, steers (STEER-01)", async () => {
+thorough("a plain text, as an operator types it into the Temporal UI, steers (STEER-01)", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "Done." }],
@@ -75,7 +76,7 @@ test("a follow-up waits until the agent would stop, and goes on in the same loop
   expect(await stage.transcript.loops(session.id)).toHaveLength(1);
 });
 
-test("steering that comes during the last answer makes another turn (LOOP-20, STEER-07)", async () => {
+thorough("steering that comes during the last answer makes another turn (LOOP-20, STEER-07)", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "late" }, { text: "Second." }],
   });
@@ -88,7 +89,7 @@ test("steering that comes during the last answer makes another turn (LOOP-20, ST
   expect(session.seen(1)).toEqual(["user: Go", "assistant: First.", "user: Wait"]);
 });
 
-test("one at a time: each turn takes the first message that waits (STEER-02)", async () => {
+thorough("one at a time: each turn takes the first message that waits (STEER-02)", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "One." }, { text: "Two." }],
@@ -104,7 +105,7 @@ test("one at a time: each turn takes the first message that waits (STEER-02)", a
   expect(session.seen(2).slice(-2)).toEqual(["assistant: One.", "user: second"]);
 });
 
-test("all: the queue mode set by a signal drains the queue in order (STEER-02, STEER-03)", async () => {
+thorough("all: the queue mode set by a signal drains the queue in order (STEER-02, STEER-03)", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "Both." }],
@@ -120,7 +121,7 @@ test("all: the queue mode set by a signal drains the queue in order (STEER-02, S
   expect(session.seen(1).slice(-2)).toEqual(["user: first", "user: second"]);
 });
 
-test("cleared messages are not read (STEER-03)", async () => {
+thorough("cleared messages are not read (STEER-03)", async () => {
   const session = stage.session({ replies: [{ text: "Only.", holdUntil: "clear" }] });
   await session.start("Go");
   await stage.model.waitForHold("clear");
@@ -133,49 +134,55 @@ test("cleared messages are not read (STEER-03)", async () => {
   expect(session.requests()).toHaveLength(1);
 });
 
-test("one by one: steering after the first tool skips the others, each with its result (STEER-09)", async () => {
-  const gate = freshGate();
-  const session = stage.session({
-    replies: [{ toolCalls: [hold(gate), hold("never-1"), hold("never-2")] }, { text: "Done." }],
-    agent: { tools: ["hold"], toolStrategy: { type: "sequential" } },
-  });
-  await session.start("Go");
-  await gates.of(gate).arrived;
-  await session.handle.signal(steerSignal, "Stop that");
-  await queued(session, { steering: 1 });
-  gates.of(gate).open();
-  await session.result();
-  const skipped = "user: Skipped due to queued user message.";
-  expect(session.seen(1).slice(-4)).toEqual([`user: passed ${gate}`, skipped, skipped, "user: Stop that"]);
-  expect(gates.of("never-1").passes).toBe(0);
-});
+thorough(
+  "one by one: steering after the first tool skips the others, each with its result (STEER-09)",
+  async () => {
+    const gate = freshGate();
+    const session = stage.session({
+      replies: [{ toolCalls: [hold(gate), hold("never-1"), hold("never-2")] }, { text: "Done." }],
+      agent: { tools: ["hold"], toolStrategy: { type: "sequential" } },
+    });
+    await session.start("Go");
+    await gates.of(gate).arrived;
+    await session.handle.signal(steerSignal, "Stop that");
+    await queued(session, { steering: 1 });
+    gates.of(gate).open();
+    await session.result();
+    const skipped = "user: Skipped due to queued user message.";
+    expect(session.seen(1).slice(-4)).toEqual([`user: passed ${gate}`, skipped, skipped, "user: Stop that"]);
+    expect(gates.of("never-1").passes).toBe(0);
+  },
+);
 
-test("in batches: steering during the first batch of two skips the last three of five (STEER-08)", async () => {
-  const [one, two] = [freshGate(), freshGate()];
-  const calls = [one, two, "never-3", "never-4", "never-5"].map(hold);
-  const session = stage.session({
-    replies: [{ toolCalls: calls }, { text: "Done." }],
-    agent: { tools: ["hold"], toolStrategy: { type: "batched", size: 2 } },
-  });
-  await session.start("Go");
-  await Promise.all([gates.of(one).arrived, gates.of(two).arrived]);
-  await session.handle.signal(steerSignal, "Stop that");
-  await queued(session, { steering: 1 });
-  gates.of(one).open();
-  gates.of(two).open();
-  await session.result();
-  const skipped = "user: Skipped due to queued user message.";
-  expect(session.seen(1).slice(-6)).toEqual([
-    `user: passed ${one}`,
-    `user: passed ${two}`,
-    skipped,
-    skipped,
-    skipped,
-    "user: Stop that",
-  ]);
-});
+thorough(
+  "in batches: steering during the first batch of two skips the last three of five (STEER-08)",
+  async () => {
+    const [one, two] = [freshGate(), freshGate()];
+    const calls = [one, two, "never-3", "never-4", "never-5"].map(hold);
+    const session = stage.session({
+      replies: [{ toolCalls: calls }, { text: "Done." }],
+      agent: { tools: ["hold"], toolStrategy: { type: "batched", size: 2 } },
+    });
+    await session.start("Go");
+    await Promise.all([gates.of(one).arrived, gates.of(two).arrived]);
+    await session.handle.signal(steerSignal, "Stop that");
+    await queued(session, { steering: 1 });
+    gates.of(one).open();
+    gates.of(two).open();
+    await session.result();
+    const skipped = "user: Skipped due to queued user message.";
+    expect(session.seen(1).slice(-6)).toEqual([
+      `user: passed ${one}`,
+      `user: passed ${two}`,
+      skipped,
+      skipped,
+      skipped,
+      "user: Stop that",
+    ]);
+  },
+);
 
-test("a message that is sent twice with one id is delivered once", async () => {
+thorough("a message that is sent twice with one id is delivered once", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "twice" }, { text: "Second." }, { text: "Third." }],
   });

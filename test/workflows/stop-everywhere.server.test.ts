@@ -364,7 +364,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
 ];
 
 /** `npm test` stops runs in the first few places, `npm run test:all` in all. */
-const QUICK_PLACES = 4;
+const QUICK_PLACES = 2;
 
 describe.each(WAYS)("%s", (_, stop) => {
   test.concurrent.each(isThorough ? PLACES : PLACES.slice(0, QUICK_PLACES))(

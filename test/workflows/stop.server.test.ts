@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { readProcess } from "../../src/tools/process/process-table.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { isWaitingForVendor, WAYS } from "./support/stopping.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -72,7 +73,7 @@ for (const [way, stop] of WAYS) {
     expect(session.requests()).toHaveLength(1);
   });
 
-  test(`${way} does not wait for a long delay between two attempts (RTY-05)`, async () => {
+  thorough(`${way} does not wait for a long delay between two attempts (RTY-05)`, async () => {
     const session = stage.session({ faults: [{ fault: "rate-limited", retryAfterSeconds: 600 }] });
     await session.start("Go");
     await session.waitForRequest(0);

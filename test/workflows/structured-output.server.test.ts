@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCEPTED_TEXT } from "../../src/core/structured.ts";
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -53,7 +54,7 @@ describe("native", () => {
     expect(session.requests()).toHaveLength(2);
   });
 
-  test("a second one fails the run, with what was found and expected [SO-01]", async () => {
+  thorough("a second one fails the run, with what was found and expected [SO-01]", async () => {
     const session = stage.session({ replies: [{ text: "Mild." }, { text: json(BAD) }], agent: NATIVE });
     await session.start("Weather?");
     const { message, result } = await session.failure();
@@ -76,13 +77,16 @@ describe("native", () => {
     expect(json(bodyOf(session, 0)["messages"])).toContain("one JSON object");
   });
 
-  test("an output above the size of a result is cut there, and whole in the transcript [SO-01]", async () => {
-    const long = { city: "x".repeat(40_000), degrees: 1 };
-    const session = stage.session({ replies: [{ text: json(long) }], agent: NATIVE });
-    const result = await session.run("Long");
-    expect(result.json).toBe("cut");
-    expect(Buffer.byteLength(result.text ?? "")).toBeLessThan(33_000);
-  });
+  thorough(
+    "an output above the size of a result is cut there, and whole in the transcript [SO-01]",
+    async () => {
+      const long = { city: "x".repeat(40_000), degrees: 1 };
+      const session = stage.session({ replies: [{ text: json(long) }], agent: NATIVE });
+      const result = await session.run("Long");
+      expect(result.json).toBe("cut");
+      expect(Buffer.byteLength(result.text ?? "")).toBeLessThan(33_000);
+    },
+  );
 });
 
 describe("a final tool", () => {
@@ -105,21 +109,21 @@ describe("a final tool", () => {
     expect(body).not.toHaveProperty("response_format");
   });
 
-  test("that does not fit is repaired, and the vendor told to call it [SO-01]", async () => {
+  thorough("that does not fit is repaired, and the vendor told to call it [SO-01]", async () => {
     const session = stage.session({ replies: [calls(BAD), calls(GOOD)], agent: EMULATED });
     expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), position: 3 });
     expect((await session.conversation())[2]).toBe(`toolResult: Not accepted: ${MISSING}`);
     expect(bodyOf(session, 1)["tool_choice"]).toEqual({ type: "tool", name: "final_answer" });
   });
 
-  test("that is not called is asked for; a text then fails the run [SO-01]", async () => {
+  thorough("that is not called is asked for; a text then fails the run [SO-01]", async () => {
     const session = stage.session({ replies: [{ text: json(GOOD) }, { text: "Mild." }], agent: EMULATED });
     await session.start("Weather?");
     expect((await session.failure()).message).toContain("found a text, expected a call of final_answer");
     expect((await session.conversation())[2]).toContain("found a text, expected a call of final_answer");
   });
 
-  test("that is called twice in one answer, and then once [SO-01, TOOL-08]", async () => {
+  thorough("that is called twice in one answer, and then once [SO-01, TOOL-08]", async () => {
     const session = stage.session({ replies: [calls(GOOD, GOOD), calls(GOOD)], agent: EMULATED });
     expect(await session.run("Weather?")).toMatchObject({ json: "whole", position: 4 });
     expect((await session.conversation()).slice(2, 4)).toEqual(
@@ -174,7 +178,7 @@ describe("at the door", () => {
     expect(await refused(schema({ description: "x".repeat(32 * 1024) }))).toContain("at most 32768");
   });
 
-  test("an output with the name of a tool, or one that a tool answers to [SO-01]", async () => {
+  thorough("an output with the name of a tool, or one that a tool answers to [SO-01]", async () => {
     for (const name of ["bash", "Bash"]) {
       const message = await refused({ tools: ["bash"], output: { ...output, name } });
       expect(message).toContain(`The output is called ${name}, which the tool bash answers to`);

@@ -6,6 +6,7 @@ import {
   stopSignal,
   updateDefinitionUpdate,
 } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { childOf, family, task } from "./support/family.ts";
 import { watchLive } from "./support/shown-live.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -96,7 +97,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(ended).toMatchObject({ childLoopId: loop?.loopId, isError: false });
   });
 
-  test("its words go nowhere through history", async () => {
+  thorough("its words go nowhere through history", async () => {
     const words = "A very particular sentence ".repeat(400);
     const parent = family(stage, [{ toolCalls: [task("writer", words)] }, { text: "Done." }], {
       writer: [{ text: words }],
@@ -111,7 +112,7 @@ describe("a sub-agent [SUB-01]", () => {
     }
   });
 
-  test("several run side by side, and their results stand in call order [SUB-09]", async () => {
+  thorough("several run side by side, and their results stand in call order [SUB-09]", async () => {
     const parent = family(stage, [{ toolCalls: [task("one", "1"), task("two", "2")] }, { text: "Both." }], {
       one: [{ text: "first", holdUntil: "one" }],
       two: [{ text: "second", holdUntil: "two" }],
@@ -148,7 +149,7 @@ describe("a sub-agent [SUB-01]", () => {
     ]);
   });
 
-  test("a stop reaches it, and both close their records [SUB-10, ABT-01]", async () => {
+  thorough("a stop reaches it, and both close their records [SUB-10, ABT-01]", async () => {
     const parent = family(stage, [{ toolCalls: [task("slow", "wait")] }], {
       slow: [{ text: "never", holdUntil: "slow" }],
     });
@@ -178,7 +179,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect((await parent.conversation())[2]).toContain("did not come to an end");
   });
 
-  test("without a task it is not begun [SUB-02]", async () => {
+  thorough("without a task it is not begun [SUB-02]", async () => {
     const parent = family(stage, [{ toolCalls: [{ name: "helper", arguments: {} }] }, { text: "Ah." }], {
       helper: [],
     });
@@ -187,7 +188,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(await stage.transcript.sessions({ limit: 9, spawnedBy: parent.id })).toEqual([]);
   });
 
-  test("has no sub-agents of its own unless the definition says so [SUB-08]", async () => {
+  thorough("has no sub-agents of its own unless the definition says so [SUB-08]", async () => {
     const parent = family(stage, [{ toolCalls: [task("middle", "go")] }, { text: "Done." }], {
       middle: [{ text: "ok" }],
     });
@@ -197,7 +198,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(definition?.subAgents).toBeUndefined();
   });
 
-  test("ends at what its caller has left [SUB-03]", async () => {
+  thorough("ends at what its caller has left [SUB-03]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
     const parent = family(
       stage,
@@ -211,7 +212,7 @@ describe("a sub-agent [SUB-01]", () => {
     );
   });
 
-  test("what it shows is shown by its caller's call, wrapped [SUB-07]", async () => {
+  thorough("what it shows is shown by its caller's call, wrapped [SUB-07]", async () => {
     const parent = family(stage, [{ toolCalls: [task("talker", "speak")] }, { text: "Done." }], {
       talker: [
         { text: "Let me look", toolCalls: [{ name: "list_files", arguments: {} }] },
@@ -229,7 +230,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(kinds.filter((kind) => kind === "AgentStart" || kind === "TurnStart")).toHaveLength(3);
   });
 
-  test("what it has cost is in its caller's cost, and it is in its caller's status", async () => {
+  thorough("what it has cost is in its caller's cost, and it is in its caller's status", async () => {
     const cost = { input: 1000, output: 2000 };
     const usage = { input: 1000, output: 1000 };
     const parent = family(

@@ -90,7 +90,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect((await team.result()).text).toBe("Enough.");
   });
 
-  test("the end of the lead ends the others, and the result names them", async () => {
+  thorough("the end of the lead ends the others, and the result names them", async () => {
     const team = new Team(stage, [calls(delegate("slow", "Wait")), { text: "I do not wait." }], {
       slow: [{ text: "never", holdUntil: "slow" }],
     });
@@ -162,29 +162,32 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     await holdfast.close();
   });
 
-  test("is started as a job like the others: its lead is told of its agents and has its tools", async () => {
-    const { lead, scout } = cast(stage, {
-      lead: { says: [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }] },
-      scout: { says: [{ text: "Seen." }] },
-    });
-    const holdfast = await connectTo(stage);
-    const agents = [{ name: "scout", agent: scout.definition }];
-    const job = await holdfast.startJob({
-      mode: { type: "supervisor", lead: lead.definition, agents },
-      task: "Go",
-    });
-    expect(await job.result()).toMatchObject({
-      mode: "supervisor",
-      text: "Done.",
-      parts: [
-        { name: "lead", turns: 3 },
-        { name: "scout-1", session: `${job.id}.scout-1`, turns: 1 },
-      ],
-    });
-    await holdfast.close();
-  });
+  thorough(
+    "is started as a job like the others: its lead is told of its agents and has its tools",
+    async () => {
+      const { lead, scout } = cast(stage, {
+        lead: { says: [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }] },
+        scout: { says: [{ text: "Seen." }] },
+      });
+      const holdfast = await connectTo(stage);
+      const agents = [{ name: "scout", agent: scout.definition }];
+      const job = await holdfast.startJob({
+        mode: { type: "supervisor", lead: lead.definition, agents },
+        task: "Go",
+      });
+      expect(await job.result()).toMatchObject({
+        mode: "supervisor",
+        text: "Done.",
+        parts: [
+          { name: "lead", turns: 3 },
+          { name: "scout-1", session: `${job.id}.scout-1`, turns: 1 },
+        ],
+      });
+      await holdfast.close();
+    },
+  );
 
-  test("a delegation that is asked for again is the one that was begun", async () => {
+  thorough("a delegation that is asked for again is the one that was begun", async () => {
     const team = new Team(stage, [{ text: "Nothing to do.", holdUntil: "again" }], {
       scout: [{ text: "Seen." }],
     });
@@ -204,7 +207,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(await team.result()).toMatchObject({ count: 1 });
   });
 
-  test("its tools, in an agent that leads nobody, say so", async () => {
+  thorough("its tools, in an agent that leads nobody, say so", async () => {
     const session = stage.session({
       replies: [calls(delegate("scout", "Look")), { text: "Alone." }],
       agent: { tools: ["delegate"] },

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { steerSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session, SessionOptions } from "./support/session.ts";
 import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
 import { textsIn } from "./support/texts-in.ts";
@@ -131,7 +132,7 @@ test("so does a filter's word on steering, and the run ends with it [PHI-08, DBG
   expect(texts.filter((text) => text.length > LONGEST || text.includes("LEAKMARKER"))).toEqual([]);
 });
 
-test("names of tools that are not there are told in short [DBG-03]", async () => {
+thorough("names of tools that are not there are told in short [DBG-03]", async () => {
   const names = Array.from({ length: 40 }, (_, index) => `no-${index}-${"n".repeat(400)}`);
   const session = stage.session({ replies: [done], agent: { tools: names } });
   await session.run("Go");

@@ -6,6 +6,7 @@ import type { ToolResultMessage } from "../../src/schema/message.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { watchLive } from "./support/shown-live.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -119,20 +120,23 @@ describe("what a tool says while it runs", () => {
     return { deltas, ended, later, place: { toolCallId: end.toolCallId, toolName: "talk" } };
   }
 
-  test("partial output reaches watchers, however much, before the end, and never the model [TOOL-10]", async () => {
-    const { deltas, ended, later, place } = await talked();
-    const parts = deltas.flatMap((delta, index) =>
-      delta.body.type === "tool-output" ? [{ index, body: delta.body, loopId: delta.loopId }] : [],
-    );
-    expect(parts.map(({ body }) => body.text).join("")).toBe(
-      Array.from({ length: UPDATES }, (_, count) => `PART-${count};`).join(""),
-    );
-    for (const { body } of parts) expect(body).toMatchObject(place);
-    expect(parts.every(({ index }) => index < ended)).toBe(true);
-    expect(deltas.some(({ body }) => body.type === "dropped")).toBe(false);
-    expect(later).toContain("said");
-    expect(later).not.toContain("PART-");
-  });
+  thorough(
+    "partial output reaches watchers, however much, before the end, and never the model [TOOL-10]",
+    async () => {
+      const { deltas, ended, later, place } = await talked();
+      const parts = deltas.flatMap((delta, index) =>
+        delta.body.type === "tool-output" ? [{ index, body: delta.body, loopId: delta.loopId }] : [],
+      );
+      expect(parts.map(({ body }) => body.text).join("")).toBe(
+        Array.from({ length: UPDATES }, (_, count) => `PART-${count};`).join(""),
+      );
+      for (const { body } of parts) expect(body).toMatchObject(place);
+      expect(parts.every(({ index }) => index < ended)).toBe(true);
+      expect(deltas.some(({ body }) => body.type === "dropped")).toBe(false);
+      expect(later).toContain("said");
+      expect(later).not.toContain("PART-");
+    },
+  );
 
   test("a line of progress reaches watchers as it is, with the call that it is of [TOOL-11]", async () => {
     const { deltas, ended, later, place } = await talked();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tools/tool.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -86,7 +87,7 @@ test("real tools in parallel: all at once, results in call order (TOOL-07, TOOL-
   expect(session.seen(1).slice(-5).join("\n")).toMatch(/m0[\s\S]*m1[\s\S]*m2[\s\S]*from-bash[\s\S]*alpha/);
 });
 
-test("tools in batches: never more than the batch at once (TOOL-07)", async () => {
+thorough("tools in batches: never more than the batch at once (TOOL-07)", async () => {
   const session = stage.session({
     replies: [
       {
@@ -107,7 +108,7 @@ test("tools in batches: never more than the batch at once (TOOL-07)", async () =
   ]);
 });
 
-test("tools one by one, in order (TOOL-07)", async () => {
+thorough("tools one by one, in order (TOOL-07)", async () => {
   const session = stage.session({
     replies: [{ toolCalls: meters(3, 1) }, { text: "Done." }],
     agent: { tools: ["meter"], toolStrategy: { type: "sequential" } },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { anthropic, compareCosts, type Holdfast, local, openai } from "../../src/client/index.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
 import { Contest } from "./support/contest.ts";
 import { childOf, family, task } from "./support/family.ts";
@@ -36,35 +37,38 @@ const REFUSED = {
 };
 
 describe("an unknown price is null, and a dash for people, everywhere [LIM-04]", () => {
-  test("in status, lists, records and exports, on the command line and in Temporal's search attributes", async () => {
-    const session = stage.session({ replies: [{ text: "One.", usage }], agent: { model: unpriced } });
-    await session.run("Go");
-    const { id } = session;
-    expect((await client.status(id)).costUsd).toBeNull();
-    expect((await client.list({ limit: 500 })).find((one) => one.session === id)?.costUsd).toBeNull();
-    expect(
-      (await client.sessions({ limit: 500 })).sessions.find((one) => one.session === id)?.costUsd,
-    ).toBeNull();
-    const record = await client.session(id).record();
-    expect(record.totals.costUsd).toBeNull();
-    expect(record.loops[0]?.costUsd).toBeNull();
-    let lines = "";
-    for await (const line of client.session(id).export()) lines += line;
-    expect(lines).toContain('"costUsd":null');
-    expect((await session.handle.describe()).searchAttributes).not.toHaveProperty("HoldfastCostUsd");
-    const rowOf = (out: string) => out.split("\n").find((line) => line.includes(id)) ?? "";
-    for (const command of ["list", "sessions"]) {
-      expect(rowOf((await commandLine(stage, command, "--limit", "500")).out)).toMatch(/ — /);
-    }
-    expect((await commandLine(stage, "status", id)).out).toMatch(/cost +—/);
-    expect(JSON.parse((await commandLine(stage, "status", id, "--json")).out)).toMatchObject({
-      costUsd: null,
-    });
-    const free = stage.session({ replies: [{ text: "One.", usage }] });
-    await free.run("Go");
-    expect((await client.status(free.id)).costUsd).toBe(0);
-    expect((await commandLine(stage, "status", free.id)).out).toMatch(/cost +\$0\.00/);
-  });
+  thorough(
+    "in status, lists, records and exports, on the command line and in Temporal's search attributes",
+    async () => {
+      const session = stage.session({ replies: [{ text: "One.", usage }], agent: { model: unpriced } });
+      await session.run("Go");
+      const { id } = session;
+      expect((await client.status(id)).costUsd).toBeNull();
+      expect((await client.list({ limit: 500 })).find((one) => one.session === id)?.costUsd).toBeNull();
+      expect(
+        (await client.sessions({ limit: 500 })).sessions.find((one) => one.session === id)?.costUsd,
+      ).toBeNull();
+      const record = await client.session(id).record();
+      expect(record.totals.costUsd).toBeNull();
+      expect(record.loops[0]?.costUsd).toBeNull();
+      let lines = "";
+      for await (const line of client.session(id).export()) lines += line;
+      expect(lines).toContain('"costUsd":null');
+      expect((await session.handle.describe()).searchAttributes).not.toHaveProperty("HoldfastCostUsd");
+      const rowOf = (out: string) => out.split("\n").find((line) => line.includes(id)) ?? "";
+      for (const command of ["list", "sessions"]) {
+        expect(rowOf((await commandLine(stage, command, "--limit", "500")).out)).toMatch(/ — /);
+      }
+      expect((await commandLine(stage, "status", id)).out).toMatch(/cost +—/);
+      expect(JSON.parse((await commandLine(stage, "status", id, "--json")).out)).toMatchObject({
+        costUsd: null,
+      });
+      const free = stage.session({ replies: [{ text: "One.", usage }] });
+      await free.run("Go");
+      expect((await client.status(free.id)).costUsd).toBe(0);
+      expect((await commandLine(stage, "status", free.id)).out).toMatch(/cost +\$0\.00/);
+    },
+  );
 
   test("of a tree, where one sub-agent's is", async () => {
     const parent = family(
@@ -123,7 +127,7 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
     expect((await client.status(contest.id)).costUsd).toBeNull();
   });
 
-  test("of a job, where one part's is", async () => {
+  thorough("of a job, where one part's is", async () => {
     const one = stage.session({ replies: [{ text: "One.", usage }], agent: { name: "one", model: priced } });
     const two = stage.session({
       replies: [{ text: "Two.", usage }],

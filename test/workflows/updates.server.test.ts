@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { promptUpdate, steerUpdate } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -24,7 +25,7 @@ test("an acknowledged message is answered with its id and what waits", async () 
   expect(session.seen(1)).toEqual(["user: Go", "assistant: First.", "user: Hear"]);
 });
 
-test("a message that is none is refused, and leaves no trace in history", async () => {
+thorough("a message that is none is refused, and leaves no trace in history", async () => {
   const session = stage.session({ replies: [{ text: "Only.", holdUntil: "refuse" }] });
   await session.start("Go");
   await stage.model.waitForHold("refuse");
@@ -38,7 +39,7 @@ test("a message that is none is refused, and leaves no trace in history", async 
   expect(events?.some(({ workflowExecutionUpdateAcceptedEventAttributes: one }) => one)).toBe(false);
 });
 
-test("prompt is refused while a loop runs, in the words of the sources (STEER-12)", async () => {
+thorough("prompt is refused while a loop runs, in the words of the sources (STEER-12)", async () => {
   const session = stage.session({ replies: [{ text: "Only.", holdUntil: "busy" }] });
   await session.start("Go", { mode: "interactive", idleTimeoutMs: 50 });
   await stage.model.waitForHold("busy");

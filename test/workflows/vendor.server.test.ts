@@ -14,25 +14,28 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("a 429 is tried again after exactly what the vendor asked, and an operator sees it wait (RTY-04, design 3.12)", async () => {
-  const session = stage.session({
-    faults: [{ fault: "rate-limited", retryAfterMs: 2000, message: "slow down please" }],
-    replies: [{ text: "Now." }],
-  });
-  await session.start("Go");
-  const pending = await eventually(async () => {
-    const { raw } = await session.handle.describe();
-    return raw.pendingActivities?.find(({ attempt }) => attempt === 2);
-  });
-  expect(pending.activityType?.name).toBe("model");
-  expect(pending.lastFailure?.applicationFailureInfo?.type).toBe("provider/rate-limited");
-  expect(pending.lastFailure?.message).toContain("slow down please");
-  expect(await session.result()).toMatchObject({ text: "Now." });
-  const [first, second] = session.requests();
-  const waited = (second?.atMs ?? 0) - (first?.closedAtMs ?? 0);
-  expect(waited).toBeGreaterThanOrEqual(1990);
-  expect(waited).toBeLessThan(3000);
-});
+thorough(
+  "a 429 is tried again after exactly what the vendor asked, and an operator sees it wait (RTY-04, design 3.12)",
+  async () => {
+    const session = stage.session({
+      faults: [{ fault: "rate-limited", retryAfterMs: 2000, message: "slow down please" }],
+      replies: [{ text: "Now." }],
+    });
+    await session.start("Go");
+    const pending = await eventually(async () => {
+      const { raw } = await session.handle.describe();
+      return raw.pendingActivities?.find(({ attempt }) => attempt === 2);
+    });
+    expect(pending.activityType?.name).toBe("model");
+    expect(pending.lastFailure?.applicationFailureInfo?.type).toBe("provider/rate-limited");
+    expect(pending.lastFailure?.message).toContain("slow down please");
+    expect(await session.result()).toMatchObject({ text: "Now." });
+    const [first, second] = session.requests();
+    const waited = (second?.atMs ?? 0) - (first?.closedAtMs ?? 0);
+    expect(waited).toBeGreaterThanOrEqual(1990);
+    expect(waited).toBeLessThan(3000);
+  },
+);
 
 thorough(
   "a vendor that asks for no delay at all is asked again within the server's own second (RTY-04)",
@@ -108,33 +111,36 @@ for (const fault of [
   });
 }
 
-test("when every attempt failed, the outcome says what the vendor said; the session goes on afterwards (LOOP-16, LOOP-24, RTY-05) [TMP-06]", async () => {
-  const session = stage.session({
-    faults: [
-      {
-        fault: "rate-limited",
-        retryAfterMs: 10,
-        message: "quota gone",
-        times: 3,
-        headers: { "request-id": "req-77" },
-      },
-    ],
-    replies: [{ text: "Back." }, { text: "Back." }],
-    agent: { retry: { maxRetries: 2, initialDelayMs: 10 } },
-  });
-  await session.start("Go");
-  const { result, message } = await session.failure();
-  expect(session.requests()).toHaveLength(3);
-  expect(result?.outcome).toMatchObject({ type: "failed", fault: "rate-limited" });
-  expect(message).toContain("quota gone");
-  expect(message).toContain("req-77");
-  const last = (await session.entries()).at(-1)?.message;
-  expect(last).toMatchObject({ role: "assistant", stopReason: "error" });
-  expect((last as { errorMessage?: string }).errorMessage).toContain("quota gone");
-  expect(await session.run("Again")).toMatchObject({ text: "Back." });
-  expect(session.requests().at(-1)?.objection).toBeUndefined();
-  expect(session.seen(3).at(-1)).toBe("user: Again");
-});
+thorough(
+  "when every attempt failed, the outcome says what the vendor said; the session goes on afterwards (LOOP-16, LOOP-24, RTY-05) [TMP-06]",
+  async () => {
+    const session = stage.session({
+      faults: [
+        {
+          fault: "rate-limited",
+          retryAfterMs: 10,
+          message: "quota gone",
+          times: 3,
+          headers: { "request-id": "req-77" },
+        },
+      ],
+      replies: [{ text: "Back." }, { text: "Back." }],
+      agent: { retry: { maxRetries: 2, initialDelayMs: 10 } },
+    });
+    await session.start("Go");
+    const { result, message } = await session.failure();
+    expect(session.requests()).toHaveLength(3);
+    expect(result?.outcome).toMatchObject({ type: "failed", fault: "rate-limited" });
+    expect(message).toContain("quota gone");
+    expect(message).toContain("req-77");
+    const last = (await session.entries()).at(-1)?.message;
+    expect(last).toMatchObject({ role: "assistant", stopReason: "error" });
+    expect((last as { errorMessage?: string }).errorMessage).toContain("quota gone");
+    expect(await session.run("Again")).toMatchObject({ text: "Back." });
+    expect(session.requests().at(-1)?.objection).toBeUndefined();
+    expect(session.seen(3).at(-1)).toBe("user: Again");
+  },
+);
 
 test("a limit ends the run with words that the conversation keeps (LIM-03, LOOP-12)", async () => {
   const again = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
@@ -149,27 +155,30 @@ test("a limit ends the run with words that the conversation keeps (LIM-03, LOOP-
   expect((await session.conversation()).at(-1)).toBe("user: [Agent stopped: Max turns reached (2/2)]");
 });
 
-test("each retry is logged as a warning with attempt, maximum, delay and error; the last failure announces none [RTY-06]", async () => {
-  const session = stage.session({
-    faults: [{ fault: "rate-limited", retryAfterMs: 150, message: "slow down please", times: 3 }],
-    agent: { retry: { maxRetries: 2 } },
-  });
-  await session.start("Go");
-  await session.failure();
-  expect(session.requests()).toHaveLength(3);
-  const lines = warnings.filter(({ facts }) => facts["session"] === session.id);
-  expect(lines.map(({ facts }) => facts)).toEqual(
-    [1, 2].map((attempt) => ({
-      session: session.id,
-      attempt,
-      max: 2,
-      delayMs: 150,
-      fault: "provider/rate-limited",
-      error: expect.stringContaining("slow down please"),
-    })),
-  );
-  expect(lines.map(({ words }) => words)).toEqual([
-    expect.stringMatching(/^Provider error \(attempt 1\/2\), retrying in 0\.1s: .*slow down please/),
-    expect.stringMatching(/^Provider error \(attempt 2\/2\), retrying in 0\.1s: .*slow down please/),
-  ]);
-});
+thorough(
+  "each retry is logged as a warning with attempt, maximum, delay and error; the last failure announces none [RTY-06]",
+  async () => {
+    const session = stage.session({
+      faults: [{ fault: "rate-limited", retryAfterMs: 150, message: "slow down please", times: 3 }],
+      agent: { retry: { maxRetries: 2 } },
+    });
+    await session.start("Go");
+    await session.failure();
+    expect(session.requests()).toHaveLength(3);
+    const lines = warnings.filter(({ facts }) => facts["session"] === session.id);
+    expect(lines.map(({ facts }) => facts)).toEqual(
+      [1, 2].map((attempt) => ({
+        session: session.id,
+        attempt,
+        max: 2,
+        delayMs: 150,
+        fault: "provider/rate-limited",
+        error: expect.stringContaining("slow down please"),
+      })),
+    );
+    expect(lines.map(({ words }) => words)).toEqual([
+      expect.stringMatching(/^Provider error \(attempt 1\/2\), retrying in 0\.1s: .*slow down please/),
+      expect.stringMatching(/^Provider error \(attempt 2\/2\), retrying in 0\.1s: .*slow down please/),
+    ]);
+  },
+);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Entry } from "../../src/schema/record.ts";
+import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 let stage: Stage;
@@ -94,7 +95,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     expect(JSON.stringify(history)).not.toContain("the folder is small");
   });
 
-  test("is not sent it in a later run of the session either [PRUN-07, PHI-13g]", async () => {
+  thorough("is not sent it in a later run of the session either [PRUN-07, PHI-13g]", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const pruning = { toolCalls: [call("prun_with_memo", { tokens: 1, memo: "seen it" })] };
     then(
@@ -115,7 +116,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     ]);
   });
 
-  test("is not offered the tools without opting in [PRUN-10]", async () => {
+  thorough("is not offered the tools without opting in [PRUN-10]", async () => {
     const session = stage.session({ replies: [{ text: "Hi." }], agent: { tools: ["list_files"] } });
     await session.run("Go");
     const [request] = session.requests();

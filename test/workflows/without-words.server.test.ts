@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { z } from "zod";
 import type { Holdfast } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { childOf, family, task } from "./support/family.ts";
 import { Gates } from "./support/gates.ts";
@@ -116,7 +117,7 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     expect(texts).toEqual([`${MARKER} three`]);
   });
 
-  test("the same run shows them unless that is asked for", async () => {
+  thorough("the same run shows them unless that is asked for", async () => {
     const session = stage.session({ agent: TOOLS, replies: [SAYS[0]!, SAYS[2]!] });
     await session.run(`Say ${MARKER}`);
     expect((await shownOf(session.id)).split(MARKER).length).toBeGreaterThan(5);
@@ -135,7 +136,7 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     }
   });
 
-  test("of a job, of what its lead hands out, and of an evaluation", async () => {
+  thorough("of a job, of what its lead hands out, and of an evaluation", async () => {
     const { lead, scout } = cast(stage, {
       lead: {
         says: [
@@ -168,7 +169,7 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     expect(await detailsOf(compared.session)).not.toContain(MARKER);
   });
 
-  test("of a schedule: neither its note nor what it starts", async () => {
+  thorough("of a schedule: neither its note nor what it starts", async () => {
     const { clerk } = cast(stage, { clerk: { says: [{ text: "Counted." }] } });
     const name = jobName(stage);
     onTestFinished(() => holdfast.schedules.delete(name));

@@ -1,11 +1,17 @@
 // Loaded into a worker process of the campaign, and into its writer's thread: counts the kill points that are passed,
-// and sends the process a signal at the one that it is told, the n-th time: SIGKILL unless said.
-import { appendFileSync } from "node:fs";
+// and sends the process a signal at the one in HOLDFAST_KILL_AT, the n-th time: SIGKILL, or HOLDFAST_KILL_SIGNAL. Where
+// HOLDFAST_KILL_WHEN names a file, a point is counted while the file lists it.
+import { appendFileSync, readFileSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { isMainThread } from "node:worker_threads";
 import { arm } from "../../../dist/kill-point.js";
 
-const { HOLDFAST_KILL_AT = "", HOLDFAST_KILL_SIGNAL: signal = "SIGKILL", HOLDFAST_KILL_LOG } = process.env;
+const {
+  HOLDFAST_KILL_AT = "",
+  HOLDFAST_KILL_SIGNAL: signal = "SIGKILL",
+  HOLDFAST_KILL_LOG,
+  HOLDFAST_KILL_WHEN: when,
+} = process.env;
 if (HOLDFAST_KILL_LOG === undefined) throw new Error("arm.mjs wants HOLDFAST_KILL_LOG, a file to write to");
 
 const split = HOLDFAST_KILL_AT.lastIndexOf(":");
@@ -16,6 +22,8 @@ const wanted = {
 const passed = {};
 
 function pass(point) {
+  if (point === wanted.point && when !== undefined && !readFileSync(when, "utf8").split(" ").includes(point))
+    return;
   passed[point] = (passed[point] ?? 0) + 1;
   if (point !== wanted.point || passed[point] !== wanted.nth) return;
   write({ type: signal === "SIGKILL" ? "killed" : "stopped", point, nth: wanted.nth, passed });
