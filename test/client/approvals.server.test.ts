@@ -4,6 +4,7 @@ import { main } from "../../src/cli/program.ts";
 import { type Holdfast, HoldfastError } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { terminal } from "../cli/terminal.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo, placeOf } from "../workflows/support/connected.ts";
 import type { Session } from "../workflows/support/session.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
@@ -62,7 +63,7 @@ async function results(session: Session): Promise<readonly string[]> {
   return (await session.conversation()).filter((line) => line.startsWith("toolResult"));
 }
 
-test("client and command line answer calls that wait, each with its own answer [TMP-11]", async () => {
+thorough("client and command line answer calls that wait, each with its own answer [TMP-11]", async () => {
   const session = await asking("ann", "bob", "cleo");
   const status = await holdfast.status(session.id);
   expect(status).toMatchObject({ status: "needs-approval", doing: expect.stringContaining("pay: ann") });

@@ -187,7 +187,7 @@ thorough("a long prompt is stored, and travels as its hash", async () => {
   expect(request.prompt).toEqual({ id: expect.any(String), ref: expect.stringMatching(/^[0-9a-f]{64}$/) });
 });
 
-test("stop and steer of a session that never was are told apart from one at rest", async () => {
+thorough("stop and steer of a session that never was are told apart from one at rest", async () => {
   const holdfast = await open();
   await expect(holdfast.stop("nosuch")).rejects.toMatchObject({ code: "session-unknown" });
   await expect(holdfast.prompt("nosuch", "hello")).rejects.toMatchObject({ code: "session-unknown" });

@@ -21,21 +21,24 @@ const cli = (...args: readonly string[]) => commandLine(stage, ...args);
 
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 
-test("a run that met its limit is continued with more, by client and command line [LOOP-04, LIM-02]", async () => {
-  gates.of("more").open();
-  const session = stage.session({
-    replies: [hold("more"), hold("more"), { text: "At last." }],
-    agent: { tools: ["hold"], limits: { maxTurns: 1 } },
-  });
-  await session.run("Go");
-  const more = await holdfast.session(session.id).continue();
-  expect((await more.result()).outcome.type).toBe("limit-reached");
-  const { code, out, err } = await cli("continue", session.id, "--max-turns", "5");
-  expect([code, out]).toEqual([0, expect.stringContaining("At last.")]);
-  expect(err).toContain("answered");
-  const nothing = await cli("continue", session.id);
-  expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("ends with an answer")]);
-});
+thorough(
+  "a run that met its limit is continued with more, by client and command line [LOOP-04, LIM-02]",
+  async () => {
+    gates.of("more").open();
+    const session = stage.session({
+      replies: [hold("more"), hold("more"), { text: "At last." }],
+      agent: { tools: ["hold"], limits: { maxTurns: 1 } },
+    });
+    await session.run("Go");
+    const more = await holdfast.session(session.id).continue();
+    expect((await more.result()).outcome.type).toBe("limit-reached");
+    const { code, out, err } = await cli("continue", session.id, "--max-turns", "5");
+    expect([code, out]).toEqual([0, expect.stringContaining("At last.")]);
+    expect(err).toContain("answered");
+    const nothing = await cli("continue", session.id);
+    expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("ends with an answer")]);
+  },
+);
 
 test("a loop is run once more, and the first answer stays [LOOP-06]", async () => {
   const session = stage.session({ replies: [{ text: "First." }] });

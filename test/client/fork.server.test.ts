@@ -287,7 +287,7 @@ thorough("a turn has the same number before and after a branch began in its plac
 });
 
 describe("a session that is left for a new one [SES-13, SES-19, ID-01]", () => {
-  test("goes on with the agent and its definition, not with the conversation", async () => {
+  thorough("goes on with the agent and its definition, not with the conversation", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     const next = await holdfast.session(session.id).newSession();

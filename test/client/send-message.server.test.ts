@@ -32,7 +32,7 @@ async function taken(session: Session): Promise<string[]> {
 }
 
 describe("one call that does what the conversation asks for [HITL-04]", () => {
-  test("nothing there yet: it opens the session, and needs the agent's definition for it", async () => {
+  thorough("nothing there yet: it opens the session, and needs the agent's definition for it", async () => {
     const session = stage.session({ replies: answers(1) });
     await expect(holdfast.send(session.id, "Hello")).rejects.toMatchObject({ code: "session-unknown" });
     const sent = await holdfast.send(session.id, "Hello", { agent: session.definition, messageId: "m1" });
@@ -80,7 +80,7 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     },
   );
 
-  test("it ends with a tool's result: the model reads it with the message behind it", async () => {
+  thorough("it ends with a tool's result: the model reads it with the message behind it", async () => {
     gates.of("last").open();
     const session = stage.session({
       replies: [hold("last"), ...answers(2)],

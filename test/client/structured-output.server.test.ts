@@ -33,7 +33,7 @@ function scripted(...values: unknown[]) {
 }
 
 describe("a run with a zod schema", () => {
-  test("gives its output parsed and typed, to this handle and to others [SO-01, PHI-09]", async () => {
+  thorough("gives its output parsed and typed, to this handle and to others [SO-01, PHI-09]", async () => {
     const { id, definition } = scripted(WRITTEN);
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
     const { output } = await session.result();
@@ -126,7 +126,7 @@ describe("holdfast run --output-schema", () => {
     return { code: await main(args, streams), ...said };
   };
 
-  test("prints the JSON alone, and the run beside it [SO-01]", async () => {
+  thorough("prints the JSON alone, and the run beside it [SO-01]", async () => {
     const { code, out, err } = await run("Print it", [`\`\`\`json\n${JSON.stringify(WRITTEN)}\n\`\`\``]);
     expect({ code, out: JSON.parse(out), err }).toMatchObject({
       code: 0,
@@ -149,7 +149,7 @@ describe("holdfast run --output-schema", () => {
   });
 });
 
-test("the examples of docs/structured-output.md hold [SO-01]", async () => {
+thorough("the examples of docs/structured-output.md hold [SO-01]", async () => {
   const page = await readFile(new URL("../../docs/structured-output.md", import.meta.url), "utf8");
   const code = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
   const declared =

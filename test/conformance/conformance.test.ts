@@ -92,7 +92,7 @@ thorough("writing it twice changes nothing, and the check is content", () => {
   expect(conformance(root, "--check")).toEqual({ status: 0, stderr: "" });
 });
 
-test("the check fails when the document is stale or not there, and does not mend it", () => {
+thorough("the check fails when the document is stale or not there, and does not mend it", () => {
   const root = project(NAMES_ALL);
   expect(conformance(root, "--check")).toMatchObject({
     status: 1,

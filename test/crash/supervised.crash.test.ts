@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { superviseWorker } from "../../src/testing/supervised-worker.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { startWorkerProcess } from "../../src/testing/worker-process.ts";
+import { thorough } from "../support/depth.ts";
 import { TEST_KEY } from "../workflows/support/temporal.ts";
 import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
 
@@ -12,32 +13,40 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("under supervision a killed worker is followed by another, and the run ends as if nothing had happened", async () => {
-  const { address, namespace, home, taskQueue } = stage;
-  const ready: number[] = [];
-  const worker = await superviseWorker({
-    address,
-    namespace,
-    home,
-    taskQueue,
-    env: { [TEST_KEY_NAME]: TEST_KEY },
-    onReady: ({ pid }) => ready.push(pid),
-  });
-  onTestFinished(() => worker.stop());
-  const session = stage.session({ replies: [{ text: "Whole.", holdUntil: "supervised" }] });
-  await session.start("Go");
-  await stage.model.waitForHold("supervised");
-  const successor = await worker.kill("SIGKILL");
-  stage.model.release("supervised");
-  expect(await session.result()).toMatchObject({ text: "Whole." });
-  expect(worker.current()).toBe(successor);
-  expect(ready).toHaveLength(2);
-  expect(worker.restarts()).toBe(1);
-  await expectWhole(stage, session);
-}, 40_000);
+thorough(
+  "under supervision a killed worker is followed by another, and the run ends as if nothing had happened",
+  async () => {
+    const { address, namespace, home, taskQueue } = stage;
+    const ready: number[] = [];
+    const worker = await superviseWorker({
+      address,
+      namespace,
+      home,
+      taskQueue,
+      env: { [TEST_KEY_NAME]: TEST_KEY },
+      onReady: ({ pid }) => ready.push(pid),
+    });
+    onTestFinished(() => worker.stop());
+    const session = stage.session({ replies: [{ text: "Whole.", holdUntil: "supervised" }] });
+    await session.start("Go");
+    await stage.model.waitForHold("supervised");
+    const successor = await worker.kill("SIGKILL");
+    stage.model.release("supervised");
+    expect(await session.result()).toMatchObject({ text: "Whole." });
+    expect(worker.current()).toBe(successor);
+    expect(ready).toHaveLength(2);
+    expect(worker.restarts()).toBe(1);
+    await expectWhole(stage, session);
+  },
+  40_000,
+);
 
-test("a worker that cannot start says why", async () => {
-  const { address, home, taskQueue } = stage;
-  const start = startWorkerProcess({ address, namespace: "no-such-namespace", home, taskQueue });
-  await expect(start).rejects.toThrow(/did not start[\s\S]*no-such-namespace/);
-}, 40_000);
+thorough(
+  "a worker that cannot start says why",
+  async () => {
+    const { address, home, taskQueue } = stage;
+    const start = startWorkerProcess({ address, namespace: "no-such-namespace", home, taskQueue });
+    await expect(start).rejects.toThrow(/did not start[\s\S]*no-such-namespace/);
+  },
+  40_000,
+);

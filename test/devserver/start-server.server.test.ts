@@ -161,7 +161,7 @@ async function owner(ending: string): Promise<{ child: ChildProcess; address: st
   return { child, address, home: dirname(logFile) };
 }
 
-test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
+thorough.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
   "the server ends when its owner gets %s",
   async (signal) => {
     const { child, address, home } = await owner("");

@@ -13,6 +13,7 @@ import { toolOf } from "../../src/mcp/sdk/listings.ts";
 import { McpSource } from "../../src/mcp/source.ts";
 import { mcpTool } from "../../src/mcp/tools.ts";
 import type { McpServer } from "../../src/schema/mcp.ts";
+import { thorough } from "../support/depth.ts";
 import { context, NASTY, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
 
 const { signal } = new AbortController();
@@ -350,7 +351,7 @@ describe("how a server lives", () => {
     expect(lines().match(/^start /gm)).toHaveLength(2);
   });
 
-  test("[MCP-09] one that does not listen is killed with its children", async () => {
+  thorough("[MCP-09] one that does not listen is killed with its children", async () => {
     const folder = temporaryFolder();
     closing.push(folder.remove);
     const file = join(folder.path, "pids");
@@ -385,18 +386,22 @@ describe("how a server lives", () => {
     expect(await call(patient, "ok")).toBe("fine");
   });
 
-  test("one that cannot start is tried less and less often", async () => {
-    const folder = temporaryFolder();
-    closing.push(folder.remove);
-    const log = join(folder.path, "log");
-    const { kept } = nasty({ args: [`log=${log}`, "die=7"] });
-    for (let tries = 0; tries < 5; tries += 1)
-      await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
-    await expect(call(kept, "ok")).rejects.toThrow(
-      /is tried again in \d+ s; the last time it ended with exit code 7/,
-    );
-    expect(readFileSync(log, "utf8").match(/^start /gm)).toHaveLength(5);
-  }, 30_000);
+  thorough(
+    "one that cannot start is tried less and less often",
+    async () => {
+      const folder = temporaryFolder();
+      closing.push(folder.remove);
+      const log = join(folder.path, "log");
+      const { kept } = nasty({ args: [`log=${log}`, "die=7"] });
+      for (let tries = 0; tries < 5; tries += 1)
+        await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
+      await expect(call(kept, "ok")).rejects.toThrow(
+        /is tried again in \d+ s; the last time it ended with exit code 7/,
+      );
+      expect(readFileSync(log, "utf8").match(/^start /gm)).toHaveLength(5);
+    },
+    30_000,
+  );
 
   test("a secret that is not set, a program and a folder that are not there are named", async () => {
     const { pool } = poolWith();

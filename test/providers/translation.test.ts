@@ -14,7 +14,7 @@ function frozen<Value>(value: Value): Value {
 }
 
 const chains = fc.array(fc.constantFrom(...Protocol.options), { minLength: 1, maxLength: 8 });
-const RUNS = { numRuns: isThorough ? 200 : 40 };
+const RUNS = { numRuns: isThorough ? 200 : 20 };
 
 test("property: through any chain of vendors the record stays, nobody refuses it, and each gets again what it got [XLAT-01, XLAT-04]", async () => {
   await fc.assert(

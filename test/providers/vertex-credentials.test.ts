@@ -7,6 +7,7 @@ import { vertex } from "../../src/config/model-names.ts";
 import { type CredentialOptions, VertexCredentials } from "../../src/providers/google-vertex/credentials.ts";
 import { GoogleVertex } from "../../src/providers/google-vertex/provider.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
+import { thorough } from "../support/depth.ts";
 import { Loopback } from "./loopback.ts";
 import { faultOf, http, question, sse } from "./play.ts";
 
@@ -180,7 +181,7 @@ describe("credentials for Vertex [PROV-22]", () => {
     expect(error.message).not.toContain(SECRET_PART);
   });
 
-  test("a Google that cannot be reached or fails may be asked again", async () => {
+  thorough("a Google that cannot be reached or fails may be asked again", async () => {
     const lost = tokens(() => {
       throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     });

@@ -148,7 +148,7 @@ describe("a call that waits for a person", () => {
 
   const auto = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses };
 
-  test("is asked for on the page, approved there, and the same message goes on", async () => {
+  thorough("is asked for on the page, approved there, and the same message goes on", async () => {
     const session = asking({
       replies: [{ text: "May I?", toolCalls: [bash("echo yes")] }, { text: "Thanks." }],
     });

@@ -23,7 +23,7 @@ afterAll(async () => {
 const LONG = "one two three four five six seven eight";
 const eventsOf = (id: string, from = "loop") => `/v1/sessions/${id}/events?from=${from}`;
 
-test("a session is begun, steered, followed and read over HTTP", async () => {
+thorough("a session is begun, steered, followed and read over HTTP", async () => {
   const session = stage.session({
     replies: [{ text: LONG, chunkSize: 4, holdUntil: "http" }, { text: "Steered." }],
     agent: { name: "http" },

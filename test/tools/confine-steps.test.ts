@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { Tool, ToolOutput } from "../../src/tools/tool.ts";
+import { isThorough } from "../support/depth.ts";
 import { call, contextIn, temporaryFolder } from "./workspace.ts";
 
 // An adversary that acts between any two steps of a tool: before one of its file system calls it puts a link to
@@ -84,7 +85,7 @@ async function attempt(tool: Tool, parameters: object, away: number, back: numbe
   return { outcome, steps };
 }
 
-test.each([
+const TOOLS = [
   ["read_file", read, { path: "d/file.txt" }],
   ["write_file", write, { path: "d/file.txt", content: "changed" }],
   ["write_file of a new file", write, { path: "d/new.txt", content: "changed" }],
@@ -95,7 +96,10 @@ test.each([
   ["list_files", list, { path: "d" }],
   ["search", search, { path: "d", pattern: "E" }],
   ["search in a file", search, { path: "d/file.txt", pattern: "E" }],
-] as const)(
+] as const;
+
+/** `npm test` tries every second. */
+test.each(isThorough ? TOOLS : TOOLS.filter((_, nth) => nth % 2 === 0))(
   "%s reaches nothing outside, whenever the folder is swapped",
   { timeout: 60_000 },
   async (_, tool, parameters) => {

@@ -10,6 +10,7 @@ import { Sums } from "../../src/transcript/export/sums.ts";
 import { digestOf, exportText } from "../../src/transcript/export/write-export.ts";
 import { Sql } from "../../src/transcript/sqlite/sql.ts";
 import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { thorough } from "../support/depth.ts";
 import { linesOf, story } from "./archive-contract.ts";
 import { answer, entry, message, opening, step, texts, write } from "./story.ts";
 
@@ -353,7 +354,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     });
   });
 
-  test("a large session takes little memory both ways", async () => {
+  thorough("a large session takes little memory both ways", async () => {
     const { loopId } = await from.openLoop(opening());
     for (let at = 1; at <= 60; at += 6) {
       const entries = Array.from({ length: 6 }, (_, index) => ({

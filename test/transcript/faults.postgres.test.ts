@@ -7,6 +7,7 @@ import type { Statement, Work } from "../../src/postgres/transaction.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
 import { type CuttingProxy, once, startCuttingProxy } from "../support/cutting-proxy.ts";
+import { thorough } from "../support/depth.ts";
 import {
   type PostgresServer,
   postgresBinaries,
@@ -83,7 +84,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     return sessions;
   }
 
-  test.each(["kill", "shutDown"] as const)(
+  thorough.each(["kill", "shutDown"] as const)(
     "%s in the middle of many writes: it is awaited, each step is taken once, and each answer is there once",
     async (how) => {
       const transcript = await opened({ patienceMs: 30_000 });
@@ -113,7 +114,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect((await transcript.session("s"))?.id).toBe("s");
   });
 
-  test.each([
+  thorough.each([
     ["before the commit has arrived", "cut"],
     ["after it has arrived, before its answer", "pass-and-cut"],
   ] as const)("a connection that is cut over a commit, %s: the step is taken once", async (_, verdict) => {
@@ -151,7 +152,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     },
   );
 
-  test("a lock that stays is reported as busy, and the store goes on afterwards", async () => {
+  thorough("a lock that stays is reported as busy, and the store goes on afterwards", async () => {
     const transcript = await opened({ limits: { lockMs: 100 } });
     let held = (): void => undefined;
     const isHeld = new Promise<void>((resolve) => {
@@ -201,7 +202,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(await asked(url, "SELECT n::int FROM pairs.pairs WHERE id = 1")).toEqual([{ n: 0 }]);
   }, 60_000);
 
-  test.each([
+  thorough.each([
     ["has not arrived", "cut"],
     ["was carried out", "pass-and-cut"],
   ] as const)(
@@ -314,21 +315,24 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(writes).toBeLessThan(4000);
   }, 60_000);
 
-  test("a write waits for the disk also where the database is set not to, and keeps what is stricter", async () => {
-    const settingIn = async (setting: string) => {
-      await asked(
-        url,
-        `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
-      );
-      const made = await database();
-      return made.write([], function* (): Work<unknown> {
-        const [row] = yield statement("SELECT current_setting('synchronous_commit') AS setting");
-        return (row as { setting: string }).setting;
-      });
-    };
-    expect(await settingIn("off")).toBe("on");
-    expect(await settingIn("remote_apply")).toBe("remote_apply");
-  });
+  thorough(
+    "a write waits for the disk also where the database is set not to, and keeps what is stricter",
+    async () => {
+      const settingIn = async (setting: string) => {
+        await asked(
+          url,
+          `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
+        );
+        const made = await database();
+        return made.write([], function* (): Work<unknown> {
+          const [row] = yield statement("SELECT current_setting('synchronous_commit') AS setting");
+          return (row as { setting: string }).setting;
+        });
+      };
+      expect(await settingIn("off")).toBe("on");
+      expect(await settingIn("remote_apply")).toBe("remote_apply");
+    },
+  );
 
   async function database(options: object = {}, at = url): Promise<Database> {
     const part = {
@@ -343,7 +347,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
 
   const statement = (text: string, ...values: number[]): Statement => ({ text, values, gives: "rows" });
 
-  test("a statement that takes too long is cancelled by the server, and said", async () => {
+  thorough("a statement that takes too long is cancelled by the server, and said", async () => {
     const made = await database({ limits: { statementMs: 100 } });
     const begin = performance.now();
     const slow = made.read(function* (): Work<unknown> {
@@ -356,7 +360,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
-  test("two that wait for each other both go through", async () => {
+  thorough("two that wait for each other both go through", async () => {
     const made = await database();
     await made.write([], function* () {
       yield statement("INSERT INTO pairs VALUES (1, 0), (2, 0)");
@@ -374,20 +378,23 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(rows).toEqual([{ n: 2 }, { n: 2 }]);
   });
 
-  test("a process that sleeps in the middle of a transaction loses it, and makes it anew when it wakes", async () => {
-    const made = await database({ limits: { idleMs: 100 } });
-    let times = 0;
-    await made.write(["s"], function* () {
-      times += 1;
-      yield statement("INSERT INTO pairs VALUES (1, 0)");
-      if (times === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-      yield statement("UPDATE pairs SET n = n + 1 WHERE id = 1");
-    });
-    expect(times).toBe(2);
-    expect(await asked(url, "SELECT n::int FROM pairs.pairs")).toEqual([{ n: 1 }]);
-  });
+  thorough(
+    "a process that sleeps in the middle of a transaction loses it, and makes it anew when it wakes",
+    async () => {
+      const made = await database({ limits: { idleMs: 100 } });
+      let times = 0;
+      await made.write(["s"], function* () {
+        times += 1;
+        yield statement("INSERT INTO pairs VALUES (1, 0)");
+        if (times === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+        yield statement("UPDATE pairs SET n = n + 1 WHERE id = 1");
+      });
+      expect(times).toBe(2);
+      expect(await asked(url, "SELECT n::int FROM pairs.pairs")).toEqual([{ n: 1 }]);
+    },
+  );
 
-  test("what a transaction does not wait for fails it all the same", async () => {
+  thorough("what a transaction does not wait for fails it all the same", async () => {
     const made = await database();
     const nothing = (text: string): Statement => ({ text, values: [], gives: "nothing" });
     const write = made.write([], function* () {

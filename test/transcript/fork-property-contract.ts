@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { isThorough } from "../support/depth.ts";
 import type { Bench } from "./contract.ts";
 import { entry, message, opening, step, texts, USAGE, write } from "./story.ts";
 
@@ -59,7 +60,7 @@ export function forkPropertyContract(make: () => Promise<Bench>): void {
         fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 30 }), async (moves) => {
           await new Story(bench.transcript, `p${stories++}`).play(moves);
         }),
-        { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? 40) },
+        { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? (isThorough ? 40 : 12)) },
       );
     }, 600_000);
   });

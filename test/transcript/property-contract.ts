@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FencedError } from "../../src/transcript/store-error.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { isThorough } from "../support/depth.ts";
 import type { Bench } from "./contract.ts";
 import { SimulatedRun } from "./simulated-run.ts";
 import { eventTexts, opening, step, texts } from "./story.ts";
@@ -47,7 +48,7 @@ export function propertyContract(make: () => Promise<Bench>): void {
         fc.asyncProperty(units, fc.array(move, { minLength: 5, maxLength: 40 }), async (plan, moves) => {
           await play(bench.transcript, `s${sessions++}`, plan, moves);
         }),
-        { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? 60) },
+        { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? (isThorough ? 60 : 12)) },
       );
     }, 600_000);
   });

@@ -86,7 +86,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect(JSON.stringify(answer)).toContain("touch models");
   });
 
-  test("arguments that do not fit the tool give an error result, and nothing is run", async () => {
+  thorough("arguments that do not fit the tool give an error result, and nothing is run", async () => {
     const session = asking([{ toolCalls: [touch("never")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session);

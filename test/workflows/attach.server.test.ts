@@ -139,7 +139,7 @@ describe("attached to a session that runs elsewhere", () => {
     },
   );
 
-  test("for scripts: events with cursors, from which a later reader goes on", async () => {
+  thorough("for scripts: events with cursors, from which a later reader goes on", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const whole = attached(session.id, "--json");

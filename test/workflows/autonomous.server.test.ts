@@ -62,7 +62,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(slept).toBeGreaterThanOrEqual(900);
   });
 
-  test("is woken from a long sleep, by words or without", async () => {
+  thorough("is woken from a long sleep, by words or without", async () => {
     const { lone } = cast(stage, {
       lone: {
         says: [sleep(86_400), { text: "1" }, sleep(86_400), { text: "2" }, finish("up"), { text: "3" }],

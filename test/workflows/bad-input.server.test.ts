@@ -93,7 +93,7 @@ thorough("a prompt that is no text fails the run before it begins", async () => 
   expect(session.requests()).toEqual([]);
 });
 
-test("a steering signal without words is ignored", async () => {
+thorough("a steering signal without words is ignored", async () => {
   const session = stage.session({ replies: [{ text: "Fine." }] });
   const handle = await session.start("Go");
   await handle.signal("steer", "  ");
@@ -152,7 +152,7 @@ thorough("invalid UTF-8 from a tool becomes text that the model can read", async
   expect((await session.conversation())[2]).toContain("a\uFFFD\uFFFDb");
 });
 
-test("lone surrogates in a prompt arrive as something that every reader can decode", async () => {
+thorough("lone surrogates in a prompt arrive as something that every reader can decode", async () => {
   const session = stage.session({ replies: [{ text: "Odd." }] });
   expect(await session.run("half \ud83d of an emoji")).toMatchObject({ text: "Odd." });
   expect(session.requests()[0]?.objection).toBeUndefined();
@@ -172,7 +172,8 @@ thorough("a worker for a namespace that does not exist says so and ends", async 
   expect(existsSync(join(stage.home, "other", "transcript.db-wal"))).toBe(false);
 });
 
-test("a worker without a server says where it looked and how to have one", () =>
+thorough("a worker without a server says where it looked and how to have one", () =>
   expect(createWorker({ address: "127.0.0.1:1" })).rejects.toThrow(
     /^No Temporal server could be reached at 127\.0\.0\.1:1: .*refused.* Start one with `holdfast dev`/,
-  ));
+  ),
+);

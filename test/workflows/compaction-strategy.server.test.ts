@@ -106,7 +106,7 @@ thorough(
   },
 );
 
-test("it may ask the agent's model for words, which count [CMP-10, CMP-14]", async () => {
+thorough("it may ask the agent's model for words, which count [CMP-10, CMP-14]", async () => {
   const session = growing("asks");
   await session.run("Go");
   const [first] = requestsWithText(session, "Dwell on the prices.");

@@ -50,7 +50,7 @@ thorough(
   },
 );
 
-test("what it does to its copy harms no record and no later request [CB-10]", async () => {
+thorough("what it does to its copy harms no record and no later request [CB-10]", async () => {
   const session = stage.session({
     replies: [look, { text: "Done." }],
     agent: { tools: ["list_files"], transformContext: ["vandal"] },

@@ -40,34 +40,37 @@ async function failureOf(contest: Contest) {
 }
 
 describe("an evaluation [PAR-01]", () => {
-  test("runs every configuration from where the session stands, and its choice is what the session goes on with [PAR-03, PAR-13, SES-12]", async () => {
-    const contest = new Contest(stage, [
-      { says: [{ text: "short" }] },
-      { says: [{ text: "long and good" }] },
-    ]);
-    const result = await contest.run("Compare", { strategy: { type: "elaborate" } });
-    expect(result).toMatchObject({
-      session: contest.id,
-      outcome: { type: "answered" },
-      text: "long and good",
-      decision: { selected: 1, by: "strategy" },
-      selected: { index: 1, agentName: "agent-2", originalContextLength: 0, length: 2, turns: 1 },
-      losers: [{ index: 0, status: { type: "answered" }, textBytes: 5 }],
-    });
-    expect(result.usage.totalTokens).toBe(
-      result.selected.usage.totalTokens + (result.losers[0]?.usage.totalTokens ?? 0),
-    );
-    const session = await stage.transcript.session(contest.id);
-    expect(session).toMatchObject({ headBranch: result.branch, agentName: "agent-2", status: "completed" });
-    expect(await contest.said(result.branch)).toEqual(["user: Compare", "assistant: long and good"]);
-    expect(await contest.said(result.losers[0]?.branch)).toEqual(["user: Compare", "assistant: short"]);
-    const loops = await stage.transcript.loops(contest.id);
-    expect(loops.map(({ loopId }) => loopId).sort()).toEqual(
-      [1, 2].map((number) => `${contest.id}.anthropic.test-model.${number}`),
-    );
-    expect(loops.filter(({ parallel }) => parallel?.isSelected)).toHaveLength(1);
-    expect(loops.map(({ parallel }) => parallel?.selectedLoopId)).toEqual([result.loopId, result.loopId]);
-  });
+  thorough(
+    "runs every configuration from where the session stands, and its choice is what the session goes on with [PAR-03, PAR-13, SES-12]",
+    async () => {
+      const contest = new Contest(stage, [
+        { says: [{ text: "short" }] },
+        { says: [{ text: "long and good" }] },
+      ]);
+      const result = await contest.run("Compare", { strategy: { type: "elaborate" } });
+      expect(result).toMatchObject({
+        session: contest.id,
+        outcome: { type: "answered" },
+        text: "long and good",
+        decision: { selected: 1, by: "strategy" },
+        selected: { index: 1, agentName: "agent-2", originalContextLength: 0, length: 2, turns: 1 },
+        losers: [{ index: 0, status: { type: "answered" }, textBytes: 5 }],
+      });
+      expect(result.usage.totalTokens).toBe(
+        result.selected.usage.totalTokens + (result.losers[0]?.usage.totalTokens ?? 0),
+      );
+      const session = await stage.transcript.session(contest.id);
+      expect(session).toMatchObject({ headBranch: result.branch, agentName: "agent-2", status: "completed" });
+      expect(await contest.said(result.branch)).toEqual(["user: Compare", "assistant: long and good"]);
+      expect(await contest.said(result.losers[0]?.branch)).toEqual(["user: Compare", "assistant: short"]);
+      const loops = await stage.transcript.loops(contest.id);
+      expect(loops.map(({ loopId }) => loopId).sort()).toEqual(
+        [1, 2].map((number) => `${contest.id}.anthropic.test-model.${number}`),
+      );
+      expect(loops.filter(({ parallel }) => parallel?.isSelected)).toHaveLength(1);
+      expect(loops.map(({ parallel }) => parallel?.selectedLoopId)).toEqual([result.loopId, result.loopId]);
+    },
+  );
 
   test("the next prompt goes on behind the chosen branch, with its agent", async () => {
     const contest = new Contest(stage, [

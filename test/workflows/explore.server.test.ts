@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, WatchItem } from "../../src/client/index.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
 import { Gates } from "./support/gates.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -75,44 +76,47 @@ describe("several branches from one place [HITL-03]", () => {
     expect(JSON.stringify(history)).not.toContain("A long way A long way");
   });
 
-  test("one of them is stopped, and the others go on; without prompts the model is asked again", async () => {
-    const session = stage.session({
-      replies: [
-        { text: "Where?", toolCalls: [{ name: "hold", arguments: { gate: "first" } }] },
-        { text: "Done." },
-      ],
-      agent: { tools: ["hold"] },
-    });
-    gates.of("first").open();
-    await session.run("Go");
-    const exploration = await holdfast
-      .session(session.id)
-      .explore([{}, { changes: { tools: [] } }], { turn: 1 });
-    const result = await exploration.result();
-    expect(result.branches.map(({ status }) => status.type)).toEqual(["answered", "answered"]);
-    expect(session.seen(2)).toEqual(session.seen(1));
+  thorough(
+    "one of them is stopped, and the others go on; without prompts the model is asked again",
+    async () => {
+      const session = stage.session({
+        replies: [
+          { text: "Where?", toolCalls: [{ name: "hold", arguments: { gate: "first" } }] },
+          { text: "Done." },
+        ],
+        agent: { tools: ["hold"] },
+      });
+      gates.of("first").open();
+      await session.run("Go");
+      const exploration = await holdfast
+        .session(session.id)
+        .explore([{}, { changes: { tools: [] } }], { turn: 1 });
+      const result = await exploration.result();
+      expect(result.branches.map(({ status }) => status.type)).toEqual(["answered", "answered"]);
+      expect(session.seen(2)).toEqual(session.seen(1));
 
-    const other = stage.session({
-      replies: [{ toolCalls: [{ name: "hold", arguments: { gate: "stay" } }] }, { text: "Done." }],
-      agent: { tools: ["hold"] },
-    });
-    const made = await holdfast.session(session.id).fork({ at: 0, as: other.id });
-    expect(made.branch).toBe("main");
-    const two = await holdfast.session(other.id).explore([
-      { prompt: "A", agent: other.definition },
-      { prompt: "B", agent: session.definition },
-    ]);
-    await gates.of("stay").arrived;
-    await expect
-      .poll(async () => (await two.status()).branches?.[1]?.status, { timeout: 10_000 })
-      .toBe("answered");
-    expect(await two.stop(1)).toBe(false);
-    expect(await two.stop(0, "enough")).toBe(true);
-    const ended = await two.result();
-    expect(ended.branches.map(({ status }) => status.type)).toEqual(["stopped", "answered"]);
-    expect(ended.outcome.type).toBe("answered");
-    gates.of("stay").open();
-  });
+      const other = stage.session({
+        replies: [{ toolCalls: [{ name: "hold", arguments: { gate: "stay" } }] }, { text: "Done." }],
+        agent: { tools: ["hold"] },
+      });
+      const made = await holdfast.session(session.id).fork({ at: 0, as: other.id });
+      expect(made.branch).toBe("main");
+      const two = await holdfast.session(other.id).explore([
+        { prompt: "A", agent: other.definition },
+        { prompt: "B", agent: session.definition },
+      ]);
+      await gates.of("stay").arrived;
+      await expect
+        .poll(async () => (await two.status()).branches?.[1]?.status, { timeout: 10_000 })
+        .toBe("answered");
+      expect(await two.stop(1)).toBe(false);
+      expect(await two.stop(0, "enough")).toBe(true);
+      const ended = await two.result();
+      expect(ended.branches.map(({ status }) => status.type)).toEqual(["stopped", "answered"]);
+      expect(ended.outcome.type).toBe("answered");
+      gates.of("stay").open();
+    },
+  );
 
   test("from the command line, with the branches' names; nonsense is said so", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -22,32 +23,35 @@ const fallback = (): AgentDefinitionInput["model"] => ({
 
 const retry = { maxRetries: 2, initialDelayMs: 1 };
 
-test("a busy model's retries are used up, a fallback answers, and the record says so [PROV-28]", async () => {
-  const session = stage.session({
-    faults: [{ fault: "overloaded", times: 3, onTurn: 0 }],
-    replies: [{ text: "never" }, { text: "Mine again." }],
-    agent: { fallbacks: [fallback()], retry },
-  });
-  const before = stage.model.requests.length;
-  await session.start("Go");
-  await session.result();
-  const asked = stage.model.requests.slice(before).map(({ model }) => model);
-  expect(asked).toEqual(["test-model", "test-model", "test-model", "backup-model"]);
-  const [entry] = (await session.entries()).filter(({ message }) => message.role === "assistant");
-  expect(entry?.message).toMatchObject({ model: "backup-model", provider: "openai" });
-  const [loop] = await stage.transcript.loops(session.id);
-  const { input, output } = loop?.usage ?? { input: 0, output: 0 };
-  expect(loop?.costUsd).toBe(input + output);
-  expect(input + output).toBeGreaterThan(0);
-  const told = (await session.events()).map(({ body }) => body);
-  const at = told.findIndex(({ type }) => type === "ModelFellBack");
-  expect(told[at]).toMatchObject({
-    turn: 0,
-    to: { provider: "openai", model: "backup-model" },
-    from: [{ provider: "anthropic", model: "test-model", fault: "rate-limited" }],
-  });
-  expect(told[at + 1]?.type).toBe("MessageStart");
-});
+thorough(
+  "a busy model's retries are used up, a fallback answers, and the record says so [PROV-28]",
+  async () => {
+    const session = stage.session({
+      faults: [{ fault: "overloaded", times: 3, onTurn: 0 }],
+      replies: [{ text: "never" }, { text: "Mine again." }],
+      agent: { fallbacks: [fallback()], retry },
+    });
+    const before = stage.model.requests.length;
+    await session.start("Go");
+    await session.result();
+    const asked = stage.model.requests.slice(before).map(({ model }) => model);
+    expect(asked).toEqual(["test-model", "test-model", "test-model", "backup-model"]);
+    const [entry] = (await session.entries()).filter(({ message }) => message.role === "assistant");
+    expect(entry?.message).toMatchObject({ model: "backup-model", provider: "openai" });
+    const [loop] = await stage.transcript.loops(session.id);
+    const { input, output } = loop?.usage ?? { input: 0, output: 0 };
+    expect(loop?.costUsd).toBe(input + output);
+    expect(input + output).toBeGreaterThan(0);
+    const told = (await session.events()).map(({ body }) => body);
+    const at = told.findIndex(({ type }) => type === "ModelFellBack");
+    expect(told[at]).toMatchObject({
+      turn: 0,
+      to: { provider: "openai", model: "backup-model" },
+      from: [{ provider: "anthropic", model: "test-model", fault: "rate-limited" }],
+    });
+    expect(told[at + 1]?.type).toBe("MessageStart");
+  },
+);
 
 test("what was found down is left alone by the turns that follow and by summaries, which a fallback writes [PROV-28]", async () => {
   const text = "All work and no play makes a long day. ".repeat(60);

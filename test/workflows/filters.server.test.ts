@@ -120,7 +120,7 @@ describe("filters that a worker has by name", () => {
     await expectRejected(session, "nothing dangerous");
   });
 
-  test("are asked no further than the first rejection, which drops the warnings [FILT-03]", async () => {
+  thorough("are asked no further than the first rejection, which drops the warnings [FILT-03]", async () => {
     const session = filtered("polite", "moderation", "refuses");
     await session.start("stupid bomb");
     await expectRejected(session, "nothing dangerous");
@@ -156,24 +156,27 @@ describe("filters that a worker has by name", () => {
     },
   );
 
-  test("leave steering in the inbox when the prompt was rejected, and look at it when the next loop takes it [PHI-08, PHI-10, PHI-13b]", async () => {
-    const session = filtered("moderation");
-    const { args, ...options } = session.starting({ prompt: "Build a bomb" });
-    await stage.client.workflow.signalWithStart("agent", {
-      ...options,
-      args,
-      signal: steerSignal,
-      signalArgs: [{ id: "s1", text: "a shelter, I mean" }],
-    });
-    await expectRejected(session, "nothing dangerous");
-    expect(asked).toEqual(["moderation: Build a bomb"]);
-    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
-    await session.start("Build a shelter");
-    expect(await session.result()).toMatchObject({ text: "Fine." });
-    expect(asked.slice(1)).toEqual(["moderation: Build a shelter", "moderation: a shelter, I mean"]);
-    expect(session.seen(0)).toEqual(["user: a shelter, I mean", "user: Build a shelter"]);
-    expect(await stage.transcript.inbox(session.id)).toEqual([]);
-  });
+  thorough(
+    "leave steering in the inbox when the prompt was rejected, and look at it when the next loop takes it [PHI-08, PHI-10, PHI-13b]",
+    async () => {
+      const session = filtered("moderation");
+      const { args, ...options } = session.starting({ prompt: "Build a bomb" });
+      await stage.client.workflow.signalWithStart("agent", {
+        ...options,
+        args,
+        signal: steerSignal,
+        signalArgs: [{ id: "s1", text: "a shelter, I mean" }],
+      });
+      await expectRejected(session, "nothing dangerous");
+      expect(asked).toEqual(["moderation: Build a bomb"]);
+      expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
+      await session.start("Build a shelter");
+      expect(await session.result()).toMatchObject({ text: "Fine." });
+      expect(asked.slice(1)).toEqual(["moderation: Build a shelter", "moderation: a shelter, I mean"]);
+      expect(session.seen(0)).toEqual(["user: a shelter, I mean", "user: Build a shelter"]);
+      expect(await stage.transcript.inbox(session.id)).toEqual([]);
+    },
+  );
 
   test("look at the inbox when a loop takes it: what is rejected leaves it and is kept where no model sees it [PHI-08, PHI-10, PHI-13b]", async () => {
     const session = filtered("moderation", "polite");
@@ -244,17 +247,20 @@ describe("words that come while a run is at work", () => {
     stage.model.release(gate);
   }
 
-  test("are looked at before a turn takes them up: a warning stands behind the words that it is about [PHI-08]", async () => {
-    const session = held("warned", "polite");
-    await whileItAnswers("warned", session, async () => {
-      await session.handle.signal(steerSignal, "a stupid question");
-      await session.handle.signal(followUpSignal, "and a kind one");
-    });
-    expect(await session.result()).toMatchObject({ text: "Third." });
-    expect(asked).toEqual(["polite: Hello", "polite: a stupid question", "polite: and a kind one"]);
-    expect(session.seen(1).slice(-2)).toEqual(["user: a stupid question", "user: [Warning: be kind]"]);
-    expect(session.seen(2).at(-1)).toBe("user: and a kind one");
-  });
+  thorough(
+    "are looked at before a turn takes them up: a warning stands behind the words that it is about [PHI-08]",
+    async () => {
+      const session = held("warned", "polite");
+      await whileItAnswers("warned", session, async () => {
+        await session.handle.signal(steerSignal, "a stupid question");
+        await session.handle.signal(followUpSignal, "and a kind one");
+      });
+      expect(await session.result()).toMatchObject({ text: "Third." });
+      expect(asked).toEqual(["polite: Hello", "polite: a stupid question", "polite: and a kind one"]);
+      expect(session.seen(1).slice(-2)).toEqual(["user: a stupid question", "user: [Warning: be kind]"]);
+      expect(session.seen(2).at(-1)).toBe("user: and a kind one");
+    },
+  );
 
   thorough(
     "end the run when they are rejected: no model sees them, they stay in the record, what waits goes to the inbox [PHI-08, FILT-03, PHI-13b]",

@@ -242,32 +242,36 @@ describe("with a hook at every point", () => {
     expect(counts["tokensAfter"]).toBeLessThan(counts["tokensBefore"] as number);
   });
 
-  test("an error is told before the turn's end, with its words; an agent without hooks has no step for them [LOOP-16, CB-06]", async () => {
-    const session = stage.session({
-      faults: [{ fault: "auth", message: "no such key", times: 9 }],
-      agent: { hooks: everywhere, retry: { maxRetries: 0 } },
-    });
-    await session.start("Hello");
-    await session.failure();
-    const told = await story(session);
-    expect(told.slice(-6)).toEqual([
-      "on-error",
-      "TurnEnd",
-      "after-turn",
-      "AgentEnd",
-      "after-loop",
-      "after-task",
-    ]);
-    const error = calls(session).find(({ point }) => point === "on-error")?.told as HookContexts["on-error"];
-    expect(error.error).toContain("no such key");
+  thorough(
+    "an error is told before the turn's end, with its words; an agent without hooks has no step for them [LOOP-16, CB-06]",
+    async () => {
+      const session = stage.session({
+        faults: [{ fault: "auth", message: "no such key", times: 9 }],
+        agent: { hooks: everywhere, retry: { maxRetries: 0 } },
+      });
+      await session.start("Hello");
+      await session.failure();
+      const told = await story(session);
+      expect(told.slice(-6)).toEqual([
+        "on-error",
+        "TurnEnd",
+        "after-turn",
+        "AgentEnd",
+        "after-loop",
+        "after-task",
+      ]);
+      const error = calls(session).find(({ point }) => point === "on-error")
+        ?.told as HookContexts["on-error"];
+      expect(error.error).toContain("no such key");
 
-    const plain = stage.session({ replies: [{ text: "Fine." }] });
-    await plain.run("Hello");
-    expect(await hookDigests(plain)).not.toMatch(/run-hook|before-turn/);
-    expect((await stage.transcript.steps(plain.id)).map(({ kind }) => kind)).toEqual([
-      ...["open-loop", "model", "close-loop"],
-    ]);
-  });
+      const plain = stage.session({ replies: [{ text: "Fine." }] });
+      await plain.run("Hello");
+      expect(await hookDigests(plain)).not.toMatch(/run-hook|before-turn/);
+      expect((await stage.transcript.steps(plain.id)).map(({ kind }) => kind)).toEqual([
+        ...["open-loop", "model", "close-loop"],
+      ]);
+    },
+  );
 });
 
 describe("a no", () => {
@@ -307,19 +311,22 @@ describe("a no", () => {
     ]);
   });
 
-  test("at before-task refuses the session, each time that it is tried; a session that has begun is not asked again [CB-07]", async () => {
-    const agent = { hooks: { "before-task": ["guard", "witness"] } };
-    const closed = stage.session({ agent });
-    Object.assign(closed, { id: `closed-${closed.id}` });
-    for (const prompt of ["Hello", "Hello again"]) {
-      await closed.start(prompt);
-      expect(await closed.result()).toMatchObject({ outcome: { type: "rejected", by: "guard" } });
-    }
-    const open = stage.session({ agent, replies: [{ text: "One." }, { text: "Two." }] });
-    await open.run("Hello");
-    await open.run("Hello again");
-    expect(pointsOf(open)).toEqual(["before-task"]);
-  });
+  thorough(
+    "at before-task refuses the session, each time that it is tried; a session that has begun is not asked again [CB-07]",
+    async () => {
+      const agent = { hooks: { "before-task": ["guard", "witness"] } };
+      const closed = stage.session({ agent });
+      Object.assign(closed, { id: `closed-${closed.id}` });
+      for (const prompt of ["Hello", "Hello again"]) {
+        await closed.start(prompt);
+        expect(await closed.result()).toMatchObject({ outcome: { type: "rejected", by: "guard" } });
+      }
+      const open = stage.session({ agent, replies: [{ text: "One." }, { text: "Two." }] });
+      await open.run("Hello");
+      await open.run("Hello again");
+      expect(pointsOf(open)).toEqual(["before-task"]);
+    },
+  );
 
   thorough(
     "at before-turn: no turn, no request, and what was steered lies in the inbox [LOOP-13, CB-05, X-02, PHI-13b]",
@@ -401,20 +408,27 @@ describe("answers of their own", () => {
     });
   });
 
-  test("at the wrong point are a failure: the call is refused, and the failure stands in the step's result", async () => {
-    const session = stage.session({
-      replies: [{ toolCalls: [call("talk", { words: [] })] }, { text: "Done." }],
-      agent: { tools: ["talk"], hooks: { "before-tool": ["nonsense"] }, permissions: { otherwise: "allow" } },
-    });
-    await session.run("Hello");
-    expect((await session.conversation())[2]).toContain('"inject", which is no answer at before-tool');
-    const digest = await stage.client.workflow.getHandle(session.id).fetchHistory();
-    const results = (digest.events ?? []).flatMap(
-      ({ activityTaskCompletedEventAttributes: done }) =>
-        done?.result?.payloads?.map(({ data }) => Buffer.from(data as Uint8Array).toString()) ?? [],
-    );
-    expect(results.some((text) => text.includes('"how":"wrong-answer"'))).toBe(true);
-  });
+  thorough(
+    "at the wrong point are a failure: the call is refused, and the failure stands in the step's result",
+    async () => {
+      const session = stage.session({
+        replies: [{ toolCalls: [call("talk", { words: [] })] }, { text: "Done." }],
+        agent: {
+          tools: ["talk"],
+          hooks: { "before-tool": ["nonsense"] },
+          permissions: { otherwise: "allow" },
+        },
+      });
+      await session.run("Hello");
+      expect((await session.conversation())[2]).toContain('"inject", which is no answer at before-tool');
+      const digest = await stage.client.workflow.getHandle(session.id).fetchHistory();
+      const results = (digest.events ?? []).flatMap(
+        ({ activityTaskCompletedEventAttributes: done }) =>
+          done?.result?.payloads?.map(({ data }) => Buffer.from(data as Uint8Array).toString()) ?? [],
+      );
+      expect(results.some((text) => text.includes('"how":"wrong-answer"'))).toBe(true);
+    },
+  );
 });
 
 describe("hooks that fail", () => {

@@ -46,45 +46,53 @@ const said = (text: string): AgentMessage => ({
 });
 
 describe("a session whole", () => {
-  test("has its loops with messages, turns and events, and no key [SES-01, SES-02, SES-03, SES-04, SES-05, SES-06, SES-07, SES-15, DBG-03, DBG-04]", async () => {
-    gates.of("whole").open();
-    const session = stage.session({
-      replies: [hold("whole"), { text: "Done." }, { text: "Again." }],
-      agent: { tools: ["hold"] },
-    });
-    await session.run("Go");
-    await session.run("More");
-    const record = await client.session(session.id).record();
-    expect(record).toMatchObject({
-      sessionId: session.id,
-      scope: "ephemeral",
-      formation: { type: "first_loop" },
-    });
-    const [first, second] = record.loops;
-    expect(first).toMatchObject({ status: "completed", childrenLoopIds: [second?.loopId] });
-    expect(second).toMatchObject({ parentLoopId: first?.loopId, outcome: { type: "answered" } });
-    expect(first?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
-    expect(
-      first?.turns.map(({ triggeredBy, toolResults, inputMessages }) => [
-        triggeredBy,
-        toolResults.length,
-        inputMessages.length,
-      ]),
-    ).toEqual([
-      ["user", 1, 1],
-      ["continuation", 0, 0],
-    ]);
-    expect(first?.events.map(({ sequence }) => sequence)).toEqual(first?.events.map((_, index) => index));
-    expect(first?.config).toMatchObject({ api: "anthropic_messages", contextWindow: expect.any(Number) });
-    expect(record.activeChain).toEqual([first?.loopId, second?.loopId]);
-    expect(record.totals).toMatchObject({ loops: 2, turns: 3 });
-    expect(record.totals.usage.totalTokens).toBeGreaterThan(0);
-    const text = sessionToJson(record);
-    expect(text).not.toContain(TEST_KEY);
-    expect(text).not.toContain("${");
-    const { headBranch: _, activeChain: __, totals: ___, ...plain } = record;
-    expect(sessionFromJson(text)).toEqual(JSON.parse(JSON.stringify(plain)));
-  });
+  thorough(
+    "has its loops with messages, turns and events, and no key [SES-01, SES-02, SES-03, SES-04, SES-05, SES-06, SES-07, SES-15, DBG-03, DBG-04]",
+    async () => {
+      gates.of("whole").open();
+      const session = stage.session({
+        replies: [hold("whole"), { text: "Done." }, { text: "Again." }],
+        agent: { tools: ["hold"] },
+      });
+      await session.run("Go");
+      await session.run("More");
+      const record = await client.session(session.id).record();
+      expect(record).toMatchObject({
+        sessionId: session.id,
+        scope: "ephemeral",
+        formation: { type: "first_loop" },
+      });
+      const [first, second] = record.loops;
+      expect(first).toMatchObject({ status: "completed", childrenLoopIds: [second?.loopId] });
+      expect(second).toMatchObject({ parentLoopId: first?.loopId, outcome: { type: "answered" } });
+      expect(first?.messages.map(({ role }) => role)).toEqual([
+        "user",
+        "assistant",
+        "toolResult",
+        "assistant",
+      ]);
+      expect(
+        first?.turns.map(({ triggeredBy, toolResults, inputMessages }) => [
+          triggeredBy,
+          toolResults.length,
+          inputMessages.length,
+        ]),
+      ).toEqual([
+        ["user", 1, 1],
+        ["continuation", 0, 0],
+      ]);
+      expect(first?.events.map(({ sequence }) => sequence)).toEqual(first?.events.map((_, index) => index));
+      expect(first?.config).toMatchObject({ api: "anthropic_messages", contextWindow: expect.any(Number) });
+      expect(record.activeChain).toEqual([first?.loopId, second?.loopId]);
+      expect(record.totals).toMatchObject({ loops: 2, turns: 3 });
+      expect(record.totals.usage.totalTokens).toBeGreaterThan(0);
+      const text = sessionToJson(record);
+      expect(text).not.toContain(TEST_KEY);
+      expect(text).not.toContain("${");
+      const { headBranch: _, activeChain: __, totals: ___, ...plain } = record;
+      expect(sessionFromJson(text)).toEqual(JSON.parse(JSON.stringify(plain)));
+    },
+  );
 
   test("shows the loops of a session that was cut off as aborted [SES-03, SES-14]", async () => {
     const session = stage.session({ replies: [hold("never")], agent: { tools: ["hold"] } });
@@ -448,33 +456,38 @@ describe("a retention policy", () => {
     await expect(client.retention.run()).rejects.toMatchObject({ code: "input-invalid" });
   });
 
-  test("is carried out by its schedule, and spares sessions of an agent that wants them kept [SES-20, CFG-19]", async () => {
-    const name = `nightly-${process.pid}`;
-    const bye = (agent: object) =>
-      stage.session({ replies: [{ text: "Bye." }, { text: "Bye." }], agent: { name, ...agent } });
-    const [plain, kept] = [bye({}), bye({ sessionScope: "persistent" })];
-    for (const one of [plain, kept]) await one.run("Go");
-    const loaded = await client.withMessages({ agent: kept.definition, messages: [said("Hello")] });
-    const fork = await client.session(plain.id).fork({ as: `${plain.id}-kept` });
-    const forked = fork.session;
-    await client.start({ agent: kept.definition, session: forked, prompt: "On" }).then((run) => run.result());
-    expect((await client.session(kept.id).record()).scope).toBe("persistent");
+  thorough(
+    "is carried out by its schedule, and spares sessions of an agent that wants them kept [SES-20, CFG-19]",
+    async () => {
+      const name = `nightly-${process.pid}`;
+      const bye = (agent: object) =>
+        stage.session({ replies: [{ text: "Bye." }, { text: "Bye." }], agent: { name, ...agent } });
+      const [plain, kept] = [bye({}), bye({ sessionScope: "persistent" })];
+      for (const one of [plain, kept]) await one.run("Go");
+      const loaded = await client.withMessages({ agent: kept.definition, messages: [said("Hello")] });
+      const fork = await client.session(plain.id).fork({ as: `${plain.id}-kept` });
+      const forked = fork.session;
+      await client
+        .start({ agent: kept.definition, session: forked, prompt: "On" })
+        .then((run) => run.result());
+      expect((await client.session(kept.id).record()).scope).toBe("persistent");
 
-    await client.retention.set({ rules: [{ agent: name, maxSessions: 0 }] }, { cron: "0 4 1 1 *" });
-    const schedule = stage.client.schedule.getHandle(`holdfast-retention-${stage.taskQueue}`);
-    await schedule.trigger();
-    const workflowId = await eventually(async () => {
-      const [ran] = (await schedule.describe()).info.recentActions;
-      return ran?.action.workflow.workflowId;
-    });
-    const ran: unknown = await stage.client.workflow.getHandle(workflowId).result();
-    expect(ran).toMatchObject({ deleted: 1, spared: 3 });
-    expect(await stage.transcript.session(plain.id)).toBeUndefined();
-    // A person's word on one session goes before what its agent says.
-    await client.session(kept.id).keep(false);
-    expect(await client.retention.run()).toMatchObject({ deleted: 1, spared: 2 });
-    expect(await stage.transcript.session(kept.id)).toBeUndefined();
-    for (const id of [loaded.id, forked]) expect(await stage.transcript.session(id)).toBeDefined();
-    await client.retention.remove();
-  });
+      await client.retention.set({ rules: [{ agent: name, maxSessions: 0 }] }, { cron: "0 4 1 1 *" });
+      const schedule = stage.client.schedule.getHandle(`holdfast-retention-${stage.taskQueue}`);
+      await schedule.trigger();
+      const workflowId = await eventually(async () => {
+        const [ran] = (await schedule.describe()).info.recentActions;
+        return ran?.action.workflow.workflowId;
+      });
+      const ran: unknown = await stage.client.workflow.getHandle(workflowId).result();
+      expect(ran).toMatchObject({ deleted: 1, spared: 3 });
+      expect(await stage.transcript.session(plain.id)).toBeUndefined();
+      // A person's word on one session goes before what its agent says.
+      await client.session(kept.id).keep(false);
+      expect(await client.retention.run()).toMatchObject({ deleted: 1, spared: 2 });
+      expect(await stage.transcript.session(kept.id)).toBeUndefined();
+      for (const id of [loaded.id, forked]) expect(await stage.transcript.session(id)).toBeDefined();
+      await client.retention.remove();
+    },
+  );
 });

@@ -62,7 +62,7 @@ describe("an agent with MCP servers", () => {
     ]);
   });
 
-  test("[MCP-06] goes on when a server crashes, and when it offers other tools than before", async () => {
+  thorough("[MCP-06] goes on when a server crashes, and when it offers other tools than before", async () => {
     const session = stage.session({
       replies: [
         call("nasty__crash"),

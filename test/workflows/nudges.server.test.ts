@@ -77,7 +77,7 @@ thorough(
   },
 );
 
-test("a nudge that is followed by the call [IRON-10]", async () => {
+thorough("a nudge that is followed by the call [IRON-10]", async () => {
   const session = stage.session({
     replies: [
       { text: ANNOUNCING },

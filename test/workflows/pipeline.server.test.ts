@@ -24,7 +24,7 @@ const schema = {
 };
 
 describe("a pipeline [ORC-02, ORC-03]", () => {
-  test("gives what one agent says to the next, each in a session of its own", async () => {
+  thorough("gives what one agent says to the next, each in a session of its own", async () => {
     const { writer, editor } = cast(stage, {
       writer: { says: [{ text: "A draft about cats." }] },
       editor: { says: [{ text: "A better text about cats." }] },
@@ -105,7 +105,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect((await talk(stage, `${job.id}.two`))[0]).toBe('user: {"title":"Cats","words":3}');
   });
 
-  test("what does not fit the next stage's input ends it there, and says what misfits", async () => {
+  thorough("what does not fit the next stage's input ends it there, and says what misfits", async () => {
     const { first, second } = cast(stage, {
       first: { says: [{ text: 'Here it is: {"title": "Cats", "words": "three"}' }] },
       second: { says: [{ text: "never" }] },

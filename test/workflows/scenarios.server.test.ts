@@ -17,7 +17,7 @@ const FILES = readdirSync(FOLDER)
   }));
 
 /** Of how many scenarios of a file one is played by `npm test`; all of them are played without a server there. */
-const QUICK_SHARE = 10;
+const QUICK_SHARE = 30;
 
 let server: ScenarioServer;
 

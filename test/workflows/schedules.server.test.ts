@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
 import { cast, jobName, talk } from "./support/jobs.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
@@ -58,7 +59,7 @@ test("a schedule starts runs, each in a session of its own [SES-01]", async () =
   expect(await holdfast.result(second)).toMatchObject({ session: second, text: "Counted." });
 });
 
-test("a schedule starts a mode, whose sessions stand below what was started", async () => {
+thorough("a schedule starts a mode, whose sessions stand below what was started", async () => {
   const { a, b } = cast(stage, { a: { says: [{ text: "A" }] }, b: { says: [{ text: "B" }] } });
   const name = scheduleName();
   const mode = { type: "fan-out" as const, agents: [a.definition, b.definition] };

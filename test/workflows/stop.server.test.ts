@@ -46,32 +46,35 @@ for (const [way, stop] of WAYS) {
     });
   });
 
-  test(`${way} during a bash command ends its process group; every call has its result (TOOL-08) [TMP-08]`, async () => {
-    const file = `pid-${way.length}`;
-    const command = `sleep 300 & echo $! > ${file}.part; mv ${file}.part ${file}; wait`;
-    const session = stage.session({
-      replies: [
-        {
-          toolCalls: [
-            { name: "bash", arguments: { command } },
-            { name: "bash", arguments: { command: "sleep 301" } },
-          ],
-        },
-        { text: "Never." },
-      ],
-      agent: { tools: ["bash"] },
-    });
-    await session.start("Go");
-    const pid = Number(await eventually(() => readFile(join(stage.home, file), "utf8")));
-    await stop(session);
-    await expectStopped(session);
-    expect(isRunning(pid)).toBe(false);
-    expect((await session.conversation()).slice(2)).toEqual([
-      "toolResult: Cancelled",
-      "toolResult: Cancelled",
-    ]);
-    expect(session.requests()).toHaveLength(1);
-  });
+  thorough(
+    `${way} during a bash command ends its process group; every call has its result (TOOL-08) [TMP-08]`,
+    async () => {
+      const file = `pid-${way.length}`;
+      const command = `sleep 300 & echo $! > ${file}.part; mv ${file}.part ${file}; wait`;
+      const session = stage.session({
+        replies: [
+          {
+            toolCalls: [
+              { name: "bash", arguments: { command } },
+              { name: "bash", arguments: { command: "sleep 301" } },
+            ],
+          },
+          { text: "Never." },
+        ],
+        agent: { tools: ["bash"] },
+      });
+      await session.start("Go");
+      const pid = Number(await eventually(() => readFile(join(stage.home, file), "utf8")));
+      await stop(session);
+      await expectStopped(session);
+      expect(isRunning(pid)).toBe(false);
+      expect((await session.conversation()).slice(2)).toEqual([
+        "toolResult: Cancelled",
+        "toolResult: Cancelled",
+      ]);
+      expect(session.requests()).toHaveLength(1);
+    },
+  );
 
   thorough(`${way} does not wait for a long delay between two attempts (RTY-05)`, async () => {
     const session = stage.session({ faults: [{ fault: "rate-limited", retryAfterSeconds: 600 }] });

@@ -90,7 +90,7 @@ describe("native", () => {
 });
 
 describe("a final tool", () => {
-  test("whose arguments fit is the end, and not run [SO-01]", async () => {
+  thorough("whose arguments fit is the end, and not run [SO-01]", async () => {
     const session = stage.session({
       replies: [{ text: "So:", ...calls(GOOD) }],
       agent: { ...EMULATED, tools: ["bash"] },
@@ -164,14 +164,14 @@ describe("at the door", () => {
     output: { type: "json-schema" as const, schema: { type: "object", ...more } },
   });
 
-  test("a schema that is none [SO-01]", async () => {
+  thorough("a schema that is none [SO-01]", async () => {
     expect(await refused(schema({ properties: { a: { type: "texts" } } }))).toMatch(
       /output\.schema is not a JSON Schema that can be used: schema.*properties.*a.*type/,
     );
     expect(await refused(schema({ properties: { a: { $ref: "#/$defs/none" } } }))).toContain("#/$defs/none");
   });
 
-  test("a schema of a list, and one that is too long [SO-01]", async () => {
+  thorough("a schema of a list, and one that is too long [SO-01]", async () => {
     expect(await refused({ output: { type: "json-schema", schema: { type: "array" } } })).toContain(
       'its "type" must be "object", found "array"',
     );

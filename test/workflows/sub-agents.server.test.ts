@@ -27,33 +27,36 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 describe("a sub-agent [SUB-01]", () => {
-  test("that is at work keeps its definition when its caller is moved to another one; the next has the new one [3.8]", async () => {
-    const parent = family(
-      stage,
-      [{ toolCalls: [task("scout", "One.")] }, { toolCalls: [task("scout", "Two.")] }, { text: "Done." }],
-      {
-        scout: [
-          { toolCalls: [{ name: "list_files", arguments: { path: "." } }], holdUntil: "scout" },
-          { text: "1" },
-        ],
-      },
-    );
-    await parent.start("Go");
-    await stage.model.waitForHold("scout");
-    const [scout] = parent.definition.subAgents ?? [];
-    if (scout === undefined) throw new Error("there is no scout");
-    const agent = { ...scout.agent, systemPrompt: "You are another." };
-    const other = AgentDefinition.parse({ ...parent.definition, subAgents: [{ ...scout, agent }] });
-    const definitionHash = await stage.transcript.saveDefinition(other);
-    await parent.handle.executeUpdate(updateDefinitionUpdate, { args: [{ definitionHash }] });
-    stage.model.release("scout");
-    expect(await parent.result()).toMatchObject({ text: "Done." });
-    const conversation = scout.agent.model.headers?.["x-conversation"];
-    const asked = stage.model.requests.filter((request) => request.conversation === conversation);
-    const isOther = asked.map(({ body }) => JSON.stringify(body?.["system"]).includes("You are another."));
-    expect(isOther.slice(0, 2)).toEqual([false, false]);
-    expect(isOther.at(-1)).toBe(true);
-  });
+  thorough(
+    "that is at work keeps its definition when its caller is moved to another one; the next has the new one [3.8]",
+    async () => {
+      const parent = family(
+        stage,
+        [{ toolCalls: [task("scout", "One.")] }, { toolCalls: [task("scout", "Two.")] }, { text: "Done." }],
+        {
+          scout: [
+            { toolCalls: [{ name: "list_files", arguments: { path: "." } }], holdUntil: "scout" },
+            { text: "1" },
+          ],
+        },
+      );
+      await parent.start("Go");
+      await stage.model.waitForHold("scout");
+      const [scout] = parent.definition.subAgents ?? [];
+      if (scout === undefined) throw new Error("there is no scout");
+      const agent = { ...scout.agent, systemPrompt: "You are another." };
+      const other = AgentDefinition.parse({ ...parent.definition, subAgents: [{ ...scout, agent }] });
+      const definitionHash = await stage.transcript.saveDefinition(other);
+      await parent.handle.executeUpdate(updateDefinitionUpdate, { args: [{ definitionHash }] });
+      stage.model.release("scout");
+      expect(await parent.result()).toMatchObject({ text: "Done." });
+      const conversation = scout.agent.model.headers?.["x-conversation"];
+      const asked = stage.model.requests.filter((request) => request.conversation === conversation);
+      const isOther = asked.map(({ body }) => JSON.stringify(body?.["system"]).includes("You are another."));
+      expect(isOther.slice(0, 2)).toEqual([false, false]);
+      expect(isOther.at(-1)).toBe(true);
+    },
+  );
 
   test("does the task in a session of its own, and its words are the call's result [SUB-05, SUB-11, SES-10, SES-11, LOOP-07]", async () => {
     const parent = family(
@@ -162,7 +165,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect((await parent.events()).filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
   });
 
-  test("one that is terminated gives an error result, and what it has spent counts", async () => {
+  thorough("one that is terminated gives an error result, and what it has spent counts", async () => {
     const parent = family(stage, [{ toolCalls: [task("slow", "wait")] }, { text: "So be it." }], {
       slow: [
         { text: "first", toolCalls: [{ name: "list_files", arguments: {} }] },

@@ -103,24 +103,27 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(loop).toMatchObject({ status: "aborted" });
   });
 
-  test("a stop reaches lead and agents within seconds, and all close their records [ABT-01]", async () => {
-    const team = new Team(stage, [calls(delegate("slow", "Wait")), calls(wait()), { text: "never" }], {
-      slow: [{ text: "never", holdUntil: "slow-2" }],
-    });
-    await team.start();
-    await stage.model.waitForHold("slow-2");
-    await expect.poll(() => team.asked().length, POLL).toBe(2);
-    const since = Date.now();
-    await team.handle.signal(stopSignal, "enough");
-    expect(await team.result()).toMatchObject({
-      outcome: { type: "stopped", reason: "enough" },
-      agents: [{ id: "slow-1", status: "stopped" }],
-    });
-    expect(Date.now() - since).toBeLessThan(5_000);
-    for (const part of ["lead", "slow-1"]) {
-      expect(await stage.transcript.loops(`${team.job}.${part}`)).toMatchObject([{ status: "aborted" }]);
-    }
-  });
+  thorough(
+    "a stop reaches lead and agents within seconds, and all close their records [ABT-01]",
+    async () => {
+      const team = new Team(stage, [calls(delegate("slow", "Wait")), calls(wait()), { text: "never" }], {
+        slow: [{ text: "never", holdUntil: "slow-2" }],
+      });
+      await team.start();
+      await stage.model.waitForHold("slow-2");
+      await expect.poll(() => team.asked().length, POLL).toBe(2);
+      const since = Date.now();
+      await team.handle.signal(stopSignal, "enough");
+      expect(await team.result()).toMatchObject({
+        outcome: { type: "stopped", reason: "enough" },
+        agents: [{ id: "slow-1", status: "stopped" }],
+      });
+      expect(Date.now() - since).toBeLessThan(5_000);
+      for (const part of ["lead", "slow-1"]) {
+        expect(await stage.transcript.loops(`${team.job}.${part}`)).toMatchObject([{ status: "aborted" }]);
+      }
+    },
+  );
 
   test("agents have shares of the job's budget; one for whom nothing is left is not begun", async () => {
     const team = new Team(
@@ -144,7 +147,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });
   });
 
-  test("what its agents wait for is listed at the job, and answered there [TMP-11]", async () => {
+  thorough("what its agents wait for is listed at the job, and answered there [TMP-11]", async () => {
     const team = new Team(
       stage,
       [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }],

@@ -105,7 +105,7 @@ const CASES: Readonly<Record<string, SessionOptions>> = {
   },
 };
 
-test.each(Object.entries(CASES))(
+thorough.each(Object.entries(CASES))(
   "%s crosses history short and without a key [DBG-03]",
   async (_what, options) => {
     const session = stage.session(options);

@@ -69,37 +69,40 @@ function toolsIn(session: Session, request = 0): string[] {
   return tools.map(({ name }) => name);
 }
 
-test("a result's content goes to the model; its details and a child's loop go into the record, and no further [TOOL-03]", async () => {
-  const session = stage.session({
-    replies: [
-      {
-        toolCalls: [
-          { name: "report", arguments: {} },
-          { name: "list_files", arguments: {} },
-        ],
-      },
-      { text: "Done." },
-    ],
-    agent: { tools: ["report", "list_files"] },
-  });
-  await session.run("Go");
-  const [reported, listed] = await resultsOf(session);
-  expect(reported).toMatchObject({
-    content: [{ type: "text", text: "WORDS-FOR-THE-MODEL" }],
-    details: { secretly: ["DETAILS-FOR-PEOPLE", { nested: null }] },
-    childLoopId: "child.sub.1",
-  });
-  expect(listed).toHaveProperty("details");
-  expect(listed).not.toHaveProperty("childLoopId");
-  const sent = JSON.stringify(session.requests()[1]?.body);
-  expect(sent).toContain("WORDS-FOR-THE-MODEL");
-  expect(sent).not.toContain("DETAILS-FOR-PEOPLE");
-  expect(sent).not.toContain("child.sub.1");
-  const ends = (await session.events()).flatMap(({ body }) =>
-    body.type === "ToolExecutionEnd" ? [[body.toolName, body.childLoopId]] : [],
-  );
-  expect(Object.fromEntries(ends)).toEqual({ report: "child.sub.1", list_files: undefined });
-});
+thorough(
+  "a result's content goes to the model; its details and a child's loop go into the record, and no further [TOOL-03]",
+  async () => {
+    const session = stage.session({
+      replies: [
+        {
+          toolCalls: [
+            { name: "report", arguments: {} },
+            { name: "list_files", arguments: {} },
+          ],
+        },
+        { text: "Done." },
+      ],
+      agent: { tools: ["report", "list_files"] },
+    });
+    await session.run("Go");
+    const [reported, listed] = await resultsOf(session);
+    expect(reported).toMatchObject({
+      content: [{ type: "text", text: "WORDS-FOR-THE-MODEL" }],
+      details: { secretly: ["DETAILS-FOR-PEOPLE", { nested: null }] },
+      childLoopId: "child.sub.1",
+    });
+    expect(listed).toHaveProperty("details");
+    expect(listed).not.toHaveProperty("childLoopId");
+    const sent = JSON.stringify(session.requests()[1]?.body);
+    expect(sent).toContain("WORDS-FOR-THE-MODEL");
+    expect(sent).not.toContain("DETAILS-FOR-PEOPLE");
+    expect(sent).not.toContain("child.sub.1");
+    const ends = (await session.events()).flatMap(({ body }) =>
+      body.type === "ToolExecutionEnd" ? [[body.toolName, body.childLoopId]] : [],
+    );
+    expect(Object.fromEntries(ends)).toEqual({ report: "child.sub.1", list_files: undefined });
+  },
+);
 
 describe("what a tool says while it runs", () => {
   async function talked() {
@@ -138,13 +141,18 @@ describe("what a tool says while it runs", () => {
     },
   );
 
-  test("a line of progress reaches watchers as it is, with the call that it is of [TOOL-11]", async () => {
-    const { deltas, ended, later, place } = await talked();
-    const lines = deltas.flatMap(({ body }, index) => (body.type === "progress" ? [{ body, index }] : []));
-    expect(lines.map(({ body }) => body)).toEqual([{ type: "progress", ...place, text: "LINE-OF-PROGRESS" }]);
-    expect(lines[0]?.index).toBeLessThan(ended);
-    expect(later).not.toContain("LINE-OF-PROGRESS");
-  });
+  thorough(
+    "a line of progress reaches watchers as it is, with the call that it is of [TOOL-11]",
+    async () => {
+      const { deltas, ended, later, place } = await talked();
+      const lines = deltas.flatMap(({ body }, index) => (body.type === "progress" ? [{ body, index }] : []));
+      expect(lines.map(({ body }) => body)).toEqual([
+        { type: "progress", ...place, text: "LINE-OF-PROGRESS" },
+      ]);
+      expect(lines[0]?.index).toBeLessThan(ended);
+      expect(later).not.toContain("LINE-OF-PROGRESS");
+    },
+  );
 });
 
 describe("stop reaches every call at once [TOOL-12]", () => {
@@ -208,22 +216,25 @@ test("file and shell tools work in the agent's workspace [TOOL-18]", async () =>
   expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("two\n");
 });
 
-test("both spellings of a tool's name are taken for it; an unknown name is left out with a warning [X-17]", async () => {
-  const session = stage.session({
-    replies: [
-      { toolCalls: [{ name: "write_file", arguments: { path: "x17", content: "1" } }] },
-      { text: "Done." },
-    ],
-    agent: { tools: ["file_read", "file_write", "read_file", "raed_file"] },
-  });
-  const before = warnings.length;
-  await session.run("Go");
-  expect(toolsIn(session)).toEqual(["read_file", "write_file"]);
-  expect(await readFile(join(stage.home, "x17"), "utf8")).toBe("1");
-  expect(warnings.slice(before).map(({ words }) => words)).toEqual([
-    'Unknown tool "raed_file": did you mean "read_file"?',
-  ]);
-});
+thorough(
+  "both spellings of a tool's name are taken for it; an unknown name is left out with a warning [X-17]",
+  async () => {
+    const session = stage.session({
+      replies: [
+        { toolCalls: [{ name: "write_file", arguments: { path: "x17", content: "1" } }] },
+        { text: "Done." },
+      ],
+      agent: { tools: ["file_read", "file_write", "read_file", "raed_file"] },
+    });
+    const before = warnings.length;
+    await session.run("Go");
+    expect(toolsIn(session)).toEqual(["read_file", "write_file"]);
+    expect(await readFile(join(stage.home, "x17"), "utf8")).toBe("1");
+    expect(warnings.slice(before).map(({ words }) => words)).toEqual([
+      'Unknown tool "raed_file": did you mean "read_file"?',
+    ]);
+  },
+);
 
 test("the built-in tools have the options that the worker was given", async () => {
   const narrow = await openStage({ builtInTools: { bash: { denyPatterns: ["curl"] } } });

@@ -70,7 +70,7 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
     },
   );
 
-  test("of a tree, where one sub-agent's is", async () => {
+  thorough("of a tree, where one sub-agent's is", async () => {
     const parent = family(
       stage,
       [

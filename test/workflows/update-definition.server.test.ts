@@ -7,6 +7,7 @@ import { anthropicRequest } from "../../src/providers/anthropic-messages/request
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { updateDefinitionUpdate } from "../../src/workflows/messages.ts";
+import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "./support/connected.ts";
 import { Gates } from "./support/gates.ts";
 import type { Session } from "./support/session.ts";
@@ -142,7 +143,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
     expect(await changes(session)).toEqual([]);
   });
 
-  test("at once while it waits for a prompt, and with the next run when it is at rest", async () => {
+  thorough("at once while it waits for a prompt, and with the next run when it is at rest", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.start("Go", { mode: "interactive" });
     await eventually(async () => (await session.status()).status === "waiting");

@@ -60,7 +60,7 @@ const PERMANENT: readonly (readonly [FaultRule, string])[] = [
 
 for (const [fault, expected] of PERMANENT) {
   const name = "status" in fault ? `${fault.fault} ${fault.status}` : fault.fault;
-  test(`${name} is not tried again: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
+  thorough(`${name} is not tried again: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
     const session = stage.session({ faults: [{ ...fault, times: 9 }] });
     await session.start("Go");
     const { type, result } = await session.failure();
@@ -80,35 +80,41 @@ const FLOODS = {
 };
 
 for (const [what, reply] of Object.entries(FLOODS)) {
-  test(`${what} are broken off: the model was asked once, the run says why, and the worker goes on (RTY-03)`, async () => {
-    const session = stage.session({
-      replies: [{ chunkSize: 100_000, ...reply }],
-      agent: { tools: ["list_files"], retry: { initialDelayMs: 10 } },
-    });
-    await session.start("Go");
-    const { result, message } = await session.failure();
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: "api" });
-    expect(message).toMatch(/when it was broken off, and at most \d+ are taken; a smaller maxTokens/);
-    expect(session.requests()).toHaveLength(1);
-    const other = stage.session({ replies: [{ text: "Short." }] });
-    expect(await other.run("Go")).toMatchObject({ text: "Short." });
-  });
+  thorough(
+    `${what} are broken off: the model was asked once, the run says why, and the worker goes on (RTY-03)`,
+    async () => {
+      const session = stage.session({
+        replies: [{ chunkSize: 100_000, ...reply }],
+        agent: { tools: ["list_files"], retry: { initialDelayMs: 10 } },
+      });
+      await session.start("Go");
+      const { result, message } = await session.failure();
+      expect(result?.outcome).toMatchObject({ type: "failed", fault: "api" });
+      expect(message).toMatch(/when it was broken off, and at most \d+ are taken; a smaller maxTokens/);
+      expect(session.requests()).toHaveLength(1);
+      const other = stage.session({ replies: [{ text: "Short." }] });
+      expect(await other.run("Go")).toMatchObject({ text: "Short." });
+    },
+  );
 }
 
 for (const fault of [
   { fault: "cut" },
   { fault: "cut", inCharacter: true, reply: { text: "Grüße 🎉 ".repeat(20) } },
 ] as const) {
-  test(`a stream cut ${"inCharacter" in fault ? "in the middle of a character" : "in the middle"} is asked again, and only the whole answer is kept (RTY-03)`, async () => {
-    const session = stage.session({
-      faults: [fault],
-      replies: [{ text: "Whole ü." }],
-      agent: { retry: { initialDelayMs: 10 } },
-    });
-    expect(await session.run("Go")).toMatchObject({ text: "Whole ü." });
-    expect(session.requests().map(({ outcome }) => outcome)).toEqual(["faulted", "answered"]);
-    expect(await session.conversation()).toEqual(["user: Go", "assistant: Whole ü."]);
-  });
+  thorough(
+    `a stream cut ${"inCharacter" in fault ? "in the middle of a character" : "in the middle"} is asked again, and only the whole answer is kept (RTY-03)`,
+    async () => {
+      const session = stage.session({
+        faults: [fault],
+        replies: [{ text: "Whole ü." }],
+        agent: { retry: { initialDelayMs: 10 } },
+      });
+      expect(await session.run("Go")).toMatchObject({ text: "Whole ü." });
+      expect(session.requests().map(({ outcome }) => outcome)).toEqual(["faulted", "answered"]);
+      expect(await session.conversation()).toEqual(["user: Go", "assistant: Whole ü."]);
+    },
+  );
 }
 
 thorough(

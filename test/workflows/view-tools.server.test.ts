@@ -126,59 +126,62 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
 });
 
 describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () => {
-  test("is sent the conversation up to there with its lesson; the old branch keeps what was left", async () => {
-    const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
-    const replies = [
-      { text: "First look", ...look },
-      { text: "Wrong way", ...look },
-      {
-        text: "Back",
-        toolCalls: [
-          call("revert_to_state", { category: "failure", step: "n1", summary: "that way is closed" }),
-          call("nothing", {}),
-        ],
-      },
-    ];
-    then(session, "Back at n2", replies, [{}, { text: "Another way", ...look }, { text: "Done." }]);
-    expect(await session.run("Go")).toMatchObject({ text: "Done." });
-    expect(session.seen(1)).toEqual([
-      "user: Go",
-      "user: [n0 is this message]",
-      "assistant: First look",
-      "assistant: calls list_files",
-      expect.stringMatching(/\[n1 is your answer before, n2 is this message\]$/),
-    ]);
-    expect(session.seen(2).slice(0, 5)).toEqual(session.seen(1));
-    expect(session.seen(3)).toEqual([...session.seen(1), "user: [Back at n2 · lesson] that way is closed"]);
-    const main = (await session.entries("main")).map(textOf);
-    expect(main.slice(3)).toEqual([
-      "Wrong way",
-      expect.any(String),
-      "Back",
-      "You go on from n2 with your next answer.",
-      "Tool nothing not found",
-    ]);
-    const branches = await stage.transcript.branches(session.id);
-    expect(branches).toMatchObject([{ id: "main" }, { parent: { branch: "main", position: 3 } }]);
-    const [applied] = await eventsOf(session, "RevertApplied");
-    expect(applied).toEqual({
-      type: "RevertApplied",
-      category: "failure",
-      target: 2,
-      abandoned: { from: 3, to: 8 },
-      summary: "that way is closed",
-      applied: true,
-    });
-    const record = await stage.transcript.session(session.id);
-    expect(record?.headBranch).toBe(branches[1]?.id);
-    const head = (await session.entries(record?.headBranch)).map(textOf);
-    expect(head.slice(3)).toEqual([
-      "[Back at n2 · lesson] that way is closed",
-      "Another way",
-      expect.any(String),
-      "Done.",
-    ]);
-  });
+  thorough(
+    "is sent the conversation up to there with its lesson; the old branch keeps what was left",
+    async () => {
+      const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
+      const replies = [
+        { text: "First look", ...look },
+        { text: "Wrong way", ...look },
+        {
+          text: "Back",
+          toolCalls: [
+            call("revert_to_state", { category: "failure", step: "n1", summary: "that way is closed" }),
+            call("nothing", {}),
+          ],
+        },
+      ];
+      then(session, "Back at n2", replies, [{}, { text: "Another way", ...look }, { text: "Done." }]);
+      expect(await session.run("Go")).toMatchObject({ text: "Done." });
+      expect(session.seen(1)).toEqual([
+        "user: Go",
+        "user: [n0 is this message]",
+        "assistant: First look",
+        "assistant: calls list_files",
+        expect.stringMatching(/\[n1 is your answer before, n2 is this message\]$/),
+      ]);
+      expect(session.seen(2).slice(0, 5)).toEqual(session.seen(1));
+      expect(session.seen(3)).toEqual([...session.seen(1), "user: [Back at n2 · lesson] that way is closed"]);
+      const main = (await session.entries("main")).map(textOf);
+      expect(main.slice(3)).toEqual([
+        "Wrong way",
+        expect.any(String),
+        "Back",
+        "You go on from n2 with your next answer.",
+        "Tool nothing not found",
+      ]);
+      const branches = await stage.transcript.branches(session.id);
+      expect(branches).toMatchObject([{ id: "main" }, { parent: { branch: "main", position: 3 } }]);
+      const [applied] = await eventsOf(session, "RevertApplied");
+      expect(applied).toEqual({
+        type: "RevertApplied",
+        category: "failure",
+        target: 2,
+        abandoned: { from: 3, to: 8 },
+        summary: "that way is closed",
+        applied: true,
+      });
+      const record = await stage.transcript.session(session.id);
+      expect(record?.headBranch).toBe(branches[1]?.id);
+      const head = (await session.entries(record?.headBranch)).map(textOf);
+      expect(head.slice(3)).toEqual([
+        "[Back at n2 · lesson] that way is closed",
+        "Another way",
+        expect.any(String),
+        "Done.",
+      ]);
+    },
+  );
 
   test("is refused an unknown place and a span in which a person has spoken [PHI-03]", async () => {
     const session = stage.session({

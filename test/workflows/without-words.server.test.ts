@@ -124,7 +124,7 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     expect(await detailsOf(session.id)).toContain(MARKER);
   });
 
-  test("of a sub-agent, in its history and its caller's", async () => {
+  thorough("of a sub-agent, in its history and its caller's", async () => {
     const parent = family(stage, [{ toolCalls: [task("scout", `${MARKER}?`)] }, { text: MARKER }], {
       scout: [{ text: `${MARKER} seen` }],
     });

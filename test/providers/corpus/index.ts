@@ -1,5 +1,6 @@
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import type { ModelConfig } from "../../../src/schema/model.ts";
+import { isThorough } from "../../support/depth.ts";
 import type { Conversation } from "./conversation.ts";
 import { IMAGES } from "./images.ts";
 import { JOURNEYS } from "./journeys.ts";
@@ -24,6 +25,9 @@ export const CORPUS: readonly Conversation[] = [
 ];
 
 /** The key that every question of the corpus is asked with. */
+/** Those that each adapter is tried with: `npm test` takes every third. */
+export const TRIED = isThorough ? CORPUS : CORPUS.filter((_, nth) => nth % 3 === 0);
+
 export const CORPUS_KEY = "test-key-0123456789";
 
 /** A conversation as a question to a model. */
