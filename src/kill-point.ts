@@ -1,8 +1,4 @@
-/**
- * Places where a crash matters, by name. Those of a commit are in SQLite's writer thread, or around PostgreSQL's transactions.
- *
- * @testonly
- */
+/** Places where a crash matters, by name. Those of a commit are in SQLite's writer thread, or around PostgreSQL's transactions. */
 export const KILL_POINTS = [
   "open:before",
   "open:after",

@@ -214,10 +214,10 @@ const partsText = (message: Message) =>
 describe.each(Object.keys(strategies) as (keyof typeof strategies)[])("the strategy %s", (name) => {
   test(
     "keeps what must be kept, in a request that a vendor takes and that fits, or says why it cannot [CTX-14, CTX-15, PRUN-11]",
-    () => {
+    async () => {
       let taken = 0;
-      fc.assert(
-        fc.property(talks, strategies[name], budgets, (talk, strategy, budget) => {
+      await fc.assert(
+        fc.asyncProperty(talks, strategies[name], budgets, async (talk, strategy, budget) => {
           const plan: Plan = strategy({ entries: talk.entries, budget });
           if (!plan.ok) {
             expect(plan.problem).not.toBe("");

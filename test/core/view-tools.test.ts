@@ -45,11 +45,8 @@ describe("whatever a model prunes and wherever it goes back", () => {
     async () => {
       let pruned = 0;
       let reverted = 0;
-      let runs = 0;
       await fc.assert(
         fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
-          // Lets the process breathe now and then, so that the test runner does not take it for dead.
-          if (++runs % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
           const limits = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null, maxDurationMs: null };
           const run = play({ ...setting, replies: given, tools, compactAbove: undefined, limits });
           for (const action of all) act(run, action);

@@ -63,8 +63,6 @@ test(
     const counts = { pruned: 0, reverted: 0, compacted: 0, later: 0, repaired: 0 };
     await assert(
       asyncProperty(randomSession, async (input) => {
-        // Lets the process breathe, so that the test runner does not take it for dead.
-        await new Promise((resolve) => setImmediate(resolve));
         const stage = await played(input);
         for (const [key, sent] of sentBy(stage)) {
           const [loop = 0, turn = 0] = key.split("/").map(Number);
