@@ -1,5 +1,5 @@
 import type { Remains, WorkerProcess } from "../transcript/worker-process.ts";
-import type { Takeover } from "./takeover.ts";
+import type { PolledTask, Takeover } from "./takeover.ts";
 
 // A workflow task that is bound to the dead worker's own queue waits there for the sticky time-out, and resetting a
 // run's queue does not move it. Who polls that queue gets it, and may give it back.
@@ -42,22 +42,21 @@ export async function giveBackTasks(
 
 async function giveBackOne(namespace: string, queue: string, takeover: Takeover): Promise<"given" | "none"> {
   const { service, within, identity } = takeover;
-  try {
-    const task = await within(POLL_MS, () =>
-      service.pollWorkflowTaskQueue({ namespace, taskQueue: { name: queue, kind: STICKY }, identity }),
+  const taskQueue = { name: queue, kind: STICKY };
+  for (;;) {
+    // At the poll's deadline nothing was there to give back.
+    const polling = within(POLL_MS, () => service.pollWorkflowTaskQueue({ namespace, taskQueue, identity }));
+    const { taskToken, query } = await polling.catch((): PolledTask => ({}));
+    if (taskToken === undefined || taskToken.length === 0) return "none";
+    // A query waits in the same queue, and comes before a task. The server asks it again on the run's own queue.
+    if (query != null) continue;
+    const failed = { namespace, taskToken, cause: RESET_STICKY_TASK_QUEUE, identity };
+    const isGiven = await service.respondWorkflowTaskFailed(failed).then(
+      () => true,
+      // It ended by itself meanwhile.
+      () => false,
     );
-    if (task.taskToken === undefined || task.taskToken.length === 0) return "none";
-    const { taskToken } = task;
-    await service.respondWorkflowTaskFailed({
-      namespace,
-      taskToken,
-      cause: RESET_STICKY_TASK_QUEUE,
-      identity,
-    });
-    return "given";
-  } catch {
-    // The poll's deadline, or a task that ended by itself meanwhile: there is nothing to give back.
-    return "none";
+    if (isGiven) return "given";
   }
 }
 

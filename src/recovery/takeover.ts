@@ -22,7 +22,7 @@ export type WorkflowService = {
     namespace: string;
     taskQueue: { name: string; kind: number };
     identity: string;
-  }): Promise<{ taskToken?: Uint8Array }>;
+  }): Promise<PolledTask>;
   respondWorkflowTaskFailed(request: {
     namespace: string;
     taskToken: Uint8Array;
@@ -30,6 +30,9 @@ export type WorkflowService = {
     identity: string;
   }): Promise<unknown>;
 };
+
+/** Without a token where the poll found nothing. `query`: a question to the run, in place of a task. */
+export type PolledTask = { readonly taskToken?: Uint8Array; readonly query?: unknown };
 
 type Execution = { readonly workflowId: string; readonly runId: string };
 

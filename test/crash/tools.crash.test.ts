@@ -2,11 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
+import { steerSignal } from "../../src/workflows/messages.ts";
 import { thorough } from "../support/depth.ts";
 import { keepWorker } from "./support/keeper.ts";
 import { carrying } from "./support/processes.ts";
 import { startProxy } from "./support/proxy.ts";
-import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { type CrashStage, executed, expectWhole, lateTasks, openCrashStage } from "./support/temporal.ts";
 
 let stage: CrashStage;
 
@@ -179,6 +180,30 @@ for (const tool of ["write_file", "edit_file"] as const) {
     40_000,
   );
 }
+
+thorough(
+  "a question that waits for a dead worker does not hold up who takes its runs over",
+  async () => {
+    const session = stage.session({
+      replies: [call("wait_pure", { label: "asked" }), { text: "Done." }],
+      agent: { tools: ["wait_pure"] },
+    });
+    const first = await stage.worker();
+    await session.start("Go");
+    await stage.started("asked");
+    await first.kill("SIGKILL");
+    const status = session.status().catch(() => undefined);
+    await session.handle.signal(steerSignal, "Mind this");
+    await stage.worker();
+    await executed(stage, session, "wait_pure", 2);
+    stage.go("asked");
+    expect(await session.result()).toMatchObject({ text: "Done." });
+    expect(await lateTasks(stage, session.id)).toBe(0);
+    await expectWhole(stage, session);
+    await status;
+  },
+  40_000,
+);
 
 thorough(
   "the death of a worker in a tool is noticed by a sibling within 3 s (design 3.18)",
