@@ -23,8 +23,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     console.warn(`\n!!! NO POSTGRESQL: its tests are SKIPPED, ${missing}.\n`);
     project.provide("postgres", { missing });
   } else {
-    // What it holds need not outlive the machine: tests that end a server hard start their own.
-    server = await startPostgres({ fsync: "off", full_page_writes: "off" });
+    // What it holds need not outlive the machine: tests that end a server hard start their own. An analysis of its own
+    // accord would see rows that a test wants gone.
+    server = await startPostgres({ fsync: "off", full_page_writes: "off", autovacuum: "off" });
     project.provide("postgres", { url: server.url() });
   }
   return async () => server?.stop();
