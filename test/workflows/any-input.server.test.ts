@@ -100,7 +100,8 @@ thorough(
       await Promise.allSettled(sends.slice(at, at + BATCH).map((send) => send()));
     }
     expect(await failedTasks(session.id)).toEqual([]);
-    await handle.signal("stop", { toString: 7 });
+    // An answer that made sense may have ended it already.
+    await handle.signal("stop", { toString: 7 }).catch(() => undefined);
     await handle.result().catch(() => undefined);
     expect(await failedTasks(session.id)).toEqual([]);
   },
