@@ -26,22 +26,23 @@ export function proofOf(provider: string, key: string): Proof {
 
 type Chain = () => Promise<AwsCredentials>;
 
-let chain: Promise<Chain> | undefined;
-
 /**
- * Those of the machine: from the environment, the shared files, a role of the container or of the instance, in the order
- * of Amazon's own clients. The chain keeps them until they expire.
+ * Finds the credentials of the machine in the order of the AWS SDK: the environment, the shared files, the role of the
+ * container or of the instance. Loads the SDK's chain at the first call; the chain caches credentials until they expire.
  */
-export async function ambientCredentials(): Promise<AwsCredentials> {
-  chain ??= import("@aws-sdk/credential-provider-node").then(({ defaultProvider }) => defaultProvider());
-  try {
-    return await (await chain)();
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    throw new ProviderError(
-      "auth",
-      `the model has no key, and this machine has no AWS credentials (${said}): name a key in the definition, or give the worker a role`,
-      { cause: error },
-    );
-  }
+export function createMachineCredentials(): Chain {
+  let chain: Promise<Chain> | undefined;
+  return async () => {
+    chain ??= import("@aws-sdk/credential-provider-node").then(({ defaultProvider }) => defaultProvider());
+    try {
+      return await (await chain)();
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      throw new ProviderError(
+        "auth",
+        `the model has no key, and this machine has no AWS credentials (${cause}): name a key in the definition, or give the worker a role`,
+        { cause: error },
+      );
+    }
+  };
 }

@@ -2,7 +2,7 @@ import type { AssistantMessage } from "../../schema/message.ts";
 import { type AdapterOptions, ask, keyOf, type Question } from "../ask.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ModelRequest, Provider, StreamOptions } from "../provider.ts";
-import { type AwsCredentials, ambientCredentials, proofOf } from "./credentials.ts";
+import { type AwsCredentials, createMachineCredentials, proofOf } from "./credentials.ts";
 import { BEDROCK_OVERFLOW } from "./failure.ts";
 import { CONVERSE_STREAM } from "./frames.ts";
 import { outputRoad } from "./output.ts";
@@ -22,9 +22,11 @@ export class BedrockConverse implements Provider {
   readonly protocol = "bedrock_converse_stream";
   readonly outputRoad = outputRoad;
   readonly #adapter: BedrockOptions;
+  readonly #credentials: () => Promise<AwsCredentials>;
 
   constructor(adapter: BedrockOptions) {
     this.#adapter = adapter;
+    this.#credentials = adapter.credentials ?? createMachineCredentials();
   }
 
   async stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage> {
@@ -52,7 +54,7 @@ export class BedrockConverse implements Provider {
     const key = keyOf(request);
     const proof = key === undefined ? undefined : proofOf(request.model.provider, key);
     if (proof?.type === "bearer") return { headers: { authorization: `Bearer ${proof.key}` } };
-    const credentials = proof?.credentials ?? (await (this.#adapter.credentials ?? ambientCredentials)());
+    const credentials = proof?.credentials ?? (await this.#credentials());
     const region = regionOf(url, process.env);
     return {
       headers: {},
