@@ -84,27 +84,33 @@ function decidePiece(
   doubt: string | undefined,
   context: PermissionContext,
 ): PermissionDecision | undefined {
-  const from = (start: number): PermissionDecision | undefined => {
-    const index = policy.rules.findIndex(
-      (rule, at) =>
-        at >= start &&
-        (rule.outcome !== "allow" || doubt === undefined) &&
-        matches(rule, call, piece, context),
-    );
-    const rule = policy.rules[index];
-    if (rule === undefined) {
-      return piece.command?.wrapper === true ? undefined : decideOtherwise(policy, call, doubt, context);
-    }
-    const of = piece.command === undefined ? "" : ` \`${piece.command.words.join(" ")}\``;
-    const reason = rule.reason ?? `rules[${index}] ${VERB[rule.outcome]}${of || " it"}`;
-    const decision = { outcome: rule.outcome, rule: index, reason };
-    const certain = piece.command?.fixed === undefined || matchesCommand(rule, piece.command, true);
-    if (rule.outcome !== "ask" || certain) return decision;
-    // The command is known in part, and the rule may mean another one: it does not soften what follows.
-    const next = from(index + 1);
-    return next?.outcome === "deny" ? next : decision;
+  const matching = policy.rules
+    .map((rule, index) => ({ rule, index }))
+    .filter(({ rule }) => rule.outcome !== "allow" || doubt === undefined)
+    .filter(({ rule }) => matches(rule, call, piece, context));
+  // An "ask" that only may match must not soften a denial that follows it.
+  const first = matching[0];
+  const decisive = matching.find(({ rule }) => rule.outcome !== "ask" || mustMatch(rule, piece.command));
+  const isWrapper = piece.command?.wrapper === true;
+  const last = isWrapper ? undefined : decideOtherwise(policy, call, doubt, context);
+  const decision = decisive === undefined ? last : decideByRule(decisive, piece);
+  return first === undefined || decision?.outcome === "deny" ? decision : decideByRule(first, piece);
+}
+
+/** Whether the rule matches every command that the words, as far as they are known, can stand for. */
+function mustMatch(rule: PermissionRule, command: CommandFact | undefined): boolean {
+  return command?.fixed === undefined || matchesCommand(rule, command, true);
+}
+
+type NumberedRule = { readonly rule: PermissionRule; readonly index: number };
+
+function decideByRule({ rule, index }: NumberedRule, { command }: Piece): PermissionDecision {
+  const target = command === undefined ? "it" : `\`${command.words.join(" ")}\``;
+  return {
+    outcome: rule.outcome,
+    rule: index,
+    reason: rule.reason ?? `rules[${index}] ${VERB[rule.outcome]} ${target}`,
   };
-  return from(0);
 }
 
 function decideOtherwise(

@@ -333,7 +333,7 @@ describe("properties", () => {
     );
   });
 
-  test("a rule that asks for what a command may become does not soften a denial of all the rest [PERM-01]", () => {
+  test("an ask rule that only may match a command does not override a later denial [PERM-01]", () => {
     const rules = [{ command: "git status", outcome: "ask" as const }];
     const policy: PermissionPolicy = { rules, otherwise: "deny" };
     const asked = { interactive: true, replay: "unsafe" as const };
