@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
@@ -60,7 +60,7 @@ thorough(
   60_000,
 );
 
-thorough("stop of a run that works is left to the run: it ends with its record whole", async () => {
+test("stop of a run that works is left to the run: it ends with its record whole", async () => {
   const session = stage.session({ replies: [{ text: "Never.", holdUntil: "readable" }] });
   await session.start("Go");
   await stage.model.waitForHold("readable");

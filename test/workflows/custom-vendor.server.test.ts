@@ -1,6 +1,5 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { type Provider, ProviderError } from "../../src/worker.ts";
-import { thorough } from "../support/depth.ts";
 import { openStage } from "./support/temporal.ts";
 
 const usage = { input: 3, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 5 };
@@ -34,28 +33,25 @@ function echo() {
   return { asked, provider };
 }
 
-thorough(
-  "a vendor of one's own is one small object, under a protocol of its own [PROV-05, PROV-28]",
-  async () => {
-    const { asked, provider } = echo();
-    const stage = await openStage({ registered: { providers: [provider] } });
-    try {
-      const session = stage.session({
-        agent: {
-          tools: ["list_files"],
-          model: { api: "custom_echo", provider: "echo", cost: { input: 1_000_000, output: 0 } },
-        },
-      });
-      await session.start("Hello");
-      const result = await session.result();
-      expect(result.text).toContain("You said: ");
-      const [loop] = await stage.transcript.loops(session.id);
-      expect(loop).toMatchObject({ usage: { input: 6, output: 4 }, costUsd: 6 });
-      expect(asked).toHaveLength(3);
-      expect(asked.at(-1)).toMatch(/^toolResult \d+ list_files$/);
-      expect(stage.model.requests).toEqual([]);
-    } finally {
-      await stage.close();
-    }
-  },
-);
+test("a vendor of one's own is one small object, under a protocol of its own [PROV-05, PROV-28]", async () => {
+  const { asked, provider } = echo();
+  const stage = await openStage({ registered: { providers: [provider] } });
+  try {
+    const session = stage.session({
+      agent: {
+        tools: ["list_files"],
+        model: { api: "custom_echo", provider: "echo", cost: { input: 1_000_000, output: 0 } },
+      },
+    });
+    await session.start("Hello");
+    const result = await session.result();
+    expect(result.text).toContain("You said: ");
+    const [loop] = await stage.transcript.loops(session.id);
+    expect(loop).toMatchObject({ usage: { input: 6, output: 4 }, costUsd: 6 });
+    expect(asked).toHaveLength(3);
+    expect(asked.at(-1)).toMatch(/^toolResult \d+ list_files$/);
+    expect(stage.model.requests).toEqual([]);
+  } finally {
+    await stage.close();
+  }
+});

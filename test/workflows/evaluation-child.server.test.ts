@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { NativeConnection, Worker } from "@temporalio/worker";
-import { afterAll, beforeAll, expect } from "vitest";
-import { thorough } from "../support/depth.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Contest } from "./support/contest.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
@@ -12,27 +11,23 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-thorough(
-  "a workflow of an application has agents compared by a child workflow of the type evaluation [PAR-01]",
-  async () => {
-    const { address, namespace, taskQueue } = stage;
-    const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "and two" }] }]);
-    const connection = await NativeConnection.connect({ address });
-    const worker = await Worker.create({
-      connection,
-      namespace,
+test("a workflow of an application has agents compared by a child workflow of the type evaluation [PAR-01]", async () => {
+  const { address, namespace, taskQueue } = stage;
+  const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "and two" }] }]);
+  const connection = await NativeConnection.connect({ address });
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: `${taskQueue}-own`,
+    workflowsPath: fileURLToPath(new URL("./support/calls-evaluation.ts", import.meta.url)),
+  });
+  const answer = await worker.runUntil(
+    stage.client.workflow.execute("callsEvaluation", {
+      workflowId: `caller-of-${contest.id}`.slice(0, 200),
       taskQueue: `${taskQueue}-own`,
-      workflowsPath: fileURLToPath(new URL("./support/calls-evaluation.ts", import.meta.url)),
-    });
-    const answer = await worker.runUntil(
-      stage.client.workflow.execute("callsEvaluation", {
-        workflowId: `caller-of-${contest.id}`.slice(0, 200),
-        taskQueue: `${taskQueue}-own`,
-        args: [contest.id, taskQueue, contest.request("Go", { strategy: { type: "elaborate" } })],
-      }),
-    );
-    expect(answer).toBe("1: and two");
-    await connection.close();
-  },
-  60_000,
-);
+      args: [contest.id, taskQueue, contest.request("Go", { strategy: { type: "elaborate" } })],
+    }),
+  );
+  expect(answer).toBe("1: and two");
+  await connection.close();
+}, 60_000);
