@@ -15,7 +15,10 @@ const project = (name: string, settings: object): TestProjectConfiguration => ({
   test: { name, ...settings },
 });
 
-/** Of two cores: tests wait more than they compute. As many at least as at most, so that none is ended in mid-run. */
+/**
+ * Processes on two cores: tests wait more than they compute. The minimum equals the maximum because tinypool may end an
+ * idle process twice, which fails the run with "Terminating worker thread".
+ */
 const FORKS = 3;
 
 const BOUNDED_PROPERTIES = fileURLToPath(new URL("test/support/fast-check.ts", import.meta.url));
@@ -32,8 +35,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     // Threads share one heap and one native runtime of the SDK; processes do not.
     pool: "forks",
-    // Modules are read once per process, not once per file: a test that changes what others see does it in a process of
-    // its own. Tests wait more than they compute; the default number leaves one of two cores idle.
+    // Each process loads a module once, not once per file. Only the root's setting counts: vitest ignores a project's.
     poolOptions: { forks: { minForks: FORKS, maxForks: FORKS, isolate: false } },
     setupFiles: ["test/support/restore.ts"],
     testTimeout: 20_000,

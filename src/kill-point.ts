@@ -1,4 +1,7 @@
-/** Places where a crash matters, by name. Those of a commit are in SQLite's writer thread, or around PostgreSQL's transactions. */
+/**
+ * Places where a crash matters, by name. SQLite passes the points of a commit in its writer thread, PostgreSQL around its
+ * transactions.
+ */
 export const KILL_POINTS = [
   "open:before",
   "open:after",

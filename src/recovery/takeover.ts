@@ -31,7 +31,7 @@ export type WorkflowService = {
   }): Promise<unknown>;
 };
 
-/** Without a token where the poll found nothing. `query`: a question to the run, in place of a task. */
+/** A workflow task, or a query in its place. Without a token when the poll found neither. */
 export type PolledTask = { readonly taskToken?: Uint8Array; readonly query?: unknown };
 
 type Execution = { readonly workflowId: string; readonly runId: string };

@@ -9,7 +9,7 @@ const PUSH = { commands: [{ words: ["git", "push", "origin"] }], paths: [] };
 const waiting = (run: ReturnType<typeof play>) =>
   pendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
 
-describe("a call that needs a person's word [IRON-09, TMP-11, BIT-03, PERM-01]", () => {
+describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => {
   test("waits, while its siblings go on, and what happened meanwhile is written down", () => {
     const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
     run.until("call-tools");

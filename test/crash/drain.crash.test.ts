@@ -21,7 +21,7 @@ test("SIGTERM: a command that ends in time keeps its result, and the run goes on
   const first = await stage.worker();
   await session.start("Go");
   await stage.started("short");
-  // A worker that is about to end waits for its calls for a few seconds: the next one is there before.
+  // The next worker is ready first: a draining worker waits only a few seconds for its calls.
   await stage.worker();
   const ended = first.kill("SIGTERM");
   stage.go("short");

@@ -182,7 +182,7 @@ for (const tool of ["write_file", "edit_file"] as const) {
 }
 
 thorough(
-  "a question that waits for a dead worker does not hold up who takes its runs over",
+  "a query that is waiting for a dead worker does not delay the failover of its runs",
   async () => {
     const session = stage.session({
       replies: [call("wait_pure", { label: "asked" }), { text: "Done." }],

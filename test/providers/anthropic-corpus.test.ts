@@ -5,7 +5,7 @@ import { AnthropicMessages } from "../../src/providers/anthropic-messages/provid
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { type Asked, CORPUS_KEY, questionTo, TRIED } from "./corpus/index.ts";
+import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
 import { sentBy } from "./exchange.ts";
 import { http } from "./play.ts";
 
@@ -202,7 +202,7 @@ afterAll(async () => {
 });
 
 describe.each(KINDS)("every conversation to $id [PROV-08, PROV-11]", (kind) => {
-  test.each(TRIED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
+  test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const provider = new AnthropicMessages({ http: pool });
     const ask = (baseUrl: string) =>
       provider.stream(questionTo(anthropic(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), {
@@ -244,7 +244,7 @@ describe("history before a block of thinking", () => {
     },
   ];
 
-  test.each(TRIED)("$name: keeps its bytes when turns are added, cache marks excepted", (conversation) => {
+  test.each(COMPARED)("$name: keeps its bytes when turns are added, cache marks excepted", (conversation) => {
     const { asked } = conversation;
     const body = (messages: readonly Message[]) =>
       anthropicRequest({

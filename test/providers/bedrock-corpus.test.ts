@@ -13,7 +13,7 @@ import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.t
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { eventFrame, type SdkRequest, sdk } from "./bedrock-play.ts";
-import { type Asked, CORPUS_KEY, questionTo, TRIED } from "./corpus/index.ts";
+import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
 import { sentBy } from "./exchange.ts";
 import { http } from "./play.ts";
 
@@ -270,7 +270,7 @@ afterAll(async () => {
 });
 
 describe.each(KINDS)("every conversation to $id", (kind) => {
-  test.each(TRIED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
+  test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const provider = new BedrockConverse({ http: pool });
     const ask = (baseUrl: string) =>
       provider.stream(questionTo(bedrock(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), { signal });

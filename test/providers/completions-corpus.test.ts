@@ -6,7 +6,7 @@ import { OpenAiCompletions } from "../../src/providers/openai-completions/provid
 import type { Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { type Asked, CORPUS_KEY, questionTo, TRIED } from "./corpus/index.ts";
+import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
 import { sentBy } from "./exchange.ts";
 import { http } from "./play.ts";
 
@@ -209,7 +209,7 @@ afterAll(async () => {
 });
 
 describe.each(KINDS)("every conversation to $name [PROV-13]", (kind) => {
-  test.each(TRIED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
+  test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const provider = new OpenAiCompletions({ http: pool });
     const ask = (url: string) =>
       provider.stream(questionTo({ ...kind.model, maxTokens: LIMIT, baseUrl: `${url}/v1` }, conversation), {

@@ -5,7 +5,7 @@ import { ProviderRegistry } from "../../src/providers/registry.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { type Asked, CORPUS_KEY, questionTo, TRIED } from "./corpus/index.ts";
+import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
 import { sentBy } from "./exchange.ts";
 import { http } from "./play.ts";
 
@@ -204,7 +204,7 @@ afterAll(async () => {
 
 describe.each(KINDS)("every conversation to $name [PROV-17, PROV-19]", (kind) => {
   const { model, base } = kind;
-  test.each(TRIED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
+  test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const ask = (url: string) =>
       registry
         .get(model.api)!

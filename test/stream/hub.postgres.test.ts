@@ -27,8 +27,7 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
     encryptionOf({ keys: "a=env:LIVE_KEY" }, { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") }),
   );
 
-  const withKeys = describe.skipIf(!isThorough);
-  withKeys("encrypted", () =>
+  describe.skipIf(!isThorough)("encrypted", () =>
     hubContract("PostgresHub with keys", async () => {
       const hub = new PostgresHub(bench.url, { codec });
       return {

@@ -25,18 +25,18 @@ function run<Ts>(
   property: library.IRawProperty<Ts>,
   parameters: library.Parameters<Ts>,
 ): Promise<void> | void {
-  if (property.isAsync()) letOthersRun(property as library.IAsyncPropertyWithHooks<Ts>);
+  if (property.isAsync()) yieldToEventLoop(property as library.IAsyncPropertyWithHooks<Ts>);
   return library.assert(property as library.IAsyncProperty<Ts>, parameters);
 }
 
-// Before any test replaces it.
+// Saved before a test can install fake timers.
 const { setImmediate } = globalThis;
 
 /**
- * The runner takes a process for dead that does not answer for a minute. Ten thousand runs that wait for nothing but
- * promises take longer: they stop for its messages once in a second.
+ * Vitest reports a timeout when a process does not answer its messages for a minute. A property that only awaits
+ * promises can block that long, so it yields to the event loop once a second.
  */
-function letOthersRun<Ts>(property: library.IAsyncPropertyWithHooks<Ts>): void {
+function yieldToEventLoop<Ts>(property: library.IAsyncPropertyWithHooks<Ts>): void {
   let last = performance.now();
   property.beforeEach(async (before) => {
     await before();

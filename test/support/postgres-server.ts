@@ -23,8 +23,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     console.warn(`\n!!! NO POSTGRESQL: its tests are SKIPPED, ${missing}.\n`);
     project.provide("postgres", { missing });
   } else {
-    // What it holds need not outlive the machine: tests that end a server hard start their own. An analysis of its own
-    // accord would see rows that a test wants gone.
+    // Its data need not survive a crash: tests that crash a server start their own. A background analysis would hold a
+    // snapshot, and VACUUM would leave rows behind that a test expects to be removed.
     server = await startPostgres({ fsync: "off", full_page_writes: "off", autovacuum: "off" });
     project.provide("postgres", { url: server.url() });
   }

@@ -1,6 +1,6 @@
 import { afterAll, vi } from "vitest";
 
-// Files share a process: what one has stubbed in the environment must not be there for the next.
+// Test files share a process: variables that one file stubs must not reach the next one.
 afterAll(() => {
   vi.unstubAllEnvs();
 });

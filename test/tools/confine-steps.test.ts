@@ -44,7 +44,7 @@ vi.mock("node:child_process", async (original) => {
   return { ...real, spawn };
 });
 
-// Other files of this process have loaded the tools with the real file system, and others will.
+// Other test files of this process load the tools with the real file system, before and after this one.
 vi.resetModules();
 const { defaultTools } = await import("../../src/tools/default-tools.ts");
 afterAll(() => vi.resetModules());
@@ -98,7 +98,7 @@ const TOOLS = [
   ["search in a file", search, { path: "d/file.txt", pattern: "E" }],
 ] as const;
 
-/** `npm test` tries every second. */
+// `npm test` tries every second tool.
 test.each(isThorough ? TOOLS : TOOLS.filter((_, nth) => nth % 2 === 0))(
   "%s reaches nothing outside, whenever the folder is swapped",
   { timeout: 60_000 },

@@ -146,7 +146,7 @@ async function swapInALoop(workspace: string, outside: string, name: string): Pr
   return stop;
 }
 
-/** Runs the call until it has come through and has been refused many times each, or 8 seconds. */
+/** Runs the call until it has come through and has been refused many times each, or until its time is over. */
 async function hammer(work: (round: number) => Promise<unknown>): Promise<{ done: number; refused: number }> {
   const seen = { done: 0, refused: 0 };
   const endAt = performance.now() + (isThorough ? 8_000 : 2_000);

@@ -1,6 +1,6 @@
-// Loaded into a worker process of the campaign, and into its writer's thread: counts the kill points that are passed,
-// and sends the process a signal at the one in HOLDFAST_KILL_AT, the n-th time: SIGKILL, or HOLDFAST_KILL_SIGNAL. Where
-// HOLDFAST_KILL_WHEN names a file, a point is counted while the file lists it.
+// Loaded into a worker process and into its writer thread. Counts the kill points that are passed, and sends the process
+// HOLDFAST_KILL_SIGNAL (default: SIGKILL) at the n-th pass of the point in HOLDFAST_KILL_AT. If HOLDFAST_KILL_WHEN names a
+// file, passes of that point count only while the file lists it.
 import { appendFileSync, readFileSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { isMainThread } from "node:worker_threads";
@@ -21,9 +21,10 @@ const wanted = {
 };
 const passed = {};
 
+const isArmed = () => when === undefined || readFileSync(when, "utf8").split(" ").includes(wanted.point);
+
 function pass(point) {
-  if (point === wanted.point && when !== undefined && !readFileSync(when, "utf8").split(" ").includes(point))
-    return;
+  if (point === wanted.point && !isArmed()) return;
   passed[point] = (passed[point] ?? 0) + 1;
   if (point !== wanted.point || passed[point] !== wanted.nth) return;
   write({ type: signal === "SIGKILL" ? "killed" : "stopped", point, nth: wanted.nth, passed });

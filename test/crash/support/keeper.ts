@@ -22,18 +22,18 @@ const { Keeper } = (await import("../campaign/keeper.mjs")) as {
   ) => { start(): Promise<void>; stop(signal: string): Promise<unknown>; readonly ownEnds: string[] };
 };
 
-/** A worker that dies at the points it is given, one in each life, and is followed by the next at once. */
+/** A supervised worker: each process is killed at its kill point and replaced at once. */
 export type KeptWorker = {
-  /** From here on these points count, and no others. */
+  /** Lets the worker die at these points from now on, and at no others. */
   arm(...points: readonly string[]): void;
-  /** Where it was killed so far, in order. */
+  /** The points of the kills so far, in order. */
   killed(): readonly string[];
-  /** Lives that ended without a kill. */
+  /** Processes that ended without a kill, and how. */
   readonly ownEnds: readonly string[];
   stop(): Promise<void>;
 };
 
-/** @param kills - Points, one for each life: it dies there when it passes it for the first time after it was armed. */
+/** @param kills - One kill point for each process, which dies the first time it passes the point while armed. */
 export async function keepWorker(stage: CrashStage, kills: readonly string[]): Promise<KeptWorker> {
   const { address, namespace, home, taskQueue } = stage;
   const [killLog, log, when] = [join(home, "kills"), join(home, "worker.log"), join(home, "armed")];

@@ -24,10 +24,10 @@ export const CORPUS: readonly Conversation[] = [
   ...JOURNEYS,
 ];
 
-/** The key that every question of the corpus is asked with. */
-/** Those that each adapter is tried with: `npm test` takes every third. */
-export const TRIED = isThorough ? CORPUS : CORPUS.filter((_, nth) => nth % 3 === 0);
+/** The conversations that each adapter is compared on. `npm test` takes every third. */
+export const COMPARED = isThorough ? CORPUS : CORPUS.filter((_, nth) => nth % 3 === 0);
 
+/** The key that every question of the corpus is asked with. */
 export const CORPUS_KEY = "test-key-0123456789";
 
 /** A conversation as a question to a model. */
