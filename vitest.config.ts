@@ -1,19 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig, type TestProjectConfiguration } from "vitest/config";
-
-/** What a test needs stands in its file's suffix: `x.server.test.ts` asks for Temporal, and so on. */
-const SUFFIXES = ["server", "postgres", "crash"] as const;
-const SERVERS = {
-  server: ["test/support/dev-server.ts"],
-  postgres: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
-  crash: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
-};
-
-const suffixed = (suffix: string) => `test/**/*.${suffix}.test.ts`;
-const project = (name: string, settings: object): TestProjectConfiguration => ({
-  extends: true,
-  test: { name, ...settings },
-});
+import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { SERVER_SUFFIXES } from "./test/support/suffixes.ts";
 
 /**
  * Processes on two cores: tests wait more than they compute. The minimum equals the maximum because tinypool may end an
@@ -23,6 +11,19 @@ const FORKS = 3;
 
 const BOUNDED_PROPERTIES = fileURLToPath(new URL("test/support/fast-check.ts", import.meta.url));
 
+/** Crash tests first: they wait much, and the others fill the processors beside them. */
+class CrashTestsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isCrash = ({ moduleId }: TestSpecification) => moduleId.endsWith(".crash.test.ts");
+    return [...sorted.filter(isCrash), ...sorted.filter((file) => !isCrash(file))];
+  }
+}
+
+/**
+ * One project for all tests: vitest gives each project processes and a module graph of its own, and waits for one before
+ * it begins the next. Mode `all` is `npm run test:all` (see test/support/depth.ts), mode `unit` leaves out what needs a server.
+ */
 export default defineConfig(({ mode }) => ({
   plugins: [
     {
@@ -33,24 +34,21 @@ export default defineConfig(({ mode }) => ({
     },
   ],
   test: {
+    include: ["test/**/*.test.ts"],
+    exclude: [
+      ...configDefaults.exclude,
+      ...(mode === "unit" ? SERVER_SUFFIXES.map((suffix) => `test/**/*.${suffix}.test.ts`) : []),
+    ],
     // Threads share one heap and one native runtime of the SDK; processes do not.
     pool: "forks",
-    // Each process loads a module once, not once per file. Only the root's setting counts: vitest ignores a project's.
+    // Each process loads a module once, not once per file.
     poolOptions: { forks: { minForks: FORKS, maxForks: FORKS, isolate: false } },
+    sequence: { sequencer: CrashTestsFirst },
+    globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
     setupFiles: ["test/support/restore.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
-    // `npm run test:all` is vitest's mode `all`: see test/support/depth.ts.
     env: mode === "all" ? { HOLDFAST_TESTS: "all", FC_RUNS: process.env["FC_RUNS"] ?? "10000" } : {},
-    projects: [
-      project("unit", {
-        include: ["test/**/*.test.ts"],
-        exclude: SUFFIXES.map(suffixed),
-      }),
-      ...SUFFIXES.map((suffix) =>
-        project(suffix, { include: [suffixed(suffix)], globalSetup: SERVERS[suffix] }),
-      ),
-    ],
   },
 }));

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { connectionConfig } from "./connections.ts";
 import { diagnose, postgresError, saidBy } from "./fault.ts";
@@ -8,6 +9,8 @@ import type { DatabaseTarget } from "./target.ts";
 const STATEMENT_MS = 60 * 60_000;
 /** Said of what went as it should. */
 const SUCCESSFUL = "00000";
+/** Before a table with rows left is written again. */
+const AGAIN_MS = 200;
 /** A lock that was not given, a time limit, a deadlock. */
 const IN_THE_WAY: ReadonlySet<unknown> = new Set(["55P03", "57014", "40P01"]);
 
@@ -15,7 +18,7 @@ const IN_THE_WAY: ReadonlySet<unknown> = new Set(["55P03", "57014", "40P01"]);
  * Writes tables anew, one after the other, so that nothing is left in them of what was overwritten or deleted. Nobody
  * else can use a table meanwhile.
  *
- * @param lockMs - How long to wait for those who use one.
+ * @param lockMs - How long to wait for those who use one, or still see its old rows.
  * @returns Whether it could: not while somebody holds a table or may still see what was, nor for whom it is not.
  */
 export async function writeAnew(
@@ -25,19 +28,28 @@ export async function writeAnew(
 ): Promise<boolean> {
   const client = new pg.Client(connectionConfig(target, { statementMs: STATEMENT_MS, lockMs, idleMs: 0 }));
   client.on("error", () => undefined);
-  let isWhole = true;
+  let isSkipped = false;
+  let rowsLeft = 0;
   client.on("notice", ({ code, detail }) => {
     // A table of another role is skipped with a warning; rows that must stay are counted in a detail, first of all.
-    const left = Number(/\d+/.exec(detail ?? "")?.[0] ?? 0);
-    if (code !== SUCCESSFUL || left > 0) isWhole = false;
+    if (code !== SUCCESSFUL) isSkipped = true;
+    rowsLeft += Number(/\d+/.exec(detail ?? "")?.[0] ?? 0);
   });
+  /** A connection that is being opened, to whatever database, sees for a moment what was: a table is tried again. */
+  const rewrite = async (table: string) => {
+    const end = performance.now() + lockMs;
+    do {
+      rowsLeft = 0;
+      await client.query(`VACUUM (FULL, VERBOSE) ${quoted(target.schema)}.${quoted(table)}`);
+    } while (rowsLeft > 0 && performance.now() < end && (await delay(AGAIN_MS, true)));
+    return !isSkipped && rowsLeft === 0;
+  };
   try {
     await client.connect();
     await client.query(`SET lock_timeout = ${lockMs}; SET statement_timeout = ${STATEMENT_MS}`);
-    for (const table of tables) {
-      await client.query(`VACUUM (FULL, VERBOSE) ${quoted(target.schema)}.${quoted(table)}`);
-    }
-    return isWhole;
+    let areAllWhole = true;
+    for (const table of tables) areAllWhole = (await rewrite(table)) && areAllWhole;
+    return areAllWhole;
   } catch (error) {
     if (IN_THE_WAY.has((error as { code?: unknown }).code)) return false;
     const what = `its tables could not be written anew: ${saidBy(error)}`;

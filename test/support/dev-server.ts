@@ -1,5 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { startDevServer } from "../../src/devserver/start-server.ts";
+import { asksFor } from "./suffixes.ts";
 
 /** Where the run's one Temporal server is; tests that share it keep apart by task queue and workflow id. */
 export interface TestServer {
@@ -15,7 +16,8 @@ declare module "vitest" {
 }
 
 /** Starts one throw-away server for all tests that ask for it with `inject("temporal")`. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (!(await asksFor(project, ["server", "postgres", "crash"]))) return undefined;
   const server = await startDevServer({ ephemeral: true });
   const { address, namespace, uiUrl = "" } = server;
   project.provide("temporal", { address, namespace, uiUrl });
