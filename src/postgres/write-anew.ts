@@ -9,8 +9,9 @@ import type { DatabaseTarget } from "./target.ts";
 const STATEMENT_MS = 60 * 60_000;
 /** Said of what went as it should. */
 const SUCCESSFUL = "00000";
-/** Before a table with rows left is written again. */
-const AGAIN_MS = 200;
+/** A connection that is being opened, to whatever database, sees what was for a moment: such a table is tried again. */
+const SEEN_MS = 1_000;
+const AGAIN_MS = 100;
 /** A lock that was not given, a time limit, a deadlock. */
 const IN_THE_WAY: ReadonlySet<unknown> = new Set(["55P03", "57014", "40P01"]);
 
@@ -18,7 +19,7 @@ const IN_THE_WAY: ReadonlySet<unknown> = new Set(["55P03", "57014", "40P01"]);
  * Writes tables anew, one after the other, so that nothing is left in them of what was overwritten or deleted. Nobody
  * else can use a table meanwhile.
  *
- * @param lockMs - How long to wait for those who use one, or still see its old rows.
+ * @param lockMs - How long to wait for those who use one.
  * @returns Whether it could: not while somebody holds a table or may still see what was, nor for whom it is not.
  */
 export async function writeAnew(
@@ -35,9 +36,8 @@ export async function writeAnew(
     if (code !== SUCCESSFUL) isSkipped = true;
     rowsLeft += Number(/\d+/.exec(detail ?? "")?.[0] ?? 0);
   });
-  /** A connection that is being opened, to whatever database, sees for a moment what was: a table is tried again. */
+  const end = performance.now() + SEEN_MS;
   const rewrite = async (table: string) => {
-    const end = performance.now() + lockMs;
     do {
       rowsLeft = 0;
       await client.query(`VACUUM (FULL, VERBOSE) ${quoted(target.schema)}.${quoted(table)}`);

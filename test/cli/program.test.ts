@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { buildProgram } from "../../src/cli/program.ts";
 import { holdfast, terminal } from "./terminal.ts";
 
@@ -132,14 +132,13 @@ test.each([
 
 test("an address from Temporal's own environment counts as named: no server is started beside it", async () => {
   const env = { TEMPORAL_ADDRESS: "127.0.0.1:1", HOME: home };
-  const before = { ...process.env };
-  Object.assign(process.env, { TEMPORAL_ADDRESS: "127.0.0.1:1" });
+  vi.stubEnv("TEMPORAL_ADDRESS", "127.0.0.1:1");
   try {
     const { code, err } = await holdfast(["run", "x", "--model", "anthropic/m", "--home", home], env);
     expect(code).toBe(3);
     expect(err).toContain("TEMPORAL_ADDRESS");
   } finally {
-    process.env = before;
+    vi.unstubAllEnvs();
   }
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterEach, beforeAll, beforeEach, inject } from "vitest";
 import {
@@ -10,8 +11,6 @@ export function missingPostgres(): string | undefined {
   const server = inject("postgres");
   return "missing" in server ? server.missing : undefined;
 }
-
-let databases = 0;
 
 /** A database for a file, a schema for each test in it, and transcripts that are closed at the test's end. */
 export class PostgresBench {
@@ -27,8 +26,7 @@ export class PostgresBench {
     beforeAll(async () => {
       const server = inject("postgres");
       if ("missing" in server) return;
-      databases += 1;
-      const name = `bench_${process.pid}_${databases}`;
+      const name = `bench_${randomUUID().replaceAll("-", "_")}`;
       await asked(server.url, `CREATE DATABASE ${name}`);
       const url = new URL(server.url);
       url.pathname = `/${name}`;
