@@ -13,7 +13,7 @@ import { question } from "./play.ts";
 // Streams that no vendor would send, made from such as vendors send: `npm run fuzz -- --inputs N [--seed S]` for a long
 // run. Each ends in a message as the schema has it or in a classified error, at once, and leaves nothing behind.
 
-const INPUTS = Number(process.env["HOLDFAST_FUZZ_INPUTS"] ?? (isThorough ? 20_000 : 3_500));
+const INPUTS = Number(process.env["HOLDFAST_FUZZ_INPUTS"] ?? (isThorough ? 20_000 : 2_100));
 const SEED = Number(process.env["HOLDFAST_FUZZ_SEED"] ?? 1);
 /** Of one input; the machine may be busy with others. */
 const MOST_MS = 2_000;

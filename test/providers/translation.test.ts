@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Protocol } from "../../src/schema/model.ts";
-import { isThorough } from "../support/depth.ts";
+import { isThorough, thorough } from "../support/depth.ts";
 import { asked, ways } from "./translation/asked.ts";
 import { type Spoken, spoken } from "./translation/conversations.ts";
 import { problemsWith } from "./translation/sdk-types.ts";
@@ -82,7 +82,7 @@ test("property: what another vendor thought is text to OpenAI's protocols and no
   );
 });
 
-test("whoever is asked, with whatever was said before, gets a request of its SDK's types [XLAT-01, PROV-11, PROV-13, PROV-17, PROV-20, PROV-24]", async () => {
+thorough("whoever is asked, with whatever was said before, gets a request of its SDK's types [XLAT-01, PROV-11, PROV-13, PROV-17, PROV-20, PROV-24]", async () => {
   const stories = fc.sample(fc.tuple(spoken, ways), { numRuns: 40, seed: 7 });
   const kinds = new Set(
     stories.flatMap(([{ messages }]) =>

@@ -3,7 +3,7 @@ import { test } from "vitest";
 // How deep a run of the tests goes: `npm test` tries everything shortly, `npm run test:all` (vitest's mode `all`) tries all.
 
 /** Runs of a property from each of its two seeds where nothing asks for more. */
-export const FEW_RUNS = 40;
+export const FEW_RUNS = 30;
 
 export const isThorough = process.env["HOLDFAST_TESTS"] === "all";
 

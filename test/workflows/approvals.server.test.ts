@@ -62,6 +62,31 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect(started).toMatchObject({ permission: { outcome: "ask", answer: "approved", by: "ada" } });
   });
 
+  test("a call that fails in the same way again and again waits for a person, who lets the agent go on or ends its loop", async () => {
+    const missing = { toolCalls: [{ name: "no_such_tool", arguments: {} }] };
+    const stuck = () =>
+      asking([missing, missing, missing, missing], {
+        repeatedFailures: { tellAfter: 1, endAfter: 2, action: "ask" },
+      });
+    const session = stuck();
+    await session.start("Go");
+    const [first] = await waiting(session);
+    expect(first).toMatchObject({ tool: "no_such_tool", reason: expect.stringMatching(/\(2\/2\).*go on\?/) });
+    expect(session.requests()).toHaveLength(2);
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", by: "ada" }] });
+    // The count began anew.
+    await eventually(async () => (session.requests().length === 4 ? true : undefined));
+    await waiting(session);
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "refuse", reason: "enough" }] });
+    expect(await session.result()).toMatchObject({
+      outcome: {
+        type: "limit-reached",
+        reason: expect.stringContaining("no_such_tool failed in the same way"),
+      },
+    });
+    expect(session.requests()).toHaveLength(4);
+  });
+
   thorough("is refused with a reason that the model reads", async () => {
     const session = asking([{ toolCalls: [touch("refused")] }, { text: "I see." }]);
     await session.start("Go");
