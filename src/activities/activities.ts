@@ -1,26 +1,6 @@
 import type { ActivityName } from "../core/activity-names.ts";
-import type {
-  CallModelCommand,
-  CallToolCommand,
-  CloseLoopCommand,
-  CompactCommand,
-  FilterInputCommand,
-  MoveDefinitionCommand,
-  OpenLoopCommand,
-  RecordCommand,
-  RunHookCommand,
-} from "../core/command.ts";
-import type {
-  ClosedDigest,
-  CompactDigest,
-  FilterDigest,
-  HookDigest,
-  LoopDigest,
-  ModelDigest,
-  MoveDigest,
-  ToolDigest,
-  WrittenDigest,
-} from "../core/digest.ts";
+import type { CallToolCommand } from "../core/command.ts";
+import type { LoopDigest, ToolDigest } from "../core/digest.ts";
 import type { RetainDigest, RetainInput } from "../core/digest-retention.ts";
 import type {
   DecidedDigest,
@@ -30,30 +10,27 @@ import type {
   WeighEvaluation,
   WeighedDigest,
 } from "../core/evaluation/digest.ts";
+import type { StepActivities, StepInput } from "../core/steps.ts";
 import type { TaskReport, TaskWords } from "../core/task.ts";
 
 // What crosses history: the inputs are commands without what only the driver needs.
 
-/** The session is the workflow id, unless the run is one of an evaluation's. */
-type InSession = { readonly session?: string };
+export type OpenLoopInput = StepInput<"open-loop"> & {
+  /** Of the chain of runs that this one belongs to, where it is not this one itself: it was continued, or reset. */
+  readonly firstRun?: string;
+};
+export type ModelInput = StepInput<"call-model">;
+export type CompactInput = StepInput<"compact">;
+export type RunHookInput = StepInput<"run-hook">;
+export type FilterInputInput = StepInput<"filter-input">;
+export type MoveDefinitionInput = StepInput<"move-definition">;
+export type CloseLoopInput = StepInput<"close-loop">;
+export type RecordInput = StepInput<"record">;
 
-export type OpenLoopInput = Omit<OpenLoopCommand, "type" | "session"> &
-  InSession & {
-    /** Of the chain of runs that this one belongs to, where it is not this one itself: it was continued, or reset. */
-    readonly firstRun?: string;
-  };
-export type ModelInput = Omit<CallModelCommand, "type" | "session" | "maxAttempts"> & InSession;
 export type ToolInput = Omit<
   CallToolCommand,
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
-> &
-  InSession;
-export type CompactInput = Omit<CompactCommand, "type" | "session" | "maxAttempts"> & InSession;
-export type RunHookInput = Omit<RunHookCommand, "type" | "session"> & InSession;
-export type FilterInputInput = Omit<FilterInputCommand, "type" | "session" | "maxAttempts"> & InSession;
-export type MoveDefinitionInput = Omit<MoveDefinitionCommand, "type" | "session"> & InSession;
-export type CloseLoopInput = Omit<CloseLoopCommand, "type" | "session"> & InSession;
-export type RecordInput = Omit<RecordCommand, "type" | "session"> & InSession;
+> & { readonly session?: string };
 
 /** A sub-agent that is gone without a report. */
 export type LookAtChildInput = { readonly session: string };
@@ -106,20 +83,13 @@ export type ReduceInput = {
 };
 
 /** What each activity takes and gives. One whose name is not in `ACTIVITY_NAMES` is not part of `Activities`. */
-type Signatures = {
+type Signatures = Omit<StepActivities, "open-loop"> & {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
-  readonly model: (input: ModelInput) => Promise<ModelDigest>;
-  readonly compact: (input: CompactInput) => Promise<CompactDigest>;
-  readonly "run-hook": (input: RunHookInput) => Promise<HookDigest>;
-  readonly "filter-input": (input: FilterInputInput) => Promise<FilterDigest>;
-  readonly "move-definition": (input: MoveDefinitionInput) => Promise<MoveDigest>;
-  readonly "close-loop": (input: CloseLoopInput) => Promise<ClosedDigest>;
   readonly "look-at-child": (input: LookAtChildInput) => Promise<TaskReport | null>;
   readonly "end-part": (input: EndPartInput) => Promise<void>;
   readonly "last-words": (input: LastWordsInput) => Promise<string | null>;
   readonly "hand-over": (input: HandOverInput) => Promise<HandOverDigest>;
   readonly "reduce-parts": (input: ReduceInput) => Promise<HandOverDigest>;
-  readonly record: (input: RecordInput) => Promise<WrittenDigest>;
   readonly "open-evaluation": (input: OpenEvaluation) => Promise<EvaluationOpenedDigest>;
   readonly weigh: (input: WeighEvaluation) => Promise<WeighedDigest>;
   readonly decide: (input: DecideEvaluation) => Promise<DecidedDigest>;

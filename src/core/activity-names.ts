@@ -1,25 +1,25 @@
-/**
- * The types of our own activities. Every other activity type is the name of a tool, so no tool may have one of these
- * names. `Activities` is made of this list: an activity that is missing here does not compile.
- */
-export const ACTIVITY_NAMES = [
-  "open-loop",
-  "model",
-  "compact",
-  "run-hook",
-  "filter-input",
-  "move-definition",
-  "close-loop",
+import { STEPS, type StepActivities } from "./steps.ts";
+
+/** Activities of ours that are no steps of a run: of jobs, evaluations and retention. */
+const OTHER_ACTIVITIES = [
   "look-at-child",
   "end-part",
   "last-words",
   "hand-over",
   "reduce-parts",
-  "record",
   "open-evaluation",
   "weigh",
   "decide",
   "retain",
 ] as const;
 
-export type ActivityName = (typeof ACTIVITY_NAMES)[number];
+export type ActivityName = keyof StepActivities | (typeof OTHER_ACTIVITIES)[number];
+
+/**
+ * The types of our own activities. Every other activity type is the name of a tool, so no tool may have one of these
+ * names. `Activities` is made of this list: an activity that is missing here does not compile.
+ */
+export const ACTIVITY_NAMES: readonly ActivityName[] = [
+  ...Object.values(STEPS).map(({ activity }) => activity),
+  ...OTHER_ACTIVITIES,
+];

@@ -32,53 +32,10 @@ import { waitedSince, withTimeWaited } from "./time-waited.ts";
 import { compacted, compactSetBack, filtered, modelReplied } from "./turn.ts";
 import { stopWaiting, timeUp } from "./vendor-wait.ts";
 
-// What happens in a phase, and the phases that it can lead to; a test compares this with the code.
-//
-//   starting       begun              opening recording waiting ended
-//   opening        loop-opened        calling-model compacting hooking recording rotating closing moving
-//   opening        open-set-back      opening recording waiting ended hooking moving
-//   calling-model  model-replied      calling-model calling-tools compacting filtering hooking recording rotating closing moving
-//   calling-model  model-set-back     calling-model compacting hooking closing moving
-//   calling-model  time-passed        calling-model hooking closing moving
-//   calling-model  stop-requested     calling-model hooking closing moving
-//   compacting     compacted          calling-model hooking closing moving
-//   compacting     compact-set-back   compacting calling-model hooking closing moving
-//   filtering      input-filtered     calling-model compacting filtering hooking recording rotating closing moving
-//   filtering      filter-set-back    filtering closing moving
-//   calling-tools  tool-finished      calling-tools calling-model compacting filtering hooking recording rotating closing moving
-//   calling-tools  tool-set-back      calling-tools calling-model compacting filtering hooking recording rotating closing moving
-//   calling-tools  child-started      calling-tools
-//   calling-tools  child-finished     calling-tools calling-model compacting filtering hooking recording rotating closing moving
-//   calling-tools  child-lost         calling-tools calling-model compacting filtering hooking recording rotating closing moving
-//   calling-tools  approval-answered  calling-tools calling-model compacting filtering hooking recording rotating closing moving
-//   calling-tools  recorded           calling-tools calling-model compacting filtering hooking recording rotating closing moving
-//   calling-tools  record-set-back    calling-tools calling-model compacting filtering hooking recording rotating closing moving
-//   calling-tools  time-passed        calling-tools calling-model compacting filtering hooking recording rotating closing moving
-//   calling-tools  stop-requested     calling-tools hooking closing moving
-//   hooking        hooks-answered     calling-model calling-tools compacting filtering hooking recording rotating closing waiting ended moving
-//   hooking        hook-set-back      calling-model calling-tools compacting filtering hooking recording rotating closing waiting ended moving
-//   moving         definition-moved   calling-model compacting filtering hooking moving opening recording closing waiting rotating ended
-//   moving         move-set-back      calling-model compacting filtering hooking moving opening recording closing waiting rotating ended
-//   closing        loop-closed        opening recording hooking waiting rotating ended moving
-//   closing        close-set-back     closing opening recording hooking waiting rotating ended moving
-//   recording      recorded           recording hooking rotating waiting ended moving
-//   recording      record-set-back    recording closing hooking ended moving
-//   waiting        prompted           opening
-//   waiting        compaction-asked   opening waiting
-//   waiting        update-asked       moving waiting
-//   waiting        rotation-due       rotating recording
-//   waiting        time-passed        waiting recording hooking ended
-//   waiting        stop-requested     recording hooking ended
-//   rotating       begun              calling-model compacting filtering hooking recording waiting closing ended moving
-//   ended          steered            ended recording
-//   ended          followed-up        ended recording
-//   ended          update-asked       ended moving
-//
-// Everything else that people send, and the passing of time, leaves a phase as it is.
-
 /**
  * Folds what happened into the state. Total over what can happen: a second answer to a call that has its result
- * changes nothing, and an answer in a phase that did not ask for it is a `ProtocolError`.
+ * changes nothing, and an answer in a phase that did not ask for it is a `ProtocolError`. What leads from which phase to
+ * which is listed in transitions.ts.
  */
 export function apply(before: State, event: RunEvent): State {
   const nowMs = Math.max(before.nowMs, event.atMs);

@@ -7,6 +7,7 @@ import type { Grant } from "./grants.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { Fork, Outbox } from "./outbox.ts";
 import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
+import type { StepCommand } from "./steps.ts";
 import type { TaskReport } from "./task.ts";
 import type { Cost } from "./usage.ts";
 import type { LeftView } from "./view.ts";
@@ -229,16 +230,4 @@ export type FinishCommand = {
   readonly branch: string;
 };
 
-export type Command =
-  | OpenLoopCommand
-  | CallModelCommand
-  | CompactCommand
-  | FilterInputCommand
-  | CallToolsCommand
-  | RunHookCommand
-  | MoveDefinitionCommand
-  | CloseLoopCommand
-  | RecordCommand
-  | WaitCommand
-  | RotateCommand
-  | FinishCommand;
+export type Command = StepCommand | CallToolsCommand | WaitCommand | RotateCommand | FinishCommand;

@@ -1,19 +1,9 @@
 import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
-import type {
-  ClosedDigest,
-  CompactDigest,
-  Failure,
-  FilterDigest,
-  HookDigest,
-  LoopDigest,
-  ModelDigest,
-  MoveDigest,
-  ToolDigest,
-  WrittenDigest,
-} from "./digest.ts";
+import type { Failure, ToolDigest } from "./digest.ts";
 import type { OfferChange } from "./offers.ts";
 import type { PersonMessage } from "./state.ts";
+import type { StepEvent } from "./steps.ts";
 import type { TaskReport } from "./task.ts";
 import type { VendorWait } from "./vendor-wait.ts";
 
@@ -38,14 +28,7 @@ export type Setback =
 
 /** What happened, as the driver tells it. `atMs` is the workflow's clock. */
 export type RunEvent = { readonly atMs: number } & (
-  | { readonly type: "loop-opened"; readonly digest: LoopDigest }
-  | { readonly type: "open-set-back"; readonly setback: Setback }
-  | { readonly type: "model-replied"; readonly digest: ModelDigest }
-  | { readonly type: "model-set-back"; readonly setback: Setback }
-  | { readonly type: "compacted"; readonly digest: CompactDigest }
-  | { readonly type: "compact-set-back"; readonly setback: Setback }
-  | { readonly type: "input-filtered"; readonly digest: FilterDigest }
-  | { readonly type: "filter-set-back"; readonly setback: Setback }
+  | StepEvent
   /** A person wants a smaller context, before the next answer. */
   | { readonly type: "compaction-asked"; readonly focus?: string }
   | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }
@@ -60,16 +43,8 @@ export type RunEvent = { readonly atMs: number } & (
       readonly how: string;
       readonly report?: TaskReport;
     }
-  | { readonly type: "hooks-answered"; readonly digest: HookDigest }
-  | { readonly type: "hook-set-back"; readonly setback: Setback }
   /** A person wants the run to go on with another definition. */
   | { readonly type: "update-asked"; readonly hash: string }
-  | { readonly type: "definition-moved"; readonly digest: MoveDigest }
-  | { readonly type: "move-set-back"; readonly setback: Setback }
-  | { readonly type: "loop-closed"; readonly digest: ClosedDigest }
-  | { readonly type: "close-set-back"; readonly setback: Setback }
-  | { readonly type: "recorded"; readonly digest: WrittenDigest }
-  | { readonly type: "record-set-back"; readonly setback: Setback }
   | { readonly type: "prompted"; readonly message: PersonMessage }
   | { readonly type: "steered"; readonly message: PersonMessage }
   | { readonly type: "followed-up"; readonly message: PersonMessage }

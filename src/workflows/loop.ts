@@ -5,6 +5,7 @@ import type { CallToolCommand, CallToolsCommand, Command, RecordCommand } from "
 import { next } from "../core/next.ts";
 import { start } from "../core/start.ts";
 import type { State } from "../core/state.ts";
+import { type AskingCommand, isStep, STEPS } from "../core/steps.ts";
 import { taskMessage } from "../core/task.ts";
 import { childSession, performChild } from "./child.ts";
 import {
@@ -50,20 +51,6 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
   for (;;) {
     const command = due();
     switch (command.type) {
-      case "call-model":
-      case "compact":
-      case "run-hook":
-      case "filter-input":
-      case "call-tools":
-        work = new CancellationScope();
-        await work.run(workOn);
-        break;
-      case "open-loop":
-      case "move-definition":
-      case "close-loop":
-      case "record":
-        tell(await perform(command, state.pinned?.model));
-        break;
       case "wait":
         await waitFor(command.untilMs);
         break;
@@ -73,6 +60,12 @@ async function drive(input: RunInput, outside: CancellationScope | undefined): P
       case "finish":
         await condition(allHandlersFinished);
         if (next(state).type === "finish") return finish(session, command);
+        break;
+      default:
+        if (isWork(command)) {
+          work = new CancellationScope();
+          await work.run(workOn);
+        } else tell(await perform(command, state.pinned?.model));
     }
   }
 
@@ -190,11 +183,10 @@ function begin(input: RunInput): { session: string; settings: RunSettings; initi
 }
 
 /** Commands that stop cuts short; the others are brief and write what must be written. */
-function isWork(command: Command): command is Extract<Command, { type: (typeof WORK)[number] }> {
-  return (WORK as readonly string[]).includes(command.type);
+/** What a stop cancels: tool calls, and steps that ask somebody. */
+function isWork(command: Command): command is CallToolsCommand | AskingCommand {
+  return command.type === "call-tools" || (isStep(command) && STEPS[command.type].retry === "ask");
 }
-
-const WORK = ["call-model", "compact", "run-hook", "filter-input", "call-tools"] as const;
 
 function oneOrAll(promises: readonly Promise<void>[]): Promise<unknown> {
   const [first, ...others] = promises;

@@ -1,35 +1,20 @@
-import { readFileSync } from "node:fs";
 import fc, { oneof, property } from "fast-check";
 import { expect, test } from "vitest";
+import { STEPS } from "../../src/core/steps.ts";
+import { ALWAYS_ACCEPTED, TRANSITIONS } from "../../src/core/transitions.ts";
 import { thorough } from "../support/depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import type { Setting } from "./play.ts";
 
-const source = readFileSync(new URL("../../src/core/apply.ts", import.meta.url), "utf8");
-const ROW = /^\/\/ {3}([a-z-]+) +([a-z-]+) +((?:[a-z-]+ ?)+)$/gm;
-
-/** By phase and event: the phases behind it. */
-const table = new Map(
-  [...source.matchAll(ROW)].map(([, phase, event, targets = ""]) => [
-    `${phase} ${event}`,
-    new Set(targets.trim().split(" ")),
-  ]),
+/** By phase and event: the phases that it leads to. */
+const table = new Map<string, ReadonlySet<string>>(
+  Object.entries(TRANSITIONS).flatMap(([phase, events]) =>
+    Object.entries(events).map(
+      ([event, targets]) => [`${phase} ${event}`, new Set<string>(targets)] as const,
+    ),
+  ),
 );
-
-/** Accepted in every phase. */
-const ALWAYS = [
-  "steered",
-  "followed-up",
-  "queue-mode-set",
-  "queues-cleared",
-  "compaction-asked",
-  "update-asked",
-  "stop-requested",
-  "rotation-due",
-  "time-passed",
-  "limits-raised",
-  "approval-answered",
-];
+const isAlwaysAccepted = (event: string) => (ALWAYS_ACCEPTED as readonly string[]).includes(event);
 
 /** Runs in which every word of a person is asked about. */
 const filtering = settings.map((setting): Setting => ({ ...setting, judges: () => undefined }));
@@ -46,7 +31,7 @@ function walk(numRuns: number): ReadonlySet<string> {
           const [phase = "", event = "", target = ""] = move.split(" ");
           const row = `${phase} ${event}`;
           const known = table.get(row);
-          if (known === undefined) expect([ALWAYS.includes(event), target], row).toEqual([true, phase]);
+          if (known === undefined) expect([isAlwaysAccepted(event), target], row).toEqual([true, phase]);
           else expect([...known], row).toContain(target);
           walked.add(row);
         }
@@ -58,13 +43,19 @@ function walk(numRuns: number): ReadonlySet<string> {
   return walked;
 }
 
-test("the machine moves as the table above `apply` says", () => {
+test("a step that ends, well or not, leads on from its phase", () => {
+  for (const { phase, done, failed } of Object.values(STEPS)) {
+    expect(Object.keys(TRANSITIONS[phase])).toEqual(expect.arrayContaining([done, failed]));
+  }
+});
+
+test("the machine moves as the table of transitions says", () => {
   expect(table.size).toBe(39);
   expect(walk(400).size).toBeGreaterThan(20);
 });
 
 thorough(
-  "every row of the table above `apply` is walked",
+  "every row of the table of transitions is walked",
   () => {
     const walked = walk(4000);
     expect([...table.keys()].filter((row) => !walked.has(row))).toEqual([]);

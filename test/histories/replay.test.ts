@@ -73,7 +73,7 @@ test("the recordings hold every shape of run, and stay small", () => {
 });
 
 test("a change in the driver is detected: an activity of another name", async () => {
-  const bundle = changedBundle("driver", /scheduleActivity\)\("model"/, 'scheduleActivity)("modell"');
+  const bundle = changedBundle("driver", /activity: "model"/, 'activity: "modell"');
   const { names, message } = await mismatches(bundle);
   expect(names).toContain("one-turn");
   expect(message).toMatch(/RULES/);
