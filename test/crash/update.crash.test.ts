@@ -17,20 +17,24 @@ thorough(
   "killed in a move to another definition: it is moved once, and asked by the other one [3.8, PHI-13b]",
   async () => {
     const first = await stage.worker();
+    let begun = 0;
     const begin = async () => {
+      begun += 1;
+      // A hold that was released holds nothing any more.
+      const hold = `asked ${begun}`;
       const session = stage.session({
         replies: [
-          { toolCalls: [{ name: "list_files", arguments: { path: "." } }], holdUntil: "asked" },
+          { toolCalls: [{ name: "list_files", arguments: { path: "." } }], holdUntil: hold },
           { text: "Done." },
         ],
         agent: { tools: ["list_files"] },
       });
       await session.start("Go");
-      await stage.model.waitForHold("asked");
+      await stage.model.waitForHold(hold);
       const other = AgentDefinition.parse({ ...session.definition, systemPrompt: "You are another." });
       const definitionHash = await stage.transcript.saveDefinition(other);
       await session.handle.executeUpdate(updateDefinitionUpdate, { args: [{ definitionHash }] });
-      stage.model.release("asked");
+      stage.model.release(hold);
       await eventually(() => session.requests()[0]?.outcome === "answered", { everyMs: 1 });
       return {
         session,

@@ -31,6 +31,9 @@ const GRACE_MS = 2_000;
 /** What is left in the pipes of a server that has ended is read at once. */
 const DRAIN_MS = 200;
 
+/** A pipe that breaks is mostly that of a server which ends: how it ended says more, and is waited for. */
+const END_MS = 1_000;
+
 /** Of standard error: one line, and what is kept to explain an end. */
 const MAX_WORDS_BYTES = 2 * 1024;
 
@@ -131,9 +134,16 @@ export class ServerProcess {
       stdin.write(text, (error) => {
         this.#unread -= 1;
         if (error === null || error === undefined) resolve();
-        else reject(new McpError("io", `cannot be written to: ${reasonOf(error)}`, { cause: error }));
+        else void this.#brokenPipe(error).then(reject);
       });
     });
+  }
+
+  async #brokenPipe(cause: Error): Promise<McpError> {
+    const how = await this.#endWithin(END_MS);
+    return how === undefined
+      ? new McpError("io", `cannot be written to: ${reasonOf(cause)}`, { cause })
+      : new McpError("closed", how, { cause });
   }
 
   /** The end of its input first, then SIGTERM, then SIGKILL. */
@@ -157,19 +167,20 @@ export class ServerProcess {
     child.stdin?.end();
     // One that has not begun yet waits for its line: the leash's end ends it.
     if (!this.#begun) leash.end();
-    if (!(await this.#within(GRACE_MS))) signalGroup(pgid, "SIGTERM");
-    if (!(await this.#within(GRACE_MS))) signalGroup(pgid, "SIGKILL");
+    if ((await this.#endWithin(GRACE_MS)) === undefined) signalGroup(pgid, "SIGTERM");
+    if ((await this.#endWithin(GRACE_MS)) === undefined) signalGroup(pgid, "SIGKILL");
     await this.#exited;
   }
 
-  async #within(milliseconds: number): Promise<boolean> {
+  /** How it has ended; undefined where it has not, after that time. */
+  async #endWithin(milliseconds: number): Promise<string | undefined> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), milliseconds);
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), milliseconds);
     });
-    const ended = await Promise.race([this.#exited.then(() => true), late]);
+    const how = await Promise.race([this.#exited, late]);
     clearTimeout(timer);
-    return ended;
+    return how;
   }
 
   /** Ends what it has left behind. The watcher is in the group and keeps its number from being given out again. */
