@@ -23,28 +23,6 @@ describe.skipIf(missingPostgres() !== undefined)("the tables of a transcript in 
     expect(rows.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 
-  test("pin: the newest version", () => {
-    expect(MIGRATIONS).toHaveLength(5);
-  });
-
-  test("a transcript that was begun with keys before there were names of texts gets them", async () => {
-    const target = databaseTarget(bench.url);
-    const part = { name: "transcript" as const, steps: MIGRATIONS.slice(0, 2) };
-    await (await Database.open({ target, part, patienceMs: 0 })).close();
-    for (const [run, note] of [
-      ["sealed", "\u0001sealed:AAAA"],
-      ["plain", '"h"'],
-    ]) {
-      await bench.sql(
-        `INSERT INTO steps (run, number, call, session, kind, generation, executions, process, started_at_ms, released, note)
-         VALUES ($1, 0, 0, 's', 'open-loop', 1, 1, 'p', 1, 0, $2)`,
-        [run, note],
-      );
-    }
-    await bench.opened();
-    expect(await bench.sql("SELECT hash, owner FROM text_names")).toEqual([{ hash: "h", owner: "s" }]);
-  });
-
   test("who is ended in the middle of it has done nothing, and the next one finishes", async () => {
     const steps = [...MIGRATIONS, "CREATE TABLE half_made (a BIGINT); SELECT pg_sleep(60)"];
     const target = { ...databaseTarget(bench.url), applicationName: "interrupted" };

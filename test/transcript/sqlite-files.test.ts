@@ -135,7 +135,7 @@ describe("migrations", () => {
   });
 
   test("pin: the newest version, and the mark of our files", async () => {
-    expect(MIGRATIONS).toHaveLength(8);
+    expect(MIGRATIONS).toHaveLength(1);
     await bench.opened();
     const sql = new Sql(bench.path);
     expect(sql.get("PRAGMA application_id")).toMatchObject({ application_id: 1215261796 });

@@ -29,10 +29,10 @@ CREATE UNLOGGED TABLE deltas (
 );
 CREATE INDEX deltas_by_session ON deltas (session, place);
 CREATE INDEX deltas_by_time ON deltas (at_ms);
+
+-- A crash takes the tokens and the deltas alike: what is not there any more is written again.
+${commitsTable("stream", "unlogged")}
 `;
 
-/** A crash takes the tokens and the deltas alike: what is not there any more is written again. */
-const SCHEMA_2 = commitsTable("stream", "unlogged");
-
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1];

@@ -1,7 +1,7 @@
 import { commitsTable } from "../../postgres/commits.ts";
 
 /**
- * The tables of version 1: those of the SQLite transcript's versions 1 to 4, with the same names.
+ * The tables: those of the SQLite transcript, with the same names.
  *
  * Texts compare by their bytes, as SQLite's do, whatever the database's own order is. What SQLite numbers by itself is
  * an identity; `rowid` of the steps is one by its name there.
@@ -10,6 +10,12 @@ const SCHEMA_1 = `
 CREATE TABLE definitions (
   hash TEXT COLLATE "C" PRIMARY KEY,
   body TEXT NOT NULL
+);
+
+-- Definitions that came with an import and that nobody has accepted here: no run is started with them.
+CREATE TABLE unaccepted_definitions (
+  hash TEXT COLLATE "C" PRIMARY KEY,
+  imported_at_ms BIGINT NOT NULL
 );
 
 CREATE TABLE contents (
@@ -21,6 +27,7 @@ CREATE TABLE contents (
   -- UTF-8. A TEXT cannot hold NUL.
   body BYTEA NOT NULL
 );
+CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
 
 CREATE TABLE sessions (
   id TEXT COLLATE "C" PRIMARY KEY,
@@ -35,12 +42,22 @@ CREATE TABLE sessions (
   status TEXT COLLATE "C" NOT NULL,
   grants TEXT,
   spawn TEXT,
-  spawned_by TEXT COLLATE "C"
+  spawned_by TEXT COLLATE "C",
+  agent_id TEXT COLLATE "C",
+  -- JSON; null: its first loop has formed it.
+  formation TEXT COLLATE "C",
+  -- The session that was left for this one, because it had been idle.
+  rotated_from TEXT COLLATE "C",
+  hidden TEXT COLLATE "C",
+  imported TEXT COLLATE "C",
+  scope TEXT COLLATE "C"
 );
 CREATE INDEX sessions_by_activity ON sessions (last_active_at_ms);
 CREATE INDEX sessions_by_agent ON sessions (agent_name, last_active_at_ms);
 CREATE INDEX sessions_by_status ON sessions (status, last_active_at_ms);
 CREATE INDEX sessions_by_spawn ON sessions (spawned_by, created_at_ms) WHERE spawned_by IS NOT NULL;
+CREATE INDEX sessions_by_rotation ON sessions (rotated_from) WHERE rotated_from IS NOT NULL;
+CREATE INDEX sessions_hidden ON sessions (hidden) WHERE hidden IS NOT NULL;
 
 CREATE TABLE branches (
   ref BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -54,6 +71,9 @@ CREATE TABLE branches (
   -- End of the unbroken prefix, and the tokens of its own part of it.
   length BIGINT NOT NULL,
   tokens BIGINT NOT NULL,
+  asked_at_ms BIGINT,
+  -- Of one that has begun in a session which was deleted: what its loops had left of the view before position.
+  inherited_view TEXT COLLATE "C",
   UNIQUE (session, id)
 );
 CREATE INDEX branches_by_parent ON branches (parent, run, position) WHERE parent IS NOT NULL;
@@ -74,6 +94,26 @@ CREATE TABLE entries (
   PRIMARY KEY (branch, position)
 );
 CREATE INDEX entries_by_content ON entries (content) WHERE content IS NOT NULL;
+
+-- Who keeps a text that no entry holds: a session, or a job.
+CREATE TABLE text_names (
+  hash TEXT COLLATE "C" NOT NULL,
+  owner TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (hash, owner)
+);
+CREATE INDEX text_names_by_owner ON text_names (owner);
+
+-- What workspaces held.
+CREATE TABLE snapshots (
+  branch BIGINT NOT NULL REFERENCES branches (ref),
+  position BIGINT NOT NULL,
+  at_ms BIGINT NOT NULL,
+  workspace TEXT COLLATE "C" NOT NULL,
+  commit_id TEXT COLLATE "C",
+  git_ref TEXT COLLATE "C",
+  problem TEXT COLLATE "C",
+  PRIMARY KEY (branch, position)
+);
 
 CREATE TABLE message_ids (
   session TEXT COLLATE "C" NOT NULL,
@@ -133,6 +173,7 @@ CREATE INDEX loops_by_session ON loops (session, segment, number);
 CREATE INDEX loops_by_start ON loops (session, ref);
 CREATE INDEX loops_by_end ON loops (session, end_branch, end_position);
 CREATE INDEX loops_running ON loops (session) WHERE status = 'running';
+CREATE INDEX loops_by_evaluation ON loops (evaluation) WHERE evaluation IS NOT NULL;
 
 -- The runs that have written to a loop, in order of appearance.
 CREATE TABLE loop_runs (
@@ -177,6 +218,8 @@ CREATE TABLE steps (
   stored_at_ms BIGINT,
   result TEXT,
   workflow TEXT COLLATE "C",
+  -- Executions that later claims of the step have displaced, none of which has given it back: JSON, oldest first.
+  displaced TEXT,
   PRIMARY KEY (run, number, call)
 );
 CREATE UNIQUE INDEX steps_by_session ON steps (session, rowid);
@@ -202,6 +245,17 @@ CREATE TABLE process_runs (
 );
 CREATE INDEX process_runs_by_time ON process_runs (process, at_ms);
 
+CREATE TABLE search_words (
+  rowid BIGINT PRIMARY KEY,
+  words TSVECTOR NOT NULL
+);
+CREATE INDEX search_words_by_word ON search_words USING gin (words);
+-- How far the index of words has come where it is made anew; empty while it holds everything.
+CREATE TABLE search_fill (branch BIGINT NOT NULL, position BIGINT NOT NULL, last BIGINT NOT NULL);
+
+-- The tokens by which a write whose connection was lost over its commit is known.
+${commitsTable("transcript")}
+
 -- A page of these tables is rewritten in place where there is room: a loop and a step are written several times.
 ALTER TABLE steps SET (fillfactor = 85);
 ALTER TABLE sessions SET (fillfactor = 70);
@@ -212,77 +266,5 @@ ALTER TABLE process_runs SET (fillfactor = 70);
 ALTER TABLE contents ALTER COLUMN body SET STORAGE EXTENDED;
 `;
 
-/** Branches that somebody has asked for, how sessions were formed and which agent they are of, and what workspaces held. */
-const SCHEMA_2 = `
-ALTER TABLE branches ADD COLUMN asked_at_ms BIGINT;
--- Of one that has begun in a session which was deleted: what its loops had left of the view before position.
-ALTER TABLE branches ADD COLUMN inherited_view TEXT COLLATE "C";
-ALTER TABLE sessions ADD COLUMN agent_id TEXT COLLATE "C";
--- JSON; null: its first loop has formed it.
-ALTER TABLE sessions ADD COLUMN formation TEXT COLLATE "C";
--- The session that was left for this one, because it had been idle.
-ALTER TABLE sessions ADD COLUMN rotated_from TEXT COLLATE "C";
-CREATE INDEX sessions_by_rotation ON sessions (rotated_from) WHERE rotated_from IS NOT NULL;
-UPDATE sessions SET agent_id = gen_random_uuid()::text;
-CREATE TABLE snapshots (
-  branch BIGINT NOT NULL REFERENCES branches (ref),
-  position BIGINT NOT NULL,
-  at_ms BIGINT NOT NULL,
-  workspace TEXT COLLATE "C" NOT NULL,
-  commit_id TEXT COLLATE "C",
-  git_ref TEXT COLLATE "C",
-  problem TEXT COLLATE "C",
-  PRIMARY KEY (branch, position)
-);
-`;
-
-/**
- * What keeps, finds and takes away whole sessions. The index of words is filled from here on; `search_fill` says how far
- * it has come with what was there before.
- */
-const SCHEMA_3 = `
-ALTER TABLE sessions ADD COLUMN hidden TEXT COLLATE "C";
-ALTER TABLE sessions ADD COLUMN imported TEXT COLLATE "C";
-ALTER TABLE sessions ADD COLUMN scope TEXT COLLATE "C";
-CREATE INDEX sessions_hidden ON sessions (hidden) WHERE hidden IS NOT NULL;
--- Who keeps a text that no entry holds: a session, or a job.
-CREATE TABLE text_names (
-  hash TEXT COLLATE "C" NOT NULL,
-  owner TEXT COLLATE "C" NOT NULL,
-  PRIMARY KEY (hash, owner)
-);
-CREATE INDEX text_names_by_owner ON text_names (owner);
-INSERT INTO text_names (hash, owner)
-  SELECT DISTINCT CASE WHEN note LIKE '"%' THEN note::jsonb #>> '{}' END, session FROM steps
-  WHERE kind = 'open-loop' AND note LIKE '"%';
-CREATE INDEX IF NOT EXISTS entries_by_content ON entries (content) WHERE content IS NOT NULL;
-CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
-CREATE INDEX loops_by_evaluation ON loops (evaluation) WHERE evaluation IS NOT NULL;
-CREATE TABLE search_words (
-  rowid BIGINT PRIMARY KEY,
-  words TSVECTOR NOT NULL
-);
-CREATE INDEX search_words_by_word ON search_words USING gin (words);
-CREATE TABLE search_fill (branch BIGINT NOT NULL, position BIGINT NOT NULL, last BIGINT NOT NULL);
-INSERT INTO search_fill (branch, position, last)
-  SELECT 0, -1, ref FROM branches ORDER BY ref DESC LIMIT 1;
-`;
-
-/**
- * The tokens by which a write whose connection was lost over its commit is known; and the executions that later claims of
- * a step have displaced, none of which has given the step back: JSON, oldest first.
- */
-const SCHEMA_4 = `${commitsTable("transcript")}
-ALTER TABLE steps ADD COLUMN displaced TEXT;
-`;
-
-/** Definitions that came with an import and that nobody has accepted here: no run is started with them. */
-const SCHEMA_IMPORTS = `
-CREATE TABLE unaccepted_definitions (
-  hash TEXT COLLATE "C" PRIMARY KEY,
-  imported_at_ms BIGINT NOT NULL
-);
-`;
-
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_IMPORTS];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1];

@@ -1,25 +1,12 @@
 import { storeError } from "./fault.ts";
-import { SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4 } from "./schema.ts";
-import { SCHEMA_5 } from "./schema-5.ts";
-import { SCHEMA_6 } from "./schema-6.ts";
-import { SCHEMA_7 } from "./schema-7.ts";
-import { SCHEMA_IMPORTS } from "./schema-imports.ts";
+import { SCHEMA_1 } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /** Marks a file as ours in its header: "Hold". */
 export const APPLICATION_ID = 0x486f6c64;
 
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
-export const MIGRATIONS: readonly string[] = [
-  SCHEMA_1,
-  SCHEMA_2,
-  SCHEMA_3,
-  SCHEMA_4,
-  SCHEMA_5,
-  SCHEMA_6,
-  SCHEMA_7,
-  SCHEMA_IMPORTS,
-];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1];
 
 export const LATEST = MIGRATIONS.length;
 

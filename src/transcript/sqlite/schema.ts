@@ -1,5 +1,5 @@
 /**
- * The tables of version 1.
+ * The tables.
  *
  * `ref` columns are short stand-ins for long ids.
  */
@@ -7,6 +7,12 @@ export const SCHEMA_1 = `
 CREATE TABLE definitions (
   hash TEXT PRIMARY KEY,
   body TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Definitions that came with an import and that nobody has accepted here: no run is started with them.
+CREATE TABLE unaccepted_definitions (
+  hash TEXT PRIMARY KEY,
+  imported_at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE contents (
@@ -18,6 +24,7 @@ CREATE TABLE contents (
   -- UTF-8. A TEXT would end at NUL.
   body BLOB NOT NULL
 );
+CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
 
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
@@ -29,11 +36,27 @@ CREATE TABLE sessions (
   head_branch TEXT NOT NULL,
   loops INTEGER NOT NULL,
   last_loop_id TEXT,
-  status TEXT NOT NULL
+  status TEXT NOT NULL,
+  -- What a person has allowed in it: JSON.
+  grants TEXT,
+  -- The call that a sub-agent's session was made for, whole (JSON) and by its session.
+  spawn TEXT,
+  spawned_by TEXT,
+  agent_id TEXT,
+  -- JSON; null: its first loop has formed it.
+  formation TEXT,
+  -- The session that was left for this one, because it had been idle.
+  rotated_from TEXT,
+  hidden TEXT,
+  imported TEXT,
+  scope TEXT
 );
 CREATE INDEX sessions_by_activity ON sessions (last_active_at_ms);
 CREATE INDEX sessions_by_agent ON sessions (agent_name, last_active_at_ms);
 CREATE INDEX sessions_by_status ON sessions (status, last_active_at_ms);
+CREATE INDEX sessions_by_spawn ON sessions (spawned_by, created_at_ms) WHERE spawned_by IS NOT NULL;
+CREATE INDEX sessions_by_rotation ON sessions (rotated_from) WHERE rotated_from IS NOT NULL;
+CREATE INDEX sessions_hidden ON sessions (hidden) WHERE hidden IS NOT NULL;
 
 CREATE TABLE branches (
   ref INTEGER PRIMARY KEY,
@@ -47,6 +70,9 @@ CREATE TABLE branches (
   -- End of the unbroken prefix, and the tokens of its own part of it.
   length INTEGER NOT NULL,
   tokens INTEGER NOT NULL,
+  asked_at_ms INTEGER,
+  -- Of one that has begun in a session which was deleted: what its loops had left of the view before position.
+  inherited_view TEXT,
   UNIQUE (session, id)
 );
 CREATE INDEX branches_by_parent ON branches (parent, run, position) WHERE parent IS NOT NULL;
@@ -66,6 +92,27 @@ CREATE TABLE entries (
   content TEXT REFERENCES contents (hash),
   UNIQUE (branch, position)
 );
+CREATE INDEX entries_by_content ON entries (content) WHERE content IS NOT NULL;
+
+-- Who keeps a text that no entry holds: a session, or a job.
+CREATE TABLE text_names (
+  hash TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  PRIMARY KEY (hash, owner)
+) WITHOUT ROWID;
+CREATE INDEX text_names_by_owner ON text_names (owner);
+
+-- What workspaces held.
+CREATE TABLE snapshots (
+  branch INTEGER NOT NULL REFERENCES branches (ref),
+  position INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  workspace TEXT NOT NULL,
+  commit_id TEXT,
+  git_ref TEXT,
+  problem TEXT,
+  PRIMARY KEY (branch, position)
+) WITHOUT ROWID;
 
 CREATE TABLE message_ids (
   session TEXT NOT NULL,
@@ -82,6 +129,20 @@ CREATE TABLE inbox (
   text TEXT NOT NULL,
   UNIQUE (session, id)
 );
+
+-- Evaluations, whose loops run side by side in one session under workflows of their own: opened and closed are JSON.
+CREATE TABLE evaluations (
+  -- The run that has opened it.
+  id TEXT PRIMARY KEY,
+  session TEXT NOT NULL REFERENCES sessions (id),
+  opened TEXT NOT NULL,
+  started_at_ms INTEGER NOT NULL,
+  -- A JSON string.
+  warning TEXT,
+  closed TEXT,
+  ended_at_ms INTEGER
+) WITHOUT ROWID;
+CREATE INDEX evaluations_by_session ON evaluations (session, started_at_ms);
 
 CREATE TABLE loops (
   ref INTEGER PRIMARY KEY,
@@ -101,9 +162,19 @@ CREATE TABLE loops (
   outcome TEXT,
   usage TEXT,
   cost_usd REAL,
-  turns INTEGER
+  turns INTEGER,
+  -- How it has left the view: where on which branch, and its spans when it does not show all.
+  end_branch TEXT,
+  end_position INTEGER,
+  view TEXT,
+  evaluation TEXT REFERENCES evaluations (id),
+  -- What a loop that is one of several leaves for the session, if it is chosen.
+  grants TEXT
 );
 CREATE INDEX loops_by_session ON loops (session, segment, number);
+CREATE INDEX loops_by_end ON loops (session, end_branch, end_position);
+CREATE INDEX loops_running ON loops (session) WHERE status = 'running';
+CREATE INDEX loops_by_evaluation ON loops (evaluation) WHERE evaluation IS NOT NULL;
 
 -- The runs that have written to a loop, in order of appearance.
 CREATE TABLE loop_runs (
@@ -146,6 +217,10 @@ CREATE TABLE steps (
   branch TEXT,
   stored_at_ms INTEGER,
   result TEXT,
+  workflow TEXT,
+  -- Executions that later claims of the step have displaced, none of which has given it back: JSON, oldest first; null where
+  -- there is none. The row itself describes only the newest claim.
+  displaced TEXT,
   UNIQUE (run, number, call)
 );
 CREATE INDEX steps_by_session ON steps (session);
@@ -166,50 +241,14 @@ CREATE TABLE process_runs (
   run TEXT NOT NULL,
   session TEXT NOT NULL,
   at_ms INTEGER NOT NULL,
+  workflow TEXT,
   PRIMARY KEY (process, run)
 ) WITHOUT ROWID;
 CREATE INDEX process_runs_by_time ON process_runs (process, at_ms);
-`;
 
-/**
- * How a loop that was closed has left the view: where on which branch, and its spans when it does not show all. And
- * what a person has allowed in a session.
- */
-export const SCHEMA_2 = `
-ALTER TABLE loops ADD COLUMN end_branch TEXT;
-ALTER TABLE loops ADD COLUMN end_position INTEGER;
-ALTER TABLE loops ADD COLUMN view TEXT;
-ALTER TABLE sessions ADD COLUMN grants TEXT;
-CREATE INDEX loops_by_end ON loops (session, end_branch, end_position);
-`;
-
-/** The call that a sub-agent's session was made for, whole and by its session. */
-export const SCHEMA_3 = `
-ALTER TABLE sessions ADD COLUMN spawn TEXT;
-ALTER TABLE sessions ADD COLUMN spawned_by TEXT;
-CREATE INDEX sessions_by_spawn ON sessions (spawned_by, created_at_ms) WHERE spawned_by IS NOT NULL;
-`;
-
-/**
- * Evaluations, whose loops run side by side in one session under workflows of their own: `opened` and `closed` are JSON.
- * And what a loop that is one of several leaves for the session, if it is chosen.
- */
-export const SCHEMA_4 = `
-CREATE TABLE evaluations (
-  -- The run that has opened it.
-  id TEXT PRIMARY KEY,
-  session TEXT NOT NULL REFERENCES sessions (id),
-  opened TEXT NOT NULL,
-  started_at_ms INTEGER NOT NULL,
-  -- A JSON string.
-  warning TEXT,
-  closed TEXT,
-  ended_at_ms INTEGER
-) WITHOUT ROWID;
-CREATE INDEX evaluations_by_session ON evaluations (session, started_at_ms);
-ALTER TABLE loops ADD COLUMN evaluation TEXT REFERENCES evaluations (id);
-ALTER TABLE loops ADD COLUMN grants TEXT;
-CREATE INDEX loops_running ON loops (session) WHERE status = 'running';
-ALTER TABLE steps ADD COLUMN workflow TEXT;
-ALTER TABLE process_runs ADD COLUMN workflow TEXT;
+CREATE VIRTUAL TABLE search_words USING fts5 (
+  words, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+);
+-- How far the index of words has come where it is made anew; empty while it holds everything.
+CREATE TABLE search_fill (branch INTEGER NOT NULL, position INTEGER NOT NULL, last INTEGER NOT NULL);
 `;
