@@ -46,7 +46,8 @@ export default defineConfig(({ mode }) => ({
     sequence: { sequencer: CrashTestsFirst },
     globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
     setupFiles: ["test/support/restore.ts"],
-    testTimeout: 20_000,
+    // Ten thousand runs of a property, beside others, may take most of a minute.
+    testTimeout: mode === "all" ? 120_000 : 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
     env: mode === "all" ? { HOLDFAST_TESTS: "all", FC_RUNS: process.env["FC_RUNS"] ?? "10000" } : {},

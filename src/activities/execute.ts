@@ -6,7 +6,7 @@ import type { Mask } from "../providers/mask.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { PersonAsked } from "../schema/record.ts";
 import type { DeltaBody } from "../stream/stream.ts";
-import { type CallMemo, type Tool, ToolError } from "../tools/tool.ts";
+import { type CallMemo, type ExecutableTool, ToolError } from "../tools/tool.ts";
 import type { Step } from "../transcript/step.ts";
 import { FencedError, StoreError } from "../transcript/store-error.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -44,7 +44,7 @@ const LOGGED_BYTES = 1000;
  * is passed on.
  */
 export async function execute(
-  tool: Tool,
+  tool: ExecutableTool,
   call: ToolCallContent,
   context: ExecutionContext,
 ): Promise<Execution> {
@@ -52,7 +52,7 @@ export async function execute(
 }
 
 async function started(
-  tool: Tool,
+  tool: ExecutableTool,
   call: ToolCallContent,
   value: unknown,
   context: ExecutionContext,

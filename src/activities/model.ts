@@ -167,7 +167,7 @@ async function contextOf(
 
 /** Entries have names where the model has a tool to go back to one (PHI-05). */
 export function showsLabels(tools: readonly Tool[]): boolean {
-  return tools.some(({ view }) => view === "revert");
+  return tools.some((tool) => tool.kind === "view" && tool.act === "revert");
 }
 
 /** `shown`: how the entries of the view are shown. */

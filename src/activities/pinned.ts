@@ -60,15 +60,15 @@ export function limitsOf({ limits }: AgentDefinition, continuation: Continuation
 }
 
 function factsOf(tool: Tool, definition: AgentDefinition, children: ChildFacts): ToolFacts {
-  const child = tool.agent === true ? children.get(tool.name) : undefined;
-  const { replay, quick, confirm, view } = tool;
+  const child = tool.kind === "agent" ? children.get(tool.name) : undefined;
+  const { replay, quick, confirm, kind } = tool;
   const timeoutMs = timeLimitOf(tool, definition);
   return {
     replay,
     quick,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(confirm ? { confirm } : {}),
-    ...(view === undefined ? {} : { view: true as const }),
+    ...(kind === "view" ? { view: true as const } : {}),
     ...(child === undefined ? {} : { child }),
   };
 }

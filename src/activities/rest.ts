@@ -12,7 +12,7 @@ const REASON_BYTES = 253;
 
 /** How an agent wants its work to go on, by a call that has run. */
 export function restIn(call: ToolCallContent, tool: Tool | undefined): Rest | undefined {
-  if (tool?.rest === undefined) return undefined;
+  if (tool?.kind !== "executable" || tool.rest === undefined) return undefined;
   const recovered = recoverArguments(call.arguments, tool);
   if ("message" in recovered) return undefined;
   if (tool.rest === "done") {

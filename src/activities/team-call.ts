@@ -11,7 +11,7 @@ import {
   type TeamAct,
   WaitCall,
 } from "../tools/team/team-tools.ts";
-import { type Tool, ToolError, type ToolOutput } from "../tools/tool.ts";
+import { type TeamTool, ToolError, type ToolOutput } from "../tools/tool.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type Execution, executed, thrown } from "./execution.ts";
 import { type currentStep, idempotencyKey } from "./step.ts";
@@ -29,15 +29,10 @@ export type TeamCall = {
 };
 
 /** A call of a lead about its agents: carried out by the job that it works for. */
-export async function callTeam(
-  tool: Tool,
-  act: TeamAct,
-  call: ToolCallContent,
-  context: TeamCall,
-): Promise<Execution> {
+export async function callTeam(tool: TeamTool, call: ToolCallContent, context: TeamCall): Promise<Execution> {
   return await executed(tool, call, async (value) => {
     try {
-      const output = await ACTS[act](
+      const output = await ACTS[tool.act](
         teamOf(context.step.session, Context.current().client, context.signal),
         value,
         context,

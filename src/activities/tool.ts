@@ -1,7 +1,7 @@
 import { Context } from "@temporalio/activity";
 import type { ToolDigest } from "../core/digest.ts";
 import type { ToolCallContent } from "../schema/message.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, ViewTool } from "../tools/tool.ts";
 import type { Claimed, Step } from "../transcript/step.ts";
 import type { ToolInput } from "./activities.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -134,13 +134,13 @@ async function run(
   own: OwnClaim | undefined,
   dependencies: Dependencies,
 ): Promise<ViewAnswer> {
-  if (tool.view !== undefined) return await ofView(tool, call, input, dependencies);
+  if (tool.kind === "view") return await ofView(tool, call, input, dependencies);
   const definition = await dependencies.definitions.byHash(input.definitionHash);
   const step = currentStep(input, dependencies.process);
-  if (tool.team !== undefined) {
+  if (tool.kind === "team") {
     const { transcript } = dependencies;
     own?.begin();
-    return await callTeam(tool, tool.team, call, {
+    return await callTeam(tool, call, {
       step,
       transcript,
       signal: Context.current().cancellationSignal,
@@ -148,6 +148,7 @@ async function run(
       words: input.words,
     });
   }
+  if (tool.kind === "agent") return told(`Failed: ${tool.name} is an agent: it is run, not executed`);
   watchOffers(definition, input, dependencies);
   await fetchSecrets(definition, dependencies.secrets, dependencies.log);
   const secrets = secretsOf(definition, dependencies.secrets);
@@ -173,7 +174,7 @@ async function run(
 
 /** A call about the view itself. An earlier execution has changed nothing, and would have answered the same. */
 async function ofView(
-  tool: Tool,
+  tool: ViewTool,
   call: ToolCallContent,
   input: ToolInput,
   dependencies: Dependencies,

@@ -19,12 +19,12 @@ export type PrunedWorld = {
 /** What a run's first loop begins with of the view: as the loop before it has left it, or as events say. */
 export async function viewAtStart(
   opened: Pick<LoopOpened, "loopId" | "branch" | "from" | "view">,
-  tools: readonly Pick<Tool, "view">[],
+  tools: readonly Pick<Tool, "kind">[],
   session: string,
   { transcript, conversations }: PrunedWorld,
 ): Promise<LeftView | undefined> {
   const { branch, from, loopId: own } = opened;
-  if (opened.view !== undefined || from === 0 || tools.every(({ view }) => view === undefined)) {
+  if (opened.view !== undefined || from === 0 || tools.every(({ kind }) => kind !== "view")) {
     return opened.view;
   }
   const branches = await transcript.branches(session);

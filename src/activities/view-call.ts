@@ -10,7 +10,7 @@ import type { ViewAtHand, ViewRequest } from "../core/view-request.ts";
 import type { ToolCallContent } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { recoverArguments } from "../tools/recover-call.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { ViewTool } from "../tools/tool.ts";
 import type { PrunArguments, PrunWithMemoArguments } from "../tools/view/prun.ts";
 import type { ReadFullArguments } from "../tools/view/read-full-message.ts";
 import type { RevertArguments } from "../tools/view/revert-to-state.ts";
@@ -21,7 +21,7 @@ const SUMMARY_BYTES = 1021;
 const REASON_BYTES = 253;
 
 export type ViewCall = {
-  readonly tool: Tool;
+  readonly tool: ViewTool;
   /** With the arguments that a person has put in, where one has. */
   readonly call: ToolCallContent;
   /** As the model has made it, and the transcript holds it. */
@@ -39,10 +39,10 @@ export type ViewAnswer = Execution & { readonly request?: ViewRequest };
 export function answerViewCall(asked: ViewCall): ViewAnswer {
   const recovered = recoverArguments(asked.call.arguments, asked.tool);
   if ("message" in recovered) return told(`Invalid arguments: ${recovered.message}`, true);
-  if (asked.tool.view === "read") {
+  if (asked.tool.act === "read") {
     return readFull(recovered.value as z.infer<typeof ReadFullArguments>, asked.atHand.view, asked.entries);
   }
-  return asked.tool.view === "revert" ? revert(asked, recovered.value) : prune(asked, recovered.value);
+  return asked.tool.act === "revert" ? revert(asked, recovered.value) : prune(asked, recovered.value);
 }
 
 type PruneAsked = z.infer<typeof PrunArguments> & Partial<z.infer<typeof PrunWithMemoArguments>>;

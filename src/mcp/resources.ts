@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { McpServer } from "../schema/mcp.ts";
 import type { PinnedTool } from "../schema/outside.ts";
 import { plainText } from "../tools/outside/plain-text.ts";
-import { type Tool, ToolError } from "../tools/tool.ts";
+import { type ExecutableTool, ToolError } from "../tools/tool.ts";
 import { argumentCheck } from "./arguments.ts";
 import type { RemoteResource, RemoteTemplate } from "./connection.ts";
 import type { KeptServer } from "./kept-server.ts";
@@ -50,9 +50,10 @@ export function resourceTool(
   which: ResourceTool,
   server: McpServer,
   keep: () => KeptServer,
-): Tool {
+): ExecutableTool {
   return {
     ...shell(pinned, server),
+    kind: "executable",
     parse: argumentCheck(pinned.parameters),
     execute: async (parameters, { signal }) =>
       await toldAsTool(async () => {

@@ -8,7 +8,7 @@ import {
   type PinnedPart,
   type ToolSource,
 } from "../tools/outside/source.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { ExecutableTool } from "../tools/tool.ts";
 import { McpError } from "./error.ts";
 import { objectOf } from "./json.ts";
 import { offered } from "./offered.ts";
@@ -45,7 +45,7 @@ export class McpSource implements ToolSource {
     };
   }
 
-  tool(pinned: PinnedTool): Tool {
+  tool(pinned: PinnedTool): ExecutableTool {
     const server = McpServer.parse(objectOf(pinned.data)?.["server"]);
     const keep = () => this.#pool.server(server);
     // A server may have tools of the same names.

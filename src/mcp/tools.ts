@@ -1,7 +1,13 @@
 import type { McpServer } from "../schema/mcp.ts";
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { PinnedTool } from "../schema/outside.ts";
-import { type Tool, type ToolContext, ToolError, type ToolOutput } from "../tools/tool.ts";
+import {
+  type ExecutableTool,
+  type OfferedTool,
+  type ToolContext,
+  ToolError,
+  type ToolOutput,
+} from "../tools/tool.ts";
 import { argumentCheck } from "./arguments.ts";
 import type { Ask, Progress, Sample } from "./connection.ts";
 import { McpError } from "./error.ts";
@@ -28,9 +34,10 @@ export function mcpTool(
   server: McpServer,
   keep: () => KeptServer,
   handlers: Handlers = {},
-): Tool {
+): ExecutableTool {
   return {
     ...shell(pinned, server),
+    kind: "executable",
     parse: argumentCheck(pinned.parameters),
     execute: async (parameters, context) => {
       const kept = keep();
@@ -55,7 +62,7 @@ export function mcpTool(
 export function shell(
   { name, description, parameters, replay, confirm = false }: PinnedTool,
   { timeoutMs, maxTimeoutMs = 600_000, transport }: McpServer,
-): Omit<Tool, "parse" | "execute"> {
+): Omit<OfferedTool, "parse"> {
   return {
     name,
     label: name,

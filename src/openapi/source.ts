@@ -2,7 +2,7 @@ import type { AgentDefinition } from "../schema/definition.ts";
 import type { OpenApiSettings } from "../schema/openapi.ts";
 import type { PinnedTool } from "../schema/outside.ts";
 import type { PinContext, PinnedPart, ToolSource } from "../tools/outside/source.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { ExecutableTool } from "../tools/tool.ts";
 import { loadInThread } from "./load-in-thread.ts";
 import type { Secrets } from "./secrets.ts";
 import { Sender } from "./send.ts";
@@ -35,7 +35,7 @@ export class OpenApiSource implements ToolSource {
     };
   }
 
-  tool(pinned: PinnedTool): Tool {
+  tool(pinned: PinnedTool): ExecutableTool {
     return openApiTool(pinned, { secrets: this.#secrets, sender: this.#sender });
   }
 

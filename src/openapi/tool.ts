@@ -1,5 +1,5 @@
 import type { PinnedTool } from "../schema/outside.ts";
-import type { ParsedArguments, Tool } from "../tools/tool.ts";
+import type { ExecutableTool, ParsedArguments } from "../tools/tool.ts";
 import { OpenApiCall } from "./call.ts";
 import { isObject } from "./json.ts";
 import { prepare } from "./request.ts";
@@ -12,9 +12,10 @@ import { isAbsent } from "./serialise.ts";
 export type CallContext = { readonly secrets: Secrets; readonly sender: Pick<Sender, "send"> };
 
 /** The tool that carries out calls of one operation. An answer that is none of success is an answer too (OAPI-08). */
-export function openApiTool(pinned: PinnedTool, { secrets, sender }: CallContext): Tool {
+export function openApiTool(pinned: PinnedTool, { secrets, sender }: CallContext): ExecutableTool {
   const call = OpenApiCall.parse(pinned.data);
   return {
+    kind: "executable",
     name: pinned.name,
     label: call.label,
     description: pinned.description,

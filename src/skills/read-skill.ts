@@ -3,7 +3,13 @@ import { isAbsolute, join, normalize, relative } from "node:path";
 import { z } from "zod";
 import { nearestName } from "../core/nearest-name.ts";
 import { pictureType } from "../tools/outside/picture.ts";
-import { defineTool, type Tool, type ToolContext, ToolError, type ToolOutput } from "../tools/tool.ts";
+import {
+  defineTool,
+  type ExecutableTool,
+  type ToolContext,
+  ToolError,
+  type ToolOutput,
+} from "../tools/tool.ts";
 import { openFile, openRoot } from "../tools/workspace/confine.ts";
 import { refuseIfCancelled } from "../tools/workspace/system-error.ts";
 import { MAX_BYTES, whyNot } from "./files.ts";
@@ -42,7 +48,7 @@ export const READ_SKILL_DESCRIPTION =
   "Loads a skill: its instructions, or with `path` another file of its folder. Use it before a task that a skill is for.";
 
 /** @param name - What the model calls it. */
-export function readSkillTool(name: string, skills: readonly PinnedSkill[]): Tool {
+export function readSkillTool(name: string, skills: readonly PinnedSkill[]): ExecutableTool {
   return defineTool({
     name,
     label: "Read skill",

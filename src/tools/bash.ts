@@ -2,7 +2,7 @@ import { z } from "zod";
 import { cleanEnvironment, DEFAULT_PATH } from "./process/environment.ts";
 import { findProgram } from "./process/find-program.ts";
 import { DEFAULT_GRACE_MS, runSupervised, StartError, type Supervised } from "./process/supervise.ts";
-import { defineTool, type Tool, type ToolContext, ToolError } from "./tool.ts";
+import { defineTool, type ExecutableTool, type ToolContext, ToolError } from "./tool.ts";
 import { openFolder, openRoot } from "./workspace/confine.ts";
 import { asToolError, refuseIfCancelled } from "./workspace/system-error.ts";
 
@@ -41,7 +41,7 @@ const Parameters = z.object({
   command: z.string().describe("The command, as it would be typed into bash"),
 });
 
-export function bashTool(options: BashOptions = {}): Tool {
+export function bashTool(options: BashOptions = {}): ExecutableTool {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const { denyPatterns = DEFAULT_DENY_PATTERNS, graceMs = DEFAULT_GRACE_MS } = options;
 

@@ -3,7 +3,7 @@ import { editFileTool } from "./edit-file.ts";
 import { type ListFilesOptions, listFilesTool } from "./list-files.ts";
 import { type ReadFileOptions, readFileTool } from "./read-file.ts";
 import { type SearchOptions, searchTool } from "./search.ts";
-import type { Tool } from "./tool.ts";
+import type { ExecutableTool } from "./tool.ts";
 import { writeFileTool } from "./write-file.ts";
 
 export type DefaultToolOptions = {
@@ -13,7 +13,7 @@ export type DefaultToolOptions = {
   readonly search?: SearchOptions;
 };
 
-export function defaultTools(options: DefaultToolOptions = {}): Tool[] {
+export function defaultTools(options: DefaultToolOptions = {}): ExecutableTool[] {
   return [
     bashTool(options.bash),
     readFileTool(options.readFile),

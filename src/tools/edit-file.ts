@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { countLines, findSimilar, locateText, replaceText } from "./edit-text.ts";
-import { defineTool, type Tool, type ToolContext, ToolError } from "./tool.ts";
+import { defineTool, type ExecutableTool, type ToolContext, ToolError } from "./tool.ts";
 import { openRoot, type Root } from "./workspace/confine.ts";
 import { withPathLock } from "./workspace/path-lock.ts";
 import { replaceFile } from "./workspace/replace-file.ts";
@@ -26,7 +26,7 @@ type Request = z.infer<typeof Parameters>;
 const Memo = z.object({ before: z.string(), after: z.string() });
 type Memo = z.infer<typeof Memo>;
 
-export function editFileTool(): Tool {
+export function editFileTool(): ExecutableTool {
   return defineTool({
     name: "edit_file",
     label: "Edit file",

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { z } from "zod";
 import { findRipgrep } from "./process/ripgrep.ts";
 import { runFinder } from "./process/run-finder.ts";
-import { defineTool, type Tool, ToolError } from "./tool.ts";
+import { defineTool, type ExecutableTool, ToolError } from "./tool.ts";
 import { openFolder, openRoot } from "./workspace/confine.ts";
 import { asToolError, refuseIfCancelled } from "./workspace/system-error.ts";
 
@@ -36,7 +36,7 @@ const Parameters = z.object({
 
 type Request = z.infer<typeof Parameters>;
 
-export function listFilesTool(options: ListFilesOptions = {}): Tool {
+export function listFilesTool(options: ListFilesOptions = {}): ExecutableTool {
   const { maxResults = DEFAULT_MAX_RESULTS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return defineTool({
     name: "list_files",

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { z } from "zod";
 import { LineSplitter, lineText } from "./line-splitter.ts";
-import { defineTool, type Tool, type ToolContext, ToolError, type ToolOutput } from "./tool.ts";
+import { defineTool, type ExecutableTool, type ToolContext, ToolError, type ToolOutput } from "./tool.ts";
 import { isWithin, locate, openFile, openRoot, type Root } from "./workspace/confine.ts";
 import { asToolError, PathError, refuseIfCancelled } from "./workspace/system-error.ts";
 
@@ -37,7 +37,7 @@ const Parameters = z.object({
 
 type Request = z.infer<typeof Parameters>;
 
-export function readFileTool(options: ReadFileOptions = {}): Tool {
+export function readFileTool(options: ReadFileOptions = {}): ExecutableTool {
   const { maxBytes = DEFAULT_MAX_BYTES, allowedPaths = [] } = options;
   return defineTool({
     name: "read_file",

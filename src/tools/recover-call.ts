@@ -74,7 +74,7 @@ export function recoverArguments(found: unknown, tool: Tool): RecoveredArguments
   const mended = mend(given, tool.parameters);
   const parsed = tool.parse(mended.value);
   if (!parsed.ok) {
-    const misfits = tool.agent === true ? undefined : describeMisfits(mended.value, tool.parameters);
+    const misfits = tool.kind === "agent" ? undefined : describeMisfits(mended.value, tool.parameters);
     return { message: misfits ?? parsed.message };
   }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { prefixOf, SKIPPED_FOLDERS } from "./list-files.ts";
 import { findRipgrep } from "./process/ripgrep.ts";
 import { runFinder } from "./process/run-finder.ts";
-import { defineTool, type Tool, ToolError } from "./tool.ts";
+import { defineTool, type ExecutableTool, ToolError } from "./tool.ts";
 import { type Folder, openFile, openFolder, openRoot, type Root } from "./workspace/confine.ts";
 import { asToolError, hasCode, refuseIfCancelled } from "./workspace/system-error.ts";
 
@@ -31,7 +31,7 @@ const Parameters = z.object({
 
 type Request = z.infer<typeof Parameters>;
 
-export function searchTool(options: SearchOptions = {}): Tool {
+export function searchTool(options: SearchOptions = {}): ExecutableTool {
   const { maxResults = DEFAULT_MAX_RESULTS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return defineTool({
     name: "search",

@@ -83,8 +83,8 @@ export type ParsedArguments =
   /** Names the field, what was found and what is expected. For the model. */
   | { readonly ok: false; readonly message: string };
 
-/** A tool as the worker holds it. Made by `defineTool`. */
-export interface Tool {
+/** What a model, a policy and the record must know of a tool, whoever answers its calls. */
+export type OfferedTool = {
   readonly name: string;
   /** Other names that a model may call it by, where no other tool of the agent fits them. */
   readonly aliases?: readonly string[] | undefined;
@@ -103,22 +103,34 @@ export interface Tool {
   readonly touches: (parameters: unknown) => Touched;
   /** A person is asked before each call, unless a rule of the policy allows it. */
   readonly confirm: boolean;
-  /** Tools of our own that are about the view itself: they are answered from it, not executed. */
-  readonly view?: "prune" | "revert" | "read";
-  /** Tools of our own by which an agent that works by itself says how its work goes on; the call's digest tells it. */
-  readonly rest?: "done" | "sleep";
-  /** It is a sub-agent: a call is a run of its own, not executed here. */
-  readonly agent?: true;
-  /** It is about the agents of a lead: the job that the lead works for answers it. */
-  readonly team?: TeamAct;
   /** Tools that are offered together with this one. */
   readonly together?: readonly string[];
   readonly parse: (parameters: unknown) => ParsedArguments;
+};
+
+/** A tool that a worker executes. Made by `defineTool`. */
+export type ExecutableTool = OfferedTool & {
+  readonly kind: "executable";
+  /** Tools of our own by which an agent that works by itself says how its work goes on; the call's digest tells it. */
+  readonly rest?: "done" | "sleep";
   /** Rejects with a `ToolError`; anything else that it throws is told to the model as "failed". */
   readonly execute: (parameters: unknown, context: ToolContext) => Promise<ToolOutput>;
-}
+};
 
-export type ToolSpec<Schema extends z.ZodObject> = {
+/** A tool of ours about what the model sees: its calls are answered from the view itself. */
+export type ViewTool = OfferedTool & { readonly kind: "view"; readonly act: "prune" | "revert" | "read" };
+
+/** A tool of ours about the agents of a lead: the job that the lead works for answers its calls. */
+export type TeamTool = OfferedTool & { readonly kind: "team"; readonly act: TeamAct };
+
+/** A sub-agent: each call is a run of its own. */
+export type AgentTool = OfferedTool & { readonly kind: "agent" };
+
+/** A tool as the worker holds it. */
+export type Tool = ExecutableTool | ViewTool | TeamTool | AgentTool;
+
+/** How a tool is offered; see `OfferedTool`. */
+export type OfferSpec<Schema extends z.ZodObject> = {
   /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
   /** Other names that a model may call it by, where no other tool of the agent fits them. */
@@ -136,6 +148,9 @@ export type ToolSpec<Schema extends z.ZodObject> = {
   readonly touches?: (parameters: z.infer<Schema>) => Touched;
   /** Ask a person before each call. */
   readonly confirm?: boolean;
+};
+
+export type ToolSpec<Schema extends z.ZodObject> = OfferSpec<Schema> & {
   readonly execute: (
     parameters: z.infer<Schema>,
     context: ToolContext,
@@ -150,7 +165,20 @@ export function checkNotReserved(name: string): void {
   throw new TypeError(`Tool name "${name}" is taken by Holdfast; choose another`);
 }
 
-export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): Tool {
+/** Throws a `TypeError` for a spec that cannot be. */
+export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): ExecutableTool {
+  return {
+    ...offeredTool(spec),
+    kind: "executable",
+    execute: async (value, context) => {
+      const output = await spec.execute(value as z.infer<Schema>, context);
+      return typeof output === "string" ? { content: [{ type: "text", text: output }] } : output;
+    },
+  };
+}
+
+/** The part of a tool that is the same whoever answers its calls. Throws a `TypeError` for a spec that cannot be. */
+export function offeredTool<Schema extends z.ZodObject>(spec: OfferSpec<Schema>): OfferedTool {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(spec.name)) {
     throw new TypeError(`Tool name "${spec.name}": use 1 to 64 letters, digits, "_" and "-"`);
   }
@@ -181,14 +209,10 @@ export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): 
         ? { ok: true, value: parsed.data }
         : { ok: false, message: describeIssues(parsed.error) };
     },
-    execute: async (value, context) => {
-      const output = await spec.execute(value as z.infer<Schema>, context);
-      return typeof output === "string" ? { content: [{ type: "text", text: output }] } : output;
-    },
   };
 }
 
-export function toolDefinition(tool: Tool): ToolDefinition {
+export function toolDefinition(tool: OfferedTool): ToolDefinition {
   return { name: tool.name, description: tool.description, parameters: { ...tool.parameters } };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineTool, type Tool, type ToolContext } from "./tool.ts";
+import { defineTool, type ExecutableTool, type ToolContext } from "./tool.ts";
 import { openRoot } from "./workspace/confine.ts";
 import { withPathLock } from "./workspace/path-lock.ts";
 import { replaceFile } from "./workspace/replace-file.ts";
@@ -12,7 +12,7 @@ const Parameters = z.object({
 });
 
 /** A second execution finds its content in place and says the same as the first. */
-export function writeFileTool(): Tool {
+export function writeFileTool(): ExecutableTool {
   return defineTool({
     name: "write_file",
     label: "Write file",

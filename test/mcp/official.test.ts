@@ -6,7 +6,7 @@ import { offered } from "../../src/mcp/offered.ts";
 import { resourceTool, resourceTools } from "../../src/mcp/resources.ts";
 import { mcpTool } from "../../src/mcp/tools.ts";
 import type { McpServer } from "../../src/schema/mcp.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { ExecutableTool } from "../../src/tools/tool.ts";
 import { context, http, listening, official, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
 
 const { signal } = new AbortController();
@@ -16,7 +16,9 @@ afterEach(async () => {
 });
 
 /** The tools of a server as a worker has them, by the names that the server gives. */
-async function toolsOf(server: McpServer): Promise<{ tool: (remote: string) => Tool; kept: KeptServer }> {
+async function toolsOf(
+  server: McpServer,
+): Promise<{ tool: (remote: string) => ExecutableTool; kept: KeptServer }> {
   const { pool } = poolWith();
   closing.push(() => pool.close());
   const kept = pool.server(server);
@@ -29,12 +31,12 @@ async function toolsOf(server: McpServer): Promise<{ tool: (remote: string) => T
   return { tool, kept };
 }
 
-const run = async (tool: Tool, parameters: object, given = context()) => {
+const run = async (tool: ExecutableTool, parameters: object, given = context()) => {
   const parsed = tool.parse(parameters);
   if (!parsed.ok) throw new Error(parsed.message);
   return await tool.execute(parsed.value, given.context);
 };
-const textOf = ({ content }: Awaited<ReturnType<Tool["execute"]>>) =>
+const textOf = ({ content }: Awaited<ReturnType<ExecutableTool["execute"]>>) =>
   content.map((part) => (part.type === "text" ? part.text : `[${part.mimeType}]`)).join("\n");
 
 let remote: Awaited<ReturnType<typeof listening>>;
@@ -125,12 +127,12 @@ describe.each([
       resourceTool(pinned, index === 0 ? "list" : "read", definition, () => kept),
     );
     expect(list?.name).toBe("test__list_resources");
-    const listed = textOf(await run(list as Tool, {}));
+    const listed = textOf(await run(list as ExecutableTool, {}));
     expect(listed).toContain("demo://resource/dynamic/text/{resourceId}");
-    expect(textOf(await run(read as Tool, { uri: "demo://resource/dynamic/text/7" }))).toContain(
+    expect(textOf(await run(read as ExecutableTool, { uri: "demo://resource/dynamic/text/7" }))).toContain(
       "Resource 7",
     );
-    await expect(run(read as Tool, { uri: "demo://nowhere" })).rejects.toThrow(
+    await expect(run(read as ExecutableTool, { uri: "demo://nowhere" })).rejects.toThrow(
       /The MCP server "test" refused/,
     );
     const prompts = await kept.ask(signal, (connection, request) => connection.listPrompts(request));

@@ -2,7 +2,7 @@ import { rm, symlink, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { ExecutableTool } from "../../src/tools/tool.ts";
 import { call, contextIn, temporaryFolder, textOf } from "../tools/workspace.ts";
 import { reader, skillText, written } from "./folders.ts";
 
@@ -23,7 +23,7 @@ async function stocked() {
   return { base, skill, tool, context: contextIn(base) };
 }
 
-const refusal = (tool: Tool, parameters: unknown, base: string) =>
+const refusal = (tool: ExecutableTool, parameters: unknown, base: string) =>
   call(tool, parameters, contextIn(base)).then(
     () => "it was given",
     (error: Error) => error.message,

@@ -2,7 +2,7 @@ import { existsSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import type { Tool, ToolOutput } from "../../src/tools/tool.ts";
+import type { ExecutableTool, ToolOutput } from "../../src/tools/tool.ts";
 import { isThorough } from "../support/depth.ts";
 import { call, contextIn, temporaryFolder } from "./workspace.ts";
 
@@ -49,11 +49,23 @@ vi.resetModules();
 const { defaultTools } = await import("../../src/tools/default-tools.ts");
 afterAll(() => vi.resetModules());
 
-const [, read, write, edit, list, search] = defaultTools() as [Tool, Tool, Tool, Tool, Tool, Tool];
+const [, read, write, edit, list, search] = defaultTools() as [
+  ExecutableTool,
+  ExecutableTool,
+  ExecutableTool,
+  ExecutableTool,
+  ExecutableTool,
+  ExecutableTool,
+];
 
 type Attempt = { outcome: ToolOutput | Error; steps: number };
 
-async function attempt(tool: Tool, parameters: object, away: number, back: number): Promise<Attempt> {
+async function attempt(
+  tool: ExecutableTool,
+  parameters: object,
+  away: number,
+  back: number,
+): Promise<Attempt> {
   const base = await temporaryFolder();
   const [workspace, outside] = [join(base, "workspace"), join(base, "outside")];
   await mkdir(join(workspace, "d"), { recursive: true });

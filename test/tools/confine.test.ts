@@ -3,11 +3,18 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { defaultTools } from "../../src/tools/default-tools.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { ExecutableTool } from "../../src/tools/tool.ts";
 import { isThorough } from "../support/depth.ts";
 import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
 
-const [, read, write, edit, list, search] = defaultTools() as [Tool, Tool, Tool, Tool, Tool, Tool];
+const [, read, write, edit, list, search] = defaultTools() as [
+  ExecutableTool,
+  ExecutableTool,
+  ExecutableTool,
+  ExecutableTool,
+  ExecutableTool,
+  ExecutableTool,
+];
 
 /** A workspace next to a folder that nothing may reach. */
 async function withOutside() {
@@ -19,7 +26,7 @@ async function withOutside() {
   return { workspace, outside, context: contextIn(workspace) };
 }
 
-const EACH_TOOL: [string, (path: string) => [Tool, unknown]][] = [
+const EACH_TOOL: [string, (path: string) => [ExecutableTool, unknown]][] = [
   ["read_file", (path) => [read, { path: join(path, "secret.txt") }]],
   ["write_file", (path) => [write, { path: join(path, "secret.txt"), content: "changed" }]],
   ["write_file of a new file", (path) => [write, { path: join(path, "new/file.txt"), content: "changed" }]],

@@ -5,12 +5,12 @@ import { defaultTools } from "../../src/tools/default-tools.ts";
 import { type RecoveredCall, recoverCall } from "../../src/tools/recover-call.ts";
 import { keepsText, scan } from "../../src/tools/recovery/keeps-text.ts";
 import { readObject } from "../../src/tools/recovery/loose-json.ts";
-import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import { defineTool, type ExecutableTool } from "../../src/tools/tool.ts";
 import { isThorough } from "../support/depth.ts";
 
 // The table of recover-call.ts, row by row: what is recovered, and the nearest thing that is not.
 
-const make = (name: string, parameters: z.ZodObject, aliases?: readonly string[]): Tool =>
+const make = (name: string, parameters: z.ZodObject, aliases?: readonly string[]): ExecutableTool =>
   defineTool({
     name,
     description: "",
@@ -45,23 +45,23 @@ const note = make(
   }),
 );
 
-const recover = (args: unknown, tool: Tool = note) =>
+const recover = (args: unknown, tool: ExecutableTool = note) =>
   recoverCall({ name: tool.name, arguments: args }, [tool]);
 
-function recovered(args: unknown, tool: Tool = note): RecoveredCall {
+function recovered(args: unknown, tool: ExecutableTool = note): RecoveredCall {
   const result = recover(args, tool);
   if ("message" in result) throw new Error(result.message);
   return result;
 }
 
-function refused(args: unknown, tool: Tool = note): string {
+function refused(args: unknown, tool: ExecutableTool = note): string {
   const result = recover(args, tool);
   if (!("message" in result)) throw new Error(`recovered as ${JSON.stringify(result.value)}`);
   return result.message;
 }
 
 describe("the name of a tool [RIG-07]", () => {
-  const toolOf = (name: string, tools: readonly Tool[]) => {
+  const toolOf = (name: string, tools: readonly ExecutableTool[]) => {
     const result = recoverCall({ name, arguments: {} }, tools);
     return "message" in result ? result.message : [result.tool.name, ...result.notes];
   };

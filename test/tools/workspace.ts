@@ -3,7 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished, vi } from "vitest";
-import type { CallMemo, SpawnedGroup, Tool, ToolContext, ToolOutput } from "../../src/tools/tool.ts";
+import type {
+  CallMemo,
+  ExecutableTool,
+  SpawnedGroup,
+  ToolContext,
+  ToolOutput,
+} from "../../src/tools/tool.ts";
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-tools-")));
@@ -51,13 +57,21 @@ export function memoryMemo(): CallMemo {
 }
 
 /** Parses the arguments as the activity does, and runs the tool. */
-export async function call(tool: Tool, parameters: unknown, context: ToolContext): Promise<ToolOutput> {
+export async function call(
+  tool: ExecutableTool,
+  parameters: unknown,
+  context: ToolContext,
+): Promise<ToolOutput> {
   const parsed = tool.parse(parameters);
   if (!parsed.ok) throw new Error(parsed.message);
   return tool.execute(parsed.value, context);
 }
 
-export async function textOf(tool: Tool, parameters: unknown, context: ToolContext): Promise<string> {
+export async function textOf(
+  tool: ExecutableTool,
+  parameters: unknown,
+  context: ToolContext,
+): Promise<string> {
   const { content } = await call(tool, parameters, context);
   const [block] = content;
   if (content.length !== 1 || block?.type !== "text") throw new Error("not one text block");
@@ -77,7 +91,7 @@ export async function program(name: string, script: string): Promise<string> {
 
 /** What a call whose command never ends by itself is told, and how long that took on a clock of the test's own. */
 export async function timeLimitOf(
-  tool: Tool,
+  tool: ExecutableTool,
   parameters: unknown,
   context: ToolContext,
 ): Promise<{ afterMs: number; message: string }> {

@@ -39,8 +39,8 @@ describe("an application's tools", () => {
     const tools = toolsOf({ tools: [own("bash"), own("prun"), own("sleep"), own("mine")] }, log);
     const registry = new ToolRegistry(tools);
     expect(registry.get("bash")?.description).toBe("x");
-    expect(registry.get("prun")?.view).toBeUndefined();
-    expect(registry.get("sleep")?.rest).toBeUndefined();
+    expect(registry.get("prun")?.kind).toBe("executable");
+    expect(registry.get("sleep")).not.toHaveProperty("rest");
     expect(registry.get("read_file")?.description).not.toBe("x");
     expect(lines).toEqual(
       ["bash", "prun", "sleep"].map(

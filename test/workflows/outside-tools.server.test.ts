@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { PinnedTool } from "../../src/schema/outside.ts";
 import { OutsideError, type ToolSource } from "../../src/tools/outside/source.ts";
-import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import { defineTool, type ExecutableTool } from "../../src/tools/tool.ts";
 import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 import { keepWarnings } from "./support/warnings.ts";
@@ -22,7 +22,7 @@ class Shelf implements ToolSource {
     return { tools: this.tools, prompt: this.prompt, rules, warnings: ["one tool was left out"] };
   };
 
-  readonly tool = ({ name, description, replay, data }: PinnedTool): Tool =>
+  readonly tool = ({ name, description, replay, data }: PinnedTool): ExecutableTool =>
     defineTool({
       name,
       description,

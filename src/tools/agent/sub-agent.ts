@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { SubAgent } from "../../schema/definition.ts";
-import { defineTool, type Tool, ToolError } from "../tool.ts";
+import { type AgentTool, offeredTool } from "../tool.ts";
 
 /** SUB-02. */
 const MISSING = "Missing required 'task' parameter";
 
 /** A sub-agent as the model that may call it sees it. Its calls are runs of their own: the machine has them begun. */
-export function subAgentTool({ name, description }: Pick<SubAgent, "name" | "description">): Tool {
-  const tool = defineTool({
+export function subAgentTool({ name, description }: Pick<SubAgent, "name" | "description">): AgentTool {
+  const tool = offeredTool({
     name,
     description,
     parameters: z.object({
@@ -19,9 +19,6 @@ export function subAgentTool({ name, description }: Pick<SubAgent, "name" | "des
     // Its own tools are asked about each by itself.
     replay: "idempotent",
     summarise: ({ task }) => task,
-    execute: () => {
-      throw new ToolError("failed", `${name} is an agent: it is run, not executed`);
-    },
   });
-  return { ...tool, agent: true };
+  return { ...tool, kind: "agent" };
 }

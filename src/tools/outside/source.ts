@@ -1,7 +1,7 @@
 import type { OfferChange } from "../../core/offers.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { OutsideKind, PinnedOutside, PinnedTool } from "../../schema/outside.ts";
-import type { Tool } from "../tool.ts";
+import type { ExecutableTool } from "../tool.ts";
 
 /** What a source works with when a loop opens. */
 export type PinContext = {
@@ -57,7 +57,7 @@ export interface ToolSource {
    * The tool that carries calls out, as it was pinned: `data` of the pinned tool says all that it takes, references to
    * secrets instead of secrets. Connects to nothing before it is called.
    */
-  tool(pinned: PinnedTool): Tool;
+  tool(pinned: PinnedTool): ExecutableTool;
   /** From now on the loop is told when its source offers something else than what it is pinned to. */
   watch?(definition: AgentDefinition, loop: LoopAtWork): void;
   unwatch?(loopId: string): void;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type ExecutableTool } from "../tool.ts";
 
 export const FINISH_TOOL = "finish_work";
 
@@ -18,7 +18,7 @@ export const FinishArguments = z.object({
 });
 
 /** The tools by which an agent that works by itself says how its work goes on. What they ask for comes when its turn is over. */
-export function restTools(): readonly Tool[] {
+export function restTools(): readonly ExecutableTool[] {
   const finish = defineTool({
     name: FINISH_TOOL,
     label: "Finish",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineTool, type Tool, ToolError, type ToolSpec } from "../tool.ts";
+import { type OfferSpec, offeredTool, type TeamTool } from "../tool.ts";
 
 // What the lead of a team does with its agents. The calls are answered by the job that the lead works for.
 
@@ -37,7 +37,7 @@ export const SteerCall = z.object({
 export const StopCall = z.object({ id, reason: z.string().optional().describe("Kept in the record") });
 
 /** Tools that a lead is offered together. A worker has them; outside of a job they give an error. */
-export function teamTools(): readonly Tool[] {
+export function teamTools(): readonly TeamTool[] {
   return [
     teamTool("delegate", {
       description: "Hands a task to one of your agents, which begins at once beside you. Gives its id.",
@@ -76,15 +76,9 @@ export function teamTools(): readonly Tool[] {
 
 function teamTool<Schema extends z.ZodObject>(
   name: TeamAct,
-  spec: Omit<ToolSpec<Schema>, "name" | "execute">,
-): Tool {
-  const tool = defineTool({
-    ...spec,
-    name,
-    execute: () => {
-      throw new ToolError("failed", `${name} is answered by the job that the lead works for`);
-    },
-  } as ToolSpec<Schema>);
+  spec: Omit<OfferSpec<Schema>, "name">,
+): TeamTool {
+  const tool = offeredTool({ ...spec, name } as OfferSpec<Schema>);
   const together = name === "delegate" ? { together: TEAM_TOOLS.slice(1) } : {};
-  return { ...tool, ...together, team: name };
+  return { ...tool, ...together, kind: "team", act: name };
 }

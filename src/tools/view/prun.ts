@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PRUN_TOOL, PRUN_WITH_MEMO_TOOL } from "../../core/view-request.ts";
-import { defineTool, type Tool, ToolError } from "../tool.ts";
+import { offeredTool, type ViewTool } from "../tool.ts";
 
 // Answered from the view itself (src/activities/view-call.ts): what is here is what a model is told of them.
 
@@ -27,8 +27,8 @@ const WHAT =
   "Removes your oldest answers and tool results from your context, until the given number of tokens is reclaimed. What people have said stays.";
 
 /** Both operations from one registration: a definition names `prun` (PRUN-10). */
-export function prunTools(): Tool[] {
-  const prun = defineTool({
+export function prunTools(): ViewTool[] {
+  const prun = offeredTool({
     name: PRUN_TOOL,
     label: "Prune",
     description: WHAT,
@@ -36,9 +36,8 @@ export function prunTools(): Tool[] {
     replay: "pure",
     quick: true,
     summarise: ({ tokens }) => `${tokens} tokens`,
-    execute: answeredElsewhere,
   });
-  const withMemo = defineTool({
+  const withMemo = offeredTool({
     name: PRUN_WITH_MEMO_TOOL,
     label: "Prune with memo",
     description: `${WHAT} A memo of yours stands in its place.`,
@@ -46,14 +45,9 @@ export function prunTools(): Tool[] {
     replay: "pure",
     quick: true,
     summarise: ({ tokens }) => `${tokens} tokens, with a memo`,
-    execute: answeredElsewhere,
   });
   return [
-    { ...prun, view: "prune", together: [PRUN_WITH_MEMO_TOOL] },
-    { ...withMemo, view: "prune" },
+    { ...prun, kind: "view", act: "prune", together: [PRUN_WITH_MEMO_TOOL] },
+    { ...withMemo, kind: "view", act: "prune" },
   ];
-}
-
-export function answeredElsewhere(): never {
-  throw new ToolError("failed", "This tool works on the context of a run and cannot be executed by itself");
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { READ_FULL_DEFINITION } from "../../core/read-full-definition.ts";
-import { defineTool, type Tool } from "../tool.ts";
-import { answeredElsewhere } from "./prun.ts";
+import { offeredTool, type ViewTool } from "../tool.ts";
 
 const whole = z.number().int().nonnegative();
 
@@ -12,9 +11,9 @@ export const ReadFullArguments = z.object({
 });
 
 /** Offered while something is left out of a message that the model sees; a definition need not name it. */
-export function readFullTool(): Tool {
+export function readFullTool(): ViewTool {
   const { name, description, parameters } = READ_FULL_DEFINITION;
-  const tool = defineTool({
+  const tool = offeredTool({
     name,
     label: "Read full message",
     description,
@@ -22,7 +21,6 @@ export function readFullTool(): Tool {
     replay: "pure",
     quick: true,
     summarise: ({ message, from = 0 }) => `message ${message} from ${from}`,
-    execute: answeredElsewhere,
   });
-  return { ...tool, parameters, view: "read" };
+  return { ...tool, parameters, kind: "view", act: "read" };
 }

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { REVERT_TOOL } from "../../core/view-request.ts";
 import { RevertCategory } from "../../schema/record.ts";
-import { defineTool, type Tool } from "../tool.ts";
-import { answeredElsewhere } from "./prun.ts";
+import { offeredTool, type ViewTool } from "../tool.ts";
 
 /** Longer ones are no summary; the model is told so. */
 const MAX_SUMMARY_CHARS = 1000;
@@ -20,8 +19,8 @@ export const RevertArguments = z.object({
 });
 
 /** Offered only where a definition names it; entries are labelled then (PHI-01, PHI-05). */
-export function revertTool(): Tool {
-  const tool = defineTool({
+export function revertTool(): ViewTool {
+  const tool = offeredTool({
     name: REVERT_TOOL,
     label: "Go back",
     description:
@@ -30,7 +29,6 @@ export function revertTool(): Tool {
     replay: "pure",
     quick: true,
     summarise: ({ category, step }) => `${category}, to ${step}`,
-    execute: answeredElsewhere,
   });
-  return { ...tool, view: "revert" };
+  return { ...tool, kind: "view", act: "revert" };
 }

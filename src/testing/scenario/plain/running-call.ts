@@ -4,7 +4,7 @@ import { callIn } from "../../../activities/tool-result.ts";
 import { answerViewCall, type ViewAnswer } from "../../../activities/view-call.ts";
 import type { CallToolCommand } from "../../../core/command.ts";
 import type { ToolCallContent } from "../../../schema/message.ts";
-import type { Tool } from "../../../tools/tool.ts";
+import type { Tool, ViewTool } from "../../../tools/tool.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Deed } from "../schema.ts";
 import type { Stage } from "./stage.ts";
@@ -51,7 +51,7 @@ export class RunningCalls {
     const tool = tools.get(toolName);
     const call = callIn(transcript.message(branch, answer), index, changed);
     if (tool === undefined || call === undefined) throw new Error(`There is no tool or call ${toolName}`);
-    if (tool.view !== undefined) return this.#ofView(tool, call, command);
+    if (tool.kind === "view") return this.#ofView(tool, call, command);
     if (generation > 0 && tool.replay === "unsafe") return this.#unknown();
     const found = await argumentsOf(tool, call);
     if ("misfit" in found) return found.misfit;
@@ -62,7 +62,7 @@ export class RunningCalls {
   }
 
   #ofView(
-    tool: Tool,
+    tool: ViewTool,
     call: ToolCallContent,
     { branch, answer, call: index, view }: CallToolCommand,
   ): ViewAnswer {
