@@ -11,12 +11,17 @@ const FORKS = 3;
 
 const BOUNDED_PROPERTIES = fileURLToPath(new URL("test/support/fast-check.ts", import.meta.url));
 
-/** Crash tests first: they wait much, and the others fill the processors beside them. */
-class CrashTestsFirst extends BaseSequencer {
+/** The longest first, by turns: crash tests wait much, and the properties of the core fill the processors beside them. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isCrash = ({ moduleId }: TestSpecification) => moduleId.endsWith(".crash.test.ts");
-    return [...sorted.filter(isCrash), ...sorted.filter((file) => !isCrash(file))];
+    const crash = sorted.filter(({ moduleId }) => moduleId.endsWith(".crash.test.ts"));
+    const core = sorted.filter(({ moduleId }) => moduleId.includes("/test/core/"));
+    const first = Array.from({ length: Math.max(crash.length, core.length) }, (_, nth) => [
+      crash[nth],
+      core[nth],
+    ]);
+    return [...new Set([...first.flat().filter((file) => file !== undefined), ...sorted])];
   }
 }
 
@@ -43,7 +48,7 @@ export default defineConfig(({ mode }) => ({
     pool: "forks",
     // Each process loads a module once, not once per file.
     poolOptions: { forks: { minForks: FORKS, maxForks: FORKS, isolate: false } },
-    sequence: { sequencer: CrashTestsFirst },
+    sequence: { sequencer: LongestFirst },
     globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
     setupFiles: ["test/support/restore.ts"],
     // Ten thousand runs of a property, beside others, may take most of a minute.

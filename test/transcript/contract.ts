@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { FencedError } from "../../src/transcript/store-error.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { thorough } from "../support/depth.ts";
 import { archiveContract } from "./archive-contract.ts";
 import { askedBranchContract } from "./asked-branch-contract.ts";
 import { branchContract } from "./branch-contract.ts";
@@ -24,8 +25,16 @@ export type Bench = {
   dispose(): Promise<void>;
 };
 
-/** What every implementation of `Transcript` keeps, whatever lies below it. */
-export function transcriptContract(name: string, make: () => Promise<Bench>): void {
+/**
+ * What every implementation of `Transcript` keeps, whatever lies below it.
+ *
+ * @param random - Declares the tests of random stories: `thorough` where `npm test` has them of another back end.
+ */
+export function transcriptContract(
+  name: string,
+  make: () => Promise<Bench>,
+  random: typeof thorough = test,
+): void {
   describe(`${name} keeps the contract of transcripts`, () => {
     stepContract(make);
     branchContract(make);
@@ -38,8 +47,8 @@ export function transcriptContract(name: string, make: () => Promise<Bench>): vo
     contentContract(make);
     processContract(make);
     archiveContract(make);
-    propertyContract(make);
-    forkPropertyContract(make);
+    propertyContract(make, random);
+    forkPropertyContract(make, random);
   });
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect } from "vitest";
 import type { Transcript } from "../../src/transcript/transcript.ts";
-import { isThorough } from "../support/depth.ts";
+import { isThorough, type thorough } from "../support/depth.ts";
 import type { Bench } from "./contract.ts";
 import { entry, message, opening, step, texts, USAGE, write } from "./story.ts";
 
@@ -46,7 +46,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 /** What a reader must see of every branch of every session. */
 type Known = { head: string; readonly branches: Map<string, readonly string[]> };
 
-export function forkPropertyContract(make: () => Promise<Bench>): void {
+export function forkPropertyContract(make: () => Promise<Bench>, random: typeof thorough): void {
   describe("random forks, rewinds and runs", () => {
     let bench: Bench;
     beforeEach(async () => {
@@ -54,15 +54,19 @@ export function forkPropertyContract(make: () => Promise<Bench>): void {
     });
     afterEach(() => bench.dispose());
 
-    test("every branch shows what was said on it, whatever is begun beside it", async () => {
-      let stories = 0;
-      await fc.assert(
-        fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 30 }), async (moves) => {
-          await new Story(bench.transcript, `p${stories++}`).play(moves);
-        }),
-        { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? (isThorough ? 40 : 12)) },
-      );
-    }, 600_000);
+    random(
+      "every branch shows what was said on it, whatever is begun beside it",
+      async () => {
+        let stories = 0;
+        await fc.assert(
+          fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 30 }), async (moves) => {
+            await new Story(bench.transcript, `p${stories++}`).play(moves);
+          }),
+          { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? (isThorough ? 40 : 12)) },
+        );
+      },
+      600_000,
+    );
   });
 }
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect } from "vitest";
 import { FencedError } from "../../src/transcript/store-error.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
-import { isThorough } from "../support/depth.ts";
+import { isThorough, type thorough } from "../support/depth.ts";
 import type { Bench } from "./contract.ts";
 import { SimulatedRun } from "./simulated-run.ts";
 import { eventTexts, opening, step, texts } from "./story.ts";
@@ -34,7 +34,7 @@ const units = fc.array(fc.record({ calls: fc.integer({ min: 1, max: 3 }), steere
 });
 
 /** Several runs of one loop, each reset from another and none of them quiet: all five invariants. */
-export function propertyContract(make: () => Promise<Bench>): void {
+export function propertyContract(make: () => Promise<Bench>, random: typeof thorough): void {
   describe("random interleavings of runs", () => {
     let bench: Bench;
     beforeEach(async () => {
@@ -42,15 +42,19 @@ export function propertyContract(make: () => Promise<Bench>): void {
     });
     afterEach(() => bench.dispose());
 
-    test("I1 to I5 hold at every step, and each run ends with exactly its own conversation", async () => {
-      let sessions = 0;
-      await fc.assert(
-        fc.asyncProperty(units, fc.array(move, { minLength: 5, maxLength: 40 }), async (plan, moves) => {
-          await play(bench.transcript, `s${sessions++}`, plan, moves);
-        }),
-        { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? (isThorough ? 60 : 12)) },
-      );
-    }, 600_000);
+    random(
+      "I1 to I5 hold at every step, and each run ends with exactly its own conversation",
+      async () => {
+        let sessions = 0;
+        await fc.assert(
+          fc.asyncProperty(units, fc.array(move, { minLength: 5, maxLength: 40 }), async (plan, moves) => {
+            await play(bench.transcript, `s${sessions++}`, plan, moves);
+          }),
+          { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? (isThorough ? 60 : 12)) },
+        );
+      },
+      600_000,
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
 import { FencedError } from "../../src/transcript/store-error.ts";
+import { thorough } from "../support/depth.ts";
 import { ended, said } from "./child.ts";
 import { postgresChild } from "./child-postgres.ts";
 import { transcriptContract } from "./contract.ts";
@@ -14,14 +15,15 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
 
   let made = 0;
 
-  transcriptContract("PostgresTranscript", async () => {
+  const make = async () => {
     const url = bench.withParameters({ schema: `${bench.schema}_${made++}` });
     return {
       transcript: await bench.opened({ url }),
       second: () => PostgresTranscript.open({ url }),
       dispose: async () => undefined,
     };
-  });
+  };
+  transcriptContract("PostgresTranscript", make, thorough);
 
   describe("several processes on one database", () => {
     test("three processes write at once: every step is claimed once, every entry is there", async () => {
