@@ -24,22 +24,45 @@ export function spentBy(loop: OpenLoop, nowMs: number): Spent {
   };
 }
 
+type Limit = {
+  /** As `Max … reached` says it (LIM-03). */
+  readonly name: string;
+  /** `null` where it is not known. */
+  readonly spent: (spent: Spent) => number | null;
+  readonly show: (amount: number | null) => string;
+};
+
+/** Every limit there is, in the order in which they are looked at. Sub-agents and jobs share some: see budget/amounts.ts. */
+const LIMITS: { readonly [Name in keyof Limits]: Limit } = {
+  maxTurns: { name: "turns", spent: ({ turns }) => turns, show: String },
+  maxTotalTokens: { name: "tokens", spent: ({ tokens }) => tokens, show: String },
+  maxDurationMs: { name: "duration", spent: ({ durationMs }) => durationMs, show: (ms) => seconds(ms ?? 0) },
+  maxCostUsd: { name: "cost", spent: ({ costUsd }) => costUsd, show: dollars },
+};
+
+export const LIMIT_NAMES = Object.keys(LIMITS) as readonly (keyof Limits)[];
+
+export const NO_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, null])) as {
+  readonly [Name in keyof Limits]: null;
+};
+
+/** What is left out is without limit. */
+export function orNoLimit(
+  given: { readonly [Name in keyof Limits]?: number | null | undefined } = {},
+): Limits {
+  return Object.fromEntries(LIMIT_NAMES.map((name) => [name, given[name] ?? null])) as Limits;
+}
+
 /** Why no further turn may begin, in the words of the sources (LIM-03), or nothing. */
 export function limitReached(limits: Limits, spent: Spent): string | undefined {
-  if (limits.maxTurns !== null && spent.turns >= limits.maxTurns) {
-    return `Max turns reached (${spent.turns}/${limits.maxTurns})`;
-  }
-  if (limits.maxTotalTokens !== null && spent.tokens >= limits.maxTotalTokens) {
-    return `Max tokens reached (${spent.tokens}/${limits.maxTotalTokens})`;
-  }
-  if (limits.maxDurationMs !== null && spent.durationMs >= limits.maxDurationMs) {
-    return `Max duration reached (${seconds(spent.durationMs)}/${seconds(limits.maxDurationMs)})`;
-  }
-  if (limits.maxCostUsd !== null && spent.costUsd === null) {
-    return `Max cost cannot be kept: what was spent is unknown (${dollars(null)}/${dollars(limits.maxCostUsd)})`;
-  }
-  if (limits.maxCostUsd !== null && (spent.costUsd ?? 0) >= limits.maxCostUsd) {
-    return `Max cost reached (${dollars(spent.costUsd)}/${dollars(limits.maxCostUsd)})`;
+  for (const limitName of LIMIT_NAMES) {
+    const limit = limits[limitName];
+    if (limit === null) continue;
+    const { name, spent: spentOf, show } = LIMITS[limitName];
+    const amount = spentOf(spent);
+    const both = `(${show(amount)}/${show(limit)})`;
+    if (amount === null) return `Max ${name} cannot be kept: what was spent is unknown ${both}`;
+    if (amount >= limit) return `Max ${name} reached ${both}`;
   }
   return undefined;
 }

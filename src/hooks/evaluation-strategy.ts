@@ -1,6 +1,6 @@
 import type { BranchStatus } from "../core/evaluation/branch-outcome.ts";
 import type { Cost } from "../core/usage.ts";
-import type { EvaluationStrategy } from "../schema/evaluation.ts";
+import { type EvaluationStrategy, PLAIN_STRATEGIES, type PlainStrategy } from "../schema/evaluation.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 
 /** A branch as a strategy is shown it. */
@@ -41,13 +41,8 @@ export type EvaluationStrategyFunction = (
 ) => EvaluationChoice | Promise<EvaluationChoice>;
 
 /** The strategies that need no registration. */
-const BUILT_IN = {
-  transparent: true,
-  "pick-first": true,
-  "token-efficient": true,
-  elaborate: true,
-  judge: true,
-  keep: true,
-} as const satisfies Record<Exclude<EvaluationStrategy["type"], "custom">, true>;
-
-export const BUILT_IN_EVALUATIONS: readonly string[] = Object.keys(BUILT_IN);
+export const BUILT_IN_EVALUATIONS: readonly string[] = [
+  ...PLAIN_STRATEGIES,
+  ...Object.keys({ judge: true, keep: true } satisfies Record<AskingStrategy, true>),
+];
+type AskingStrategy = Exclude<EvaluationStrategy["type"], PlainStrategy | "custom">;

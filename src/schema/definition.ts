@@ -14,24 +14,39 @@ import { ToolStrategy } from "./tool.ts";
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
 export type QueueMode = z.infer<typeof QueueMode>;
 
-/** Where a run must end with a message instead of going on. `null` switches one off. Defaults: LIM-01. */
-export const Limits = z.strictObject({
-  maxTurns: z.number().int().positive().nullable().default(50),
+const whole = z.number().int().positive().nullable();
+
+/** Every limit that there is, as it may be set. `null` switches one off. What each is compared with: core/limits.ts. */
+const LimitValues = {
+  maxTurns: whole,
   /** Input and output tokens of all turns together. */
-  maxTotalTokens: z.number().int().positive().nullable().default(1_000_000),
-  maxDurationMs: z.number().int().positive().nullable().default(600_000),
+  maxTotalTokens: whole,
+  maxDurationMs: whole,
   /** Dollars. Refused where the price of a model, a fallback or a sub-agent is unknown. */
-  maxCostUsd: z.number().positive().nullable().default(null),
-});
+  maxCostUsd: z.number().positive().nullable(),
+};
+type LimitName = keyof typeof LimitValues;
+
+/** All limits, with these defaults; one without a default is off. */
+export function limitsWith(defaults: { readonly [Name in LimitName]?: number } = {}) {
+  const entries = Object.entries(LimitValues).map(([name, value]) => [
+    name,
+    value.default(defaults[name as LimitName] ?? null),
+  ]);
+  return z.strictObject(
+    Object.fromEntries(entries) as {
+      [Name in LimitName]: z.ZodDefault<(typeof LimitValues)[Name]>;
+    },
+  );
+}
+
+/** Where a run must end with a message instead of going on. Defaults: LIM-01. */
+const DEFAULT_LIMITS = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 };
+export const Limits = limitsWith(DEFAULT_LIMITS);
 export type Limits = z.infer<typeof Limits>;
 
-/** In place of a definition's, for one loop. */
-export const LoopLimits = z.strictObject({
-  maxTurns: Limits.shape.maxTurns.unwrap().optional(),
-  maxTotalTokens: Limits.shape.maxTotalTokens.unwrap().optional(),
-  maxDurationMs: Limits.shape.maxDurationMs.unwrap().optional(),
-  maxCostUsd: Limits.shape.maxCostUsd.unwrap().optional(),
-});
+/** In place of a definition's, for one loop; what is left out stays. */
+export const LoopLimits = z.strictObject(LimitValues).partial();
 
 /** A loop that goes on with what is there, without a new prompt (LOOP-04, LOOP-06). */
 export const Continuation = z.strictObject({
@@ -101,12 +116,7 @@ export const RevertSettings = z.strictObject({
 export type RevertSettings = z.infer<typeof RevertSettings>;
 
 /** Where a sub-agent must end. `null` switches one off; what its parent has left always counts too. Defaults: SUB-03. */
-export const SubAgentLimits = z.strictObject({
-  maxTurns: Limits.shape.maxTurns.unwrap().default(10),
-  maxTotalTokens: Limits.shape.maxTotalTokens,
-  maxDurationMs: Limits.shape.maxDurationMs.unwrap().default(300_000),
-  maxCostUsd: Limits.shape.maxCostUsd,
-});
+export const SubAgentLimits = limitsWith({ ...DEFAULT_LIMITS, maxTurns: 10, maxDurationMs: 300_000 });
 export type SubAgentLimits = z.infer<typeof SubAgentLimits>;
 
 /** How far delegation may go. Defaults: SUB-08. */

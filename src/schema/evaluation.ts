@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentDefinition, Limits } from "./definition.ts";
+import { AgentDefinition, LoopLimits } from "./definition.ts";
 
 // How several agents are compared: who, by what, and what they may spend together.
 
@@ -10,16 +10,16 @@ export const EvaluationAgent = z.union([
 ]);
 export type EvaluationAgent = z.infer<typeof EvaluationAgent>;
 
+/**
+ * Strategies that ask nobody (PAR-05): one branch is passed through; the first that answered, the one with the fewest or
+ * with the most tokens is chosen. core/evaluation/strategies.ts says how.
+ */
+export const PLAIN_STRATEGIES = ["transparent", "pick-first", "token-efficient", "elaborate"] as const;
+export type PlainStrategy = (typeof PLAIN_STRATEGIES)[number];
+
 /** What chooses one branch of them all (PAR-05, PAR-06). */
 export const EvaluationStrategy = z.discriminatedUnion("type", [
-  /** One branch, passed through. */
-  z.strictObject({ type: z.literal("transparent") }),
-  /** The first that answered. */
-  z.strictObject({ type: z.literal("pick-first") }),
-  /** The fewest tokens. */
-  z.strictObject({ type: z.literal("token-efficient") }),
-  /** The most tokens. */
-  z.strictObject({ type: z.literal("elaborate") }),
+  z.strictObject({ type: z.enum(PLAIN_STRATEGIES) }),
   /** None: all branches are kept, and the session's head stays where it is (HITL-03). */
   z.strictObject({ type: z.literal("keep") }),
   /** A model, in a loop of its own. */
@@ -35,12 +35,7 @@ export const EvaluationStrategy = z.discriminatedUnion("type", [
 export type EvaluationStrategy = z.infer<typeof EvaluationStrategy>;
 
 /** Of all branches and the judge together; what is left out is without limit. */
-export const EvaluationLimits = z.strictObject({
-  maxTurns: Limits.shape.maxTurns.unwrap().optional(),
-  maxTotalTokens: Limits.shape.maxTotalTokens.unwrap().optional(),
-  maxDurationMs: Limits.shape.maxDurationMs.unwrap().optional(),
-  maxCostUsd: Limits.shape.maxCostUsd.unwrap().optional(),
-});
+export const EvaluationLimits = LoopLimits;
 export type EvaluationLimits = z.infer<typeof EvaluationLimits>;
 
 /** Branches of one evaluation: each is a child of one workflow, whose history holds a few kilobytes of it. */

@@ -1,17 +1,14 @@
 import { z } from "zod";
-import { AgentDefinition, Limits } from "./definition.ts";
+import { AgentDefinition, limitsWith } from "./definition.ts";
 import { costLimitProblem } from "./prices.ts";
 
 // How agents work together on a task. One description for code, files and the command line; each mode is a workflow.
 
-/** What all runs of a job may use together. `null`, the default, is without limit: each agent has its own all the same. */
-export const JobLimits = z.strictObject({
-  maxTurns: Limits.shape.maxTurns.unwrap().default(null),
-  maxTotalTokens: Limits.shape.maxTotalTokens.unwrap().default(null),
-  /** From the start; nothing new begins behind it. */
-  maxDurationMs: Limits.shape.maxDurationMs.unwrap().default(null),
-  maxCostUsd: Limits.shape.maxCostUsd.unwrap().default(null),
-});
+/**
+ * What all runs of a job may use together. `null`, the default, is without limit: each agent has its own all the same. The
+ * duration counts from the start; nothing new begins after it.
+ */
+export const JobLimits = limitsWith();
 export type JobLimits = z.infer<typeof JobLimits>;
 
 const limits = JobLimits.default(() => JobLimits.parse({}));

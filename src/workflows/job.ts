@@ -11,6 +11,7 @@ import { lostBy, MAX_LOST_IN_A_ROW } from "../core/issue.ts";
 import { beginPart, endPart, type JobState, openJob, refusePart } from "../core/job/job.ts";
 import { type JobResult, jobResult } from "../core/job/job-result.ts";
 import { jobDashboard, jobStatus, type Rounds } from "../core/job/job-status.ts";
+import { orNoLimit } from "../core/limits.ts";
 import { shownBriefly } from "../core/redact.ts";
 import type { PartEnd } from "../core/task.ts";
 import type { JobLimits } from "../schema/mode.ts";
@@ -126,12 +127,6 @@ export function asJob(
   return CancellationScope.nonCancellable(() => drive(CancellationScope.current().parent));
 }
 
-const NO_LIMITS: JobLimits = {
-  maxTurns: null,
-  maxTotalTokens: null,
-  maxDurationMs: null,
-  maxCostUsd: null,
-};
 const GOAL_BYTES = 253;
 
 type Requested = {
@@ -147,7 +142,7 @@ export function opened(mode: Opening["mode"], request: Requested, parts: Opening
     mode,
     goal: request.settings?.words === "none" ? "" : shownBriefly(wordsOf(request.task), GOAL_BYTES),
     parts,
-    limits: { ...NO_LIMITS, ...request.limits },
+    limits: orNoLimit(request.limits),
     nowMs: Date.now(),
   });
 }

@@ -1,9 +1,8 @@
 import { ApplicationFailure } from "@temporalio/common";
+import { LIMIT_NAMES as NAMES } from "../core/limits.ts";
 import { pinnedOf } from "../core/phase.ts";
 import type { State } from "../core/state.ts";
 import type { Limits } from "../schema/definition.ts";
-
-const NAMES: readonly (keyof Limits)[] = ["maxTurns", "maxTotalTokens", "maxDurationMs", "maxCostUsd"];
 
 /** @throws A failure for who sent them, when they make no sense or no loop is running. */
 export function mustBeLimits(state: State, limits: unknown): Partial<Limits> {

@@ -1,4 +1,5 @@
 import { workflowInfo } from "@temporalio/workflow";
+import { LIMIT_NAMES } from "../core/limits.ts";
 import { isWords } from "./input.ts";
 import { UNREADABLE } from "./payload-converter.ts";
 import {
@@ -59,14 +60,7 @@ const spawn = fields({
 
 const place = fields({ branch: text, position: optional(count) });
 
-const limits = optional(
-  fields({
-    maxTurns: optional(amount),
-    maxTotalTokens: optional(amount),
-    maxDurationMs: optional(amount),
-    maxCostUsd: optional(amount),
-  }),
-);
+const limits = optional(fields(Object.fromEntries(LIMIT_NAMES.map((name) => [name, optional(amount)]))));
 
 const continuation = fields({
   kind: fields({ type: oneOf("default", "rerun", "branch", "compaction"), tag: optional(text) }),

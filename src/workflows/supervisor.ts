@@ -9,6 +9,7 @@ import {
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
+import { orNoLimit } from "../core/limits.ts";
 import { truncateForPreview } from "../core/preview.ts";
 import { redact } from "../core/redact.ts";
 import type { PartEnd } from "../core/task.ts";
@@ -22,7 +23,6 @@ import {
   teamStatus,
   teamView,
 } from "../core/team/team-shown.ts";
-import type { Limits } from "../schema/definition.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
 import { isWords, type StartRequest, settingsFrom } from "./input.ts";
@@ -36,7 +36,6 @@ import { showcaseOf } from "./shown.ts";
 const delegateUpdate = defineUpdate<Delegated, [DelegateWords]>(DELEGATE);
 const teamQuery = defineQuery<TeamView, [(readonly string[])?]>(TEAM);
 
-const NO_LIMITS: Limits = { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null };
 const DEFAULT_MAX_AGENTS = 100;
 /** About a dozen events each: a run holds them all, and need not continue as new. */
 const MOST_AGENTS = 1_000;
@@ -64,7 +63,7 @@ async function drive(
     goal: isWordless ? "" : truncateForPreview(redact(wordsOf(request.task)), GOAL_BYTES),
     agents: request.agents,
     maxAgents: Math.min(request.maxAgents ?? DEFAULT_MAX_AGENTS, MOST_AGENTS),
-    limits: { ...NO_LIMITS, ...request.limits },
+    limits: orNoLimit(request.limits),
     nowMs: Date.now(),
   });
   let team: Team = opened.team;

@@ -19,13 +19,9 @@ import {
 } from "../../src/core/evaluation/branch-outcome.ts";
 import { fallback } from "../../src/core/evaluation/decision.ts";
 import { loopNumbers } from "../../src/core/evaluation/loop-numbers.ts";
-import {
-  choose,
-  customDecision,
-  type PlainStrategy,
-  strategyProblem,
-} from "../../src/core/evaluation/strategies.ts";
+import { choose, customDecision, strategyProblem } from "../../src/core/evaluation/strategies.ts";
 import { NO_USAGE } from "../../src/core/usage.ts";
+import type { PlainStrategy } from "../../src/schema/evaluation.ts";
 import type { Outcome } from "../../src/schema/record.ts";
 import { runsOf } from "../support/depth.ts";
 import { branches } from "./evaluation-outcomes.ts";

@@ -83,6 +83,8 @@ test("an application's function that has the name of a built-in one wins, and th
 });
 
 test("every strategy of an evaluation but an application's own is a built-in one", () => {
-  const types = EvaluationStrategy.options.map((option) => option.shape.type.value);
+  const types = EvaluationStrategy.options.flatMap(({ shape: { type } }): string[] =>
+    "options" in type ? type.options : [type.value],
+  );
   expect([...BUILT_IN_EVALUATIONS].sort()).toEqual(types.filter((type) => type !== "custom").sort());
 });

@@ -6,6 +6,7 @@ import type {
   EvaluationOutcome,
   EvaluationStrategy,
 } from "../../client/index.ts";
+import { PLAIN_STRATEGIES } from "../../schema/evaluation.ts";
 import { agentFromFile } from "../agent-file.ts";
 import { ContestBoard, contestRows } from "../contest-board.ts";
 import type { Context } from "../context.ts";
@@ -26,8 +27,6 @@ type Flags = LimitFlags & {
   readonly session?: string;
 };
 
-const PLAIN = ["transparent", "pick-first", "token-efficient", "elaborate"] as const;
-
 export function compareCommand(
   program: Command,
   act: (work: (context: Context) => Promise<number>) => Promise<void>,
@@ -43,7 +42,7 @@ export function compareCommand(
     .option("-j, --judge <file>", "an agent file: its model chooses the best answer")
     .option(
       "--strategy <name>",
-      `${PLAIN.join(", ")}, judge, or one that the worker has registered (default: judge with --judge, else pick-first)`,
+      `${PLAIN_STRATEGIES.join(", ")}, judge, or one that the worker has registered (default: judge with --judge, else pick-first)`,
     )
     .option("--session <id>", "begin where this session stands (default: a new one)");
   limitOptions(command)
@@ -111,7 +110,7 @@ function strategyFrom(context: Context, { strategy, judge }: Flags): EvaluationS
     return { type: "judge", judge: agentIn(context, judge) };
   }
   if (judge !== undefined) throw new UsageError(`--judge is for the strategy judge, not for "${name}"`);
-  const plain = PLAIN.find((one) => one === name);
+  const plain = PLAIN_STRATEGIES.find((one) => one === name);
   return plain === undefined ? { type: "custom", name } : { type: plain };
 }
 

@@ -4,7 +4,7 @@ import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { detached, mustStay } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type LimitFlags, limitOptions, limitsFrom, MINUTE_MS } from "../limit-flags.ts";
+import { LIMIT_OPTIONS, type LimitFlags, limitOptions, limitsFrom, limitWords } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
 import { follow } from "./run.ts";
@@ -107,23 +107,12 @@ async function begin(
 async function raiseLimit(context: Context, session: string, flags: LimitFlags): Promise<number> {
   const limits = limitsFrom(flags);
   if (Object.keys(limits).length === 0) {
-    throw new UsageError("Say at least one of --max-turns, --max-tokens, --max-minutes, --max-cost.");
+    throw new UsageError(`Say at least one of ${LIMIT_OPTIONS.join(", ")}.`);
   }
   return withHoldfast(context, async (holdfast) => {
     const now = await holdfast.session(session).raiseLimits(limits);
     if (context.json) context.printJson({ type: "limits", session, ...now });
-    else context.print(described(now));
+    else context.print(`limits now: ${limitWords(now)}`);
     return EXIT.ok;
   });
-}
-
-function described({ maxTurns, maxTotalTokens, maxDurationMs, maxCostUsd }: Limits): string {
-  const minutes = maxDurationMs === null ? null : maxDurationMs / MINUTE_MS;
-  const parts = [
-    ["turns", maxTurns],
-    ["tokens", maxTotalTokens],
-    ["minutes", minutes],
-    ["dollars", maxCostUsd],
-  ] as const;
-  return `limits now: ${parts.map(([name, value]) => `${name} ${value ?? "without"}`).join(", ")}`;
 }

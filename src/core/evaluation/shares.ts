@@ -1,8 +1,8 @@
 import type { EvaluationLimits } from "../../schema/evaluation.ts";
 import { type Account, openAccount } from "../budget/account.ts";
-import { type Allowance, allowanceOf, toNanoUsd } from "../budget/amounts.ts";
+import { type Allowance, allowanceOf } from "../budget/amounts.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
-import type { Spent } from "../limits.ts";
+import { orNoLimit, type Spent } from "../limits.ts";
 import type { OpenedAgent } from "./digest.ts";
 
 // What the parts of an evaluation may spend: each what its own definition allows, and all together what the evaluation
@@ -18,16 +18,9 @@ export function evaluationAccount(
   agents: readonly Agent[],
   startsAtMs: number,
 ): Account {
-  const { maxTurns = null, maxTotalTokens = null, maxDurationMs = null, maxCostUsd = null } = limits ?? {};
   const depth = 1 + Math.max(...agents.map((agent) => ownOf(agent).depth));
-  return openAccount({
-    turns: maxTurns,
-    tokens: maxTotalTokens,
-    nanoUsd: maxCostUsd === null ? null : toNanoUsd(maxCostUsd),
-    children: null,
-    deadlineMs: maxDurationMs === null ? null : startsAtMs + maxDurationMs,
-    depth,
-  });
+  const shared = allowanceOf(orNoLimit(limits), undefined, startsAtMs);
+  return openAccount({ ...shared, children: null, depth });
 }
 
 /** An agent's own time begins with its loop, and stands still while a person is waited for: its loop sees to it. */

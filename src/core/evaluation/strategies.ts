@@ -1,3 +1,4 @@
+import type { EvaluationStrategy, PlainStrategy } from "../../schema/evaluation.ts";
 import { ProtocolError } from "../protocol-error.ts";
 import type { BranchOutcome } from "./branch-outcome.ts";
 import { type Decision, decided, fallback, usableOf } from "./decision.ts";
@@ -6,10 +7,7 @@ import { type Decision, decided, fallback, usableOf } from "./decision.ts";
 // stopped or went over its budget keeps none of the others from being chosen; only when no branch answered, the
 // fallback takes one of them, and the decision says so.
 
-/** PAR-05: strategies that ask no model. */
-export type PlainStrategy = "transparent" | "pick-first" | "token-efficient" | "elaborate";
-
-export type StrategyType = PlainStrategy | "judge" | "custom" | "keep";
+export type StrategyType = EvaluationStrategy["type"];
 
 /** Why an evaluation cannot begin, or nothing. To be asked before a branch is started. */
 export function strategyProblem(strategy: StrategyType, branches: number): string | undefined {
@@ -27,17 +25,23 @@ export function choose(strategy: PlainStrategy, outcomes: readonly BranchOutcome
   const usable = usableOf(outcomes);
   const [first] = usable;
   if (first === undefined) return fallback(outcomes, "No branch answered.");
-  switch (strategy) {
-    case "transparent":
-      return decided(outcomes, first.index, `Branch ${first.index + 1} is the only one.`);
-    case "pick-first":
-      return decided(outcomes, first.index, `Branch ${first.index + 1} is the first that answered.`);
-    case "token-efficient":
-      return byTokens(outcomes, usable, "fewest", (a, b) => a < b);
-    case "elaborate":
-      return byTokens(outcomes, usable, "most", (a, b) => a > b);
-  }
+  return CHOOSERS[strategy](outcomes, usable, first);
 }
+
+/** @param usable - The branches that answered, in order; `first` is one of them. */
+type Chooser = (
+  outcomes: readonly BranchOutcome[],
+  usable: readonly BranchOutcome[],
+  first: BranchOutcome,
+) => Decision;
+
+const CHOOSERS: { readonly [Strategy in PlainStrategy]: Chooser } = {
+  transparent: (outcomes, _, { index }) => decided(outcomes, index, `Branch ${index + 1} is the only one.`),
+  "pick-first": (outcomes, _, { index }) =>
+    decided(outcomes, index, `Branch ${index + 1} is the first that answered.`),
+  "token-efficient": (outcomes, usable) => byTokens(outcomes, usable, "fewest", (a, b) => a < b),
+  elaborate: (outcomes, usable) => byTokens(outcomes, usable, "most", (a, b) => a > b),
+};
 
 function byTokens(
   outcomes: readonly BranchOutcome[],

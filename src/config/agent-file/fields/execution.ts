@@ -19,14 +19,14 @@ export type LimitDefaults = {
 export function limitFields(at: string, to: string, defaults: LimitDefaults): readonly Field[] {
   const seconds = z.number().positive();
   const inSeconds = defaults.maxDurationMs === null ? "none" : defaults.maxDurationMs / 1000;
-  return [
-    field(
+  const fields: { readonly [Name in keyof Limits]: Field } = {
+    maxTurns: field(
       `${at}max_turns`,
       `${to}.maxTurns`,
       said(orNone(wholeFrom(1)), "Answers of the model.", defaults.maxTurns ?? "none"),
       NULLABLE,
     ),
-    field(
+    maxTotalTokens: field(
       `${at}max_total_tokens`,
       `${to}.maxTotalTokens`,
       said(
@@ -36,13 +36,13 @@ export function limitFields(at: string, to: string, defaults: LimitDefaults): re
       ),
       NULLABLE,
     ),
-    field(
+    maxDurationMs: field(
       `${at}max_duration_secs`,
       `${to}.maxDurationMs`,
       said(orNone(seconds), "Seconds; fractions go.", inSeconds),
       SECONDS,
     ),
-    field(
+    maxCostUsd: field(
       `${at}max_cost`,
       `${to}.maxCostUsd`,
       said(
@@ -52,7 +52,8 @@ export function limitFields(at: string, to: string, defaults: LimitDefaults): re
       ),
       NULLABLE,
     ),
-  ];
+  };
+  return Object.values(fields);
 }
 
 const CacheParts = z.strictObject({

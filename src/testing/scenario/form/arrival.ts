@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LIMIT_NAMES } from "../../../core/limits.ts";
 import { exactlyOne } from "./exactly-one.ts";
 
 const index = z.number().int().nonnegative();
@@ -37,7 +38,7 @@ const queue = z.enum(["steering", "follow-up"]);
 const waiting = z.string().min(1).optional();
 /** Whether they make sense is for the run to say. */
 const limit = z.number().nullable().optional();
-const limits = { maxTurns: limit, maxTotalTokens: limit, maxDurationMs: limit, maxCostUsd: limit };
+const limits = Object.fromEntries(LIMIT_NAMES.map((name) => [name, limit]));
 const words = { text: z.string().min(1), id: z.string().min(1).optional() };
 
 /** Something that people do, and when. Those of one moment come in the order of the list. */
