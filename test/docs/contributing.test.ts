@@ -1,0 +1,19 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const ROOT = new URL("../../", import.meta.url);
+const page = readFileSync(new URL("docs/contributing/README.md", ROOT), "utf8");
+
+test("every file that the page sends a contributor to is there", () => {
+  const named = [
+    ...new Set([...page.matchAll(/`((?:src|docs|test)\/[^`]+)`/g)].map(([, path = ""]) => path)),
+  ];
+  expect(named.length).toBeGreaterThan(30);
+  // The one that the worked example makes.
+  const missing = named.filter((path) => !existsSync(new URL(path, ROOT)));
+  expect(missing).toEqual(["src/tools/count-lines.ts"]);
+});
+
+test("at least twelve questions are answered", () => {
+  expect([...page.matchAll(/^\| [A-Z].*\? +\| `src/gm)].length).toBeGreaterThanOrEqual(12);
+});
