@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -345,17 +345,20 @@ describe("bash agrees", () => {
 
   /** What bash runs: no program is found, and what is looked for is written down with its words. */
   async function commandsBashRuns(command: string, status: 0 | 1): Promise<string[][]> {
+    // A file for each shell: several at once would cut each other's lines in two.
     const log = join(folder, "ran");
-    const handler = `command_not_found_handle() { printf '%s\\0' "$#" "$@" >> '${log}'; return ${status}; }`;
-    await rm(join(folder, "work"), { recursive: true, force: true });
-    await rm(log, { force: true });
-    await mkdir(join(folder, "work"));
+    const handler = `command_not_found_handle() { printf '%s\\0' "$#" "$@" >> "${log}/$BASHPID"; return ${status}; }`;
+    for (const name of ["work", "ran"]) {
+      await rm(join(folder, name), { recursive: true, force: true });
+      await mkdir(join(folder, name));
+    }
     await run("bash", ["--norc", "--noprofile", "-c", `${handler}\nPATH=/nowhere\neval "$TRIED"\nwait`], {
       cwd: join(folder, "work"),
       env: { TRIED: command },
       timeout: 10_000,
     }).catch(() => undefined);
-    const parts = (await readFile(log, "utf8").catch(() => "")).split("\0").slice(0, -1);
+    const files = await Promise.all((await readdir(log)).map((name) => readFile(join(log, name), "utf8")));
+    const parts = files.flatMap((text) => text.split("\0").slice(0, -1));
     const ran: string[][] = [];
     while (parts.length > 0) ran.push(parts.splice(0, Number(parts.shift())));
     return ran;
