@@ -265,6 +265,17 @@ describe("an answer that is paused", () => {
     });
   });
 
+  test("because the server has compacted what came before is asked to go on too", async () => {
+    const summary = { type: "compaction", content: "Summary", encrypted_content: "Eq==" };
+    const compacted = [head(), ...block(0, summary), ...tail("compaction")];
+    const { asked, bodies } = await asking([compacted, [head(), ...text(0, "Sunny."), ...tail("end_turn")]]);
+    expect((await asked).content).toEqual([
+      { type: "vendor", kind: "compaction", data: summary },
+      { type: "text", text: "Sunny." },
+    ]);
+    expect(bodies()[1].messages.at(-1)).toEqual({ role: "assistant", content: [summary] });
+  });
+
   test("again and again, but not for ever", async () => {
     const { asked, bodies } = await asking([first]);
     expect((await asked).content).toHaveLength(18);
