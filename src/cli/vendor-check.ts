@@ -1,5 +1,6 @@
 import type { Catalogue } from "../config/catalogue/catalogue.ts";
-import { type ModelOptions, parseModel } from "../config/model-names.ts";
+import { parseModel } from "../config/parse-model.ts";
+import type { ModelOptions } from "../config/vendor-models.ts";
 import { Http } from "../providers/http.ts";
 import type { ModelRequest } from "../providers/provider.ts";
 import { ProviderError } from "../providers/provider-error.ts";

@@ -1,5 +1,6 @@
 import { CatalogueError } from "../config/catalogue/user-file.ts";
-import * as factories from "../config/model-names.ts";
+import { parseModel as parse } from "../config/parse-model.ts";
+import * as factories from "../config/vendor-models.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import { HoldfastError } from "./error.ts";
 
@@ -30,4 +31,4 @@ export const bedrock = factory(factories.bedrock);
 export const google = factory(factories.google);
 export const vertex = factory(factories.vertex);
 export const local = factory(factories.local);
-export const parseModel = factory(factories.parseModel);
+export const parseModel = factory(parse);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { withFallbacks } from "../../src/activities/fallback.ts";
-import { anthropic, local } from "../../src/config/model-names.ts";
+import { anthropic, local } from "../../src/config/vendor-models.ts";
 import { Outages } from "../../src/providers/outages.ts";
 import {
   ProviderError,

@@ -4,7 +4,7 @@ import { ApplicationError } from "../../src/activities/failure.ts";
 import { verdictsOn } from "../../src/activities/filter-input.ts";
 import { filterPrompts } from "../../src/activities/filter-prompts.ts";
 import { letIn } from "../../src/activities/let-in.ts";
-import { local } from "../../src/config/model-names.ts";
+import { local } from "../../src/config/vendor-models.ts";
 import { FilterRegistry, type InputFilter } from "../../src/hooks/filters.ts";
 import { createLogger } from "../../src/observability/log.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";

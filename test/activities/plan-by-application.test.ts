@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TextModel } from "../../src/activities/ask-model.ts";
 import { planByApplication } from "../../src/activities/plan-by-application.ts";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import type { CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
 import { Named } from "../../src/hooks/named.ts";
 import { Outages } from "../../src/providers/outages.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MAX_RESULT_BYTES, presentable } from "../../src/activities/presentable.ts";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { maskFor } from "../../src/providers/mask.ts";
 import { secretsIn } from "../../src/providers/secrets.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { judgeOutput, outputPlan } from "../../src/activities/structured-output.ts";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { NO_USAGE } from "../../src/core/usage.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import type { AssistantMessage, StopReason } from "../../src/schema/message.ts";

@@ -7,7 +7,7 @@ import { Connection } from "@temporalio/client";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { type ConnectOptions, connect } from "../../src/client/connect.ts";
 import type { Holdfast } from "../../src/client/holdfast.ts";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { thorough } from "../support/depth.ts";
 
 const server = inject("temporal");

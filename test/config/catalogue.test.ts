@@ -7,6 +7,7 @@ import { loadAgents } from "../../src/config/agent-file/load.ts";
 import { writeAgent } from "../../src/config/agent-file/write.ts";
 import { Catalogue } from "../../src/config/catalogue/catalogue.ts";
 import { CatalogueError, catalogueOf, ownModels } from "../../src/config/catalogue/user-file.ts";
+import { parseModel } from "../../src/config/parse-model.ts";
 import {
   anthropic,
   azure,
@@ -15,9 +16,8 @@ import {
   openai,
   openaiResponses,
   openrouter,
-  parseModel,
   vertex,
-} from "../../src/config/model-names.ts";
+} from "../../src/config/vendor-models.ts";
 import { costOf } from "../../src/core/usage.ts";
 import { claudeModel } from "../../src/providers/claude-models.ts";
 import { geminiModel } from "../../src/providers/gemini/models.ts";

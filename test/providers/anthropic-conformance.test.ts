@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, describe, expect, test } from "vitest";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";

@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import type { Content, Message } from "../../src/schema/message.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { costOf } from "../../src/core/usage.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";

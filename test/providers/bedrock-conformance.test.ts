@@ -4,7 +4,7 @@ import {
   type ConverseStreamOutput,
 } from "@aws-sdk/client-bedrock-runtime";
 import { afterAll, describe, expect, test } from "vitest";
-import { bedrock } from "../../src/config/model-names.ts";
+import { bedrock } from "../../src/config/vendor-models.ts";
 import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";
 import { ProviderError, type ProviderFault } from "../../src/providers/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { bedrock } from "../../src/config/model-names.ts";
+import { bedrock } from "../../src/config/vendor-models.ts";
 import { FrameReader } from "../../src/providers/bedrock-converse/frames.ts";
 import { LineReader } from "../../src/providers/bedrock-converse/lines.ts";
 import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";

@@ -1,6 +1,6 @@
 import { ConverseStreamCommand, type ConverseStreamCommandInput } from "@aws-sdk/client-bedrock-runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { bedrock } from "../../src/config/model-names.ts";
+import { bedrock } from "../../src/config/vendor-models.ts";
 import { BedrockConverse, type BedrockOptions } from "../../src/providers/bedrock-converse/provider.ts";
 import { regionOf } from "../../src/providers/bedrock-converse/region.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";

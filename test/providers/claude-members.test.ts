@@ -1,7 +1,7 @@
 import type { BetaContentBlock } from "@anthropic-ai/sdk/resources/beta/messages/messages.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anthropic, bedrock } from "../../src/config/model-names.ts";
+import { anthropic, bedrock } from "../../src/config/vendor-models.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
 import { converseRequest } from "../../src/providers/bedrock-converse/request.ts";

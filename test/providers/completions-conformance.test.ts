@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { local } from "../../src/config/model-names.ts";
+import { local } from "../../src/config/vendor-models.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
 import { CompletionsAssembler } from "../../src/providers/openai-completions/stream.ts";
 import { ProviderError } from "../../src/providers/provider-error.ts";

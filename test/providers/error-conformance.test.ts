@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { anthropic, local } from "../../src/config/model-names.ts";
+import { anthropic, local } from "../../src/config/vendor-models.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
 import type { ProviderFault } from "../../src/providers/provider-error.ts";

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { google, vertex } from "../../src/config/model-names.ts";
+import { google, vertex } from "../../src/config/vendor-models.ts";
 import type { AnswerContext } from "../../src/providers/assembler.ts";
 import { GeminiAssembler } from "../../src/providers/gemini/stream.ts";
 import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";

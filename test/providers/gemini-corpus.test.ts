@@ -6,7 +6,7 @@ import {
   ThinkingLevel,
 } from "@google/genai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { google } from "../../src/config/model-names.ts";
+import { google } from "../../src/config/vendor-models.ts";
 import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { google, vertex } from "../../src/config/model-names.ts";
+import { google, vertex } from "../../src/config/vendor-models.ts";
 import { GeminiAssembler } from "../../src/providers/gemini/stream.ts";
 import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";
 import { GoogleVertex } from "../../src/providers/google-vertex/provider.ts";

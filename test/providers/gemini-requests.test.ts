@@ -5,7 +5,7 @@ import {
   ThinkingLevel,
 } from "@google/genai";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { google, vertex } from "../../src/config/model-names.ts";
+import { google, vertex } from "../../src/config/vendor-models.ts";
 import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";
 import { GoogleVertex } from "../../src/providers/google-vertex/provider.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";

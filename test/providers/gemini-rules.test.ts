@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { google, ModelError, parseModel, vertex } from "../../src/config/model-names.ts";
+import { parseModel } from "../../src/config/parse-model.ts";
+import { google, ModelError, vertex } from "../../src/config/vendor-models.ts";
 import { httpError, streamError } from "../../src/providers/classify.ts";
 import { callIds } from "../../src/providers/gemini/call-ids.ts";
 import { putPartial, stepsOf } from "../../src/providers/gemini/partial-args.ts";

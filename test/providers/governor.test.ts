@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { Governor } from "../../src/providers/governor/governor.ts";
 import type { ModelRequest, Provider, StreamOptions } from "../../src/providers/provider.ts";

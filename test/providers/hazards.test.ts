@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { anthropic, local } from "../../src/config/model-names.ts";
+import { anthropic, local } from "../../src/config/vendor-models.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import type { HttpOptions } from "../../src/providers/http.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";

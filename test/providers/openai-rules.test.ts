@@ -6,7 +6,7 @@ import {
   openai,
   openaiResponses,
   openrouter,
-} from "../../src/config/model-names.ts";
+} from "../../src/config/vendor-models.ts";
 import { cacheKeyOf } from "../../src/providers/cache-key.ts";
 import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { local } from "../../src/config/model-names.ts";
+import { local } from "../../src/config/vendor-models.ts";
 import { Outages } from "../../src/providers/outages.ts";
 import {
   ProviderError,

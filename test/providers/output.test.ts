@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anthropic, local, openai } from "../../src/config/model-names.ts";
+import { anthropic, local, openai } from "../../src/config/vendor-models.ts";
 import { finalTool } from "../../src/core/final-tool.ts";
 import { fitsGrammar, outputRoad } from "../../src/providers/anthropic-messages/output.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";

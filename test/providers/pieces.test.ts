@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { parseModel } from "../../src/config/parse-model.ts";
 import {
   anthropic,
   azure,
@@ -9,8 +10,7 @@ import {
   openai,
   openaiResponses,
   openrouter,
-  parseModel,
-} from "../../src/config/model-names.ts";
+} from "../../src/config/vendor-models.ts";
 import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/core/overflow.ts";
 import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
 import { azureAddress } from "../../src/providers/azure-openai-responses/address.ts";

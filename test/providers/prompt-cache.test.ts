@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import * as models from "../../src/config/model-names.ts";
-import { anthropic, openai } from "../../src/config/model-names.ts";
+import * as models from "../../src/config/vendor-models.ts";
+import { anthropic, openai } from "../../src/config/vendor-models.ts";
 import { cacheHitRate, costOf } from "../../src/core/usage.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { httpError, streamError } from "../../src/providers/classify.ts";
 import { durationMs } from "../../src/providers/rate-limits/moments.ts";

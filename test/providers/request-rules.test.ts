@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anthropic, local, openai, openrouter } from "../../src/config/model-names.ts";
+import { anthropic, local, openai, openrouter } from "../../src/config/vendor-models.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import { claudeModel } from "../../src/providers/claude-models.ts";
 import {

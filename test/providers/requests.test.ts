@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { anthropic, local, openai } from "../../src/config/model-names.ts";
+import { anthropic, local, openai } from "../../src/config/vendor-models.ts";
 import { finalTool } from "../../src/core/final-tool.ts";
 import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
 import { COMPAT_PRESETS, compatOf } from "../../src/providers/openai-completions/compat.ts";

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { openaiResponses } from "../../src/config/model-names.ts";
+import { openaiResponses } from "../../src/config/vendor-models.ts";
 import { conversation } from "../../src/providers/conversation.ts";
 import { OpenAiResponses } from "../../src/providers/openai-responses/provider.ts";
 import { idRuleOf, inputItems } from "../../src/providers/responses/items.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import OpenAI, { AzureOpenAI } from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { azure, type ModelOptions, openaiResponses } from "../../src/config/model-names.ts";
+import { azure, type ModelOptions, openaiResponses } from "../../src/config/vendor-models.ts";
 import { finalTool } from "../../src/core/final-tool.ts";
 import { AzureOpenAiResponses } from "../../src/providers/azure-openai-responses/provider.ts";
 import { completionsRequest } from "../../src/providers/openai-completions/request.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { vertex } from "../../src/config/model-names.ts";
+import { vertex } from "../../src/config/vendor-models.ts";
 import { type CredentialOptions, VertexCredentials } from "../../src/providers/google-vertex/credentials.ts";
 import { GoogleVertex } from "../../src/providers/google-vertex/provider.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";

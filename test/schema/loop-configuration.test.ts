@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { TextModel } from "../../src/activities/ask-model.ts";
 import { modelRequest } from "../../src/activities/model.ts";
 import { checkDefinition } from "../../src/config/agent-definition.ts";
-import { anthropic } from "../../src/config/model-names.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
 import { Outages } from "../../src/providers/outages.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anthropic } from "../../src/config/model-names.ts";
 import { withoutContextManagement } from "../../src/config/unbounded.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
 import {
   isContextOverflow,
   modelMessage,

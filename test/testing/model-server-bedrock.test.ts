@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-bedrock-runtime";
 import { request } from "undici";
 import { afterAll, describe, expect, test } from "vitest";
-import { bedrock } from "../../src/config/model-names.ts";
+import { bedrock } from "../../src/config/vendor-models.ts";
 import { FrameReader } from "../../src/providers/bedrock-converse/frames.ts";
 import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";
 import type { Reply } from "../../src/testing/model-server/reply.ts";

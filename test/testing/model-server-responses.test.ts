@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { azure, openaiResponses } from "../../src/config/model-names.ts";
+import { azure, openaiResponses } from "../../src/config/vendor-models.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";

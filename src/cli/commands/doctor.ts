@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { ModelError } from "../../config/model-names.ts";
+import { ModelError } from "../../config/vendor-models.ts";
 import { positive, urlFrom } from "../agent-flags.ts";
 import {
   type Check,

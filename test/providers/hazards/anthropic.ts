@@ -1,4 +1,4 @@
-import { anthropic } from "../../../src/config/model-names.ts";
+import { anthropic } from "../../../src/config/vendor-models.ts";
 import { AnthropicMessages } from "../../../src/providers/anthropic-messages/provider.ts";
 import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 

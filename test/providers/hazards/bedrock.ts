@@ -1,4 +1,4 @@
-import { bedrock } from "../../../src/config/model-names.ts";
+import { bedrock } from "../../../src/config/vendor-models.ts";
 import { BedrockConverse } from "../../../src/providers/bedrock-converse/provider.ts";
 import { eventFrame, exceptionFrame, rewrittenFrame } from "../bedrock-play.ts";
 import { cutUp, type HazardWire, SAID, type Said } from "./wire.ts";

@@ -1,4 +1,4 @@
-import { local } from "../../../src/config/model-names.ts";
+import { local } from "../../../src/config/vendor-models.ts";
 import { OpenAiCompletions } from "../../../src/providers/openai-completions/provider.ts";
 import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 

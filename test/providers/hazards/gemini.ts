@@ -1,4 +1,4 @@
-import { google, vertex } from "../../../src/config/model-names.ts";
+import { google, vertex } from "../../../src/config/vendor-models.ts";
 import { GoogleGenerativeAi } from "../../../src/providers/google-generative-ai/provider.ts";
 import { GoogleVertex } from "../../../src/providers/google-vertex/provider.ts";
 import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";

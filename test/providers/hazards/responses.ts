@@ -1,4 +1,4 @@
-import { azure, openaiResponses } from "../../../src/config/model-names.ts";
+import { azure, openaiResponses } from "../../../src/config/vendor-models.ts";
 import { AzureOpenAiResponses } from "../../../src/providers/azure-openai-responses/provider.ts";
 import { OpenAiResponses } from "../../../src/providers/openai-responses/provider.ts";
 import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";

@@ -1,4 +1,4 @@
-import * as models from "../../../src/config/model-names.ts";
+import * as models from "../../../src/config/vendor-models.ts";
 import type { Http } from "../../../src/providers/http.ts";
 import type { Provider } from "../../../src/providers/provider.ts";
 import { ProviderRegistry } from "../../../src/providers/registry.ts";

@@ -1,0 +1,75 @@
+import { nearestName } from "../core/nearest-name.ts";
+import type { ModelConfig } from "../schema/model.ts";
+import type { Catalogue } from "./catalogue/catalogue.ts";
+import { catalogueOf } from "./catalogue/user-file.ts";
+import {
+  anthropic,
+  azure,
+  bedrock,
+  google,
+  local,
+  ModelError,
+  type ModelOptions,
+  openai,
+  openaiResponses,
+  openrouter,
+  vertex,
+  withoutSlash,
+} from "./vendor-models.ts";
+
+const FACTORIES = {
+  anthropic,
+  openai,
+  "openai-responses": openaiResponses,
+  azure: (rest: string, options: ModelOptions, catalogue: Catalogue) => {
+    const { id, url } = withAddress(rest);
+    const baseUrl = options.baseUrl ?? url;
+    return azure(id, { ...options, ...(baseUrl !== undefined && { baseUrl }) }, catalogue);
+  },
+  openrouter,
+  google,
+  vertex,
+  bedrock,
+  local: (rest: string, options: ModelOptions, catalogue: Catalogue) => {
+    const { id, url: said } = withAddress(rest);
+    const url = options.baseUrl ?? said;
+    if (url === undefined || id === "") {
+      throw new ModelError(`Say where the model is served, as local/${id || "ID"}@http://127.0.0.1:8080/v1`);
+    }
+    return local(withoutSlash(url), id, options, catalogue);
+  },
+} as const satisfies Record<string, (id: string, options: ModelOptions, catalogue: Catalogue) => ModelConfig>;
+
+/** `ID@http://HOST` to its parts. */
+function withAddress(rest: string): { readonly id: string; readonly url: string | undefined } {
+  const at = rest.search(/@https?:\/\//);
+  return at < 0 ? { id: rest, url: undefined } : { id: rest.slice(0, at), url: rest.slice(at + 1) };
+}
+
+/**
+ * `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`, `openrouter/VENDOR/ID`, `google/ID`, `vertex/ID`,
+ * `bedrock/ID`, `local/ID@http://HOST:PORT/v1`. What the options do not say comes from the catalogue, and of a model that it
+ * does not know from the factory of its vendor.
+ *
+ * @param catalogue - What is built in and the user's own file, unless given.
+ */
+export function parseModel(
+  name: string,
+  options: ModelOptions = {},
+  catalogue: Catalogue = catalogueOf(),
+): ModelConfig {
+  const slash = name.indexOf("/");
+  const provider = slash < 0 ? name : name.slice(0, slash);
+  const known = Object.keys(FACTORIES);
+  if (!Object.hasOwn(FACTORIES, provider)) {
+    const meant = nearestName(provider, known);
+    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+    throw new ModelError(
+      `Unknown provider "${provider}" in model "${name}".${hint} Known: ${known.join(", ")}.`,
+    );
+  }
+  const id = slash < 0 ? "" : name.slice(slash + 1).trim();
+  if (id === "")
+    throw new ModelError(`Model "${name}" names a provider but no model, as ${provider}/ID does`);
+  return FACTORIES[provider as keyof typeof FACTORIES](id, options, catalogue);
+}
