@@ -17,7 +17,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-RUN ln -s /app/dist/cli/main.js /usr/local/bin/holdfast \
+RUN ln -s /app/dist/apps/cli/main.js /usr/local/bin/holdfast \
   && mkdir --mode=700 /workspace /home/node/.holdfast \
   && chown node:node /workspace /home/node/.holdfast
 ENV NODE_ENV=production

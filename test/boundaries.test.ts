@@ -27,86 +27,117 @@ function violationsIn(folder: string): readonly Violation[] {
 
 /** Planted files: path, source, and the rule that must name it. */
 const PLANTED = [
-  ["schema/a.ts", 'import "../core/good.ts";', "schema-imports-zod-alone"],
-  ["schema/b.ts", 'import "undici";', "schema-imports-zod-alone"],
-  ["core/a.ts", 'import "node:fs";', "core-is-pure"],
-  ["core/b.ts", 'import { z } from "zod"; z;', "core-is-pure"],
-  ["core/c.ts", 'import { good } from "../schema/good.ts"; good;', "core-is-pure-types-only"],
-  ["core/d.ts", 'import type { Good } from "../tools/good.ts"; export type D = Good;', "core-is-pure"],
-  ["workflows/a.ts", 'import { good } from "../activities/good.ts"; good;', "workflows-run-core-types-only"],
-  ["workflows/b.ts", 'import { good } from "../schema/good.ts"; good;', "workflows-run-core-types-only"],
-  ["workflows/c.ts", 'import "../observability/good.ts";', "workflows-run-core"],
-  ["workflows/d.ts", 'import "@temporalio/client";', "workflows-run-core"],
-  ["workflows/e.ts", 'import "node:crypto";', "workflows-run-core"],
-  ["providers/a.ts", 'import "../transcript/good.ts";', "providers-is-an-adapter"],
-  ["providers/b.ts", 'import "@temporalio/client";', "providers-knows-no-temporal"],
-  ["transcript/a.ts", 'import "../stream/good.ts";', "transcript-is-an-adapter"],
-  ["mcp/a.ts", 'import type { Good } from "../tools/good.ts"; export type A = Good;', "mcp-is-an-adapter"],
+  ["platform/text/a.ts", 'import "../good.ts";', "platform/text-imports-what-is-below-it"],
+  ["platform/text/b.ts", 'import "node:fs";', "platform/text-imports-what-is-below-it"],
+  ["platform/a.ts", 'import "../schema/good.ts";', "platform-imports-what-is-below-it"],
+  ["schema/a.ts", 'import "../core/good.ts";', "schema-imports-what-is-below-it"],
+  ["schema/b.ts", 'import "undici";', "schema-imports-what-is-below-it"],
+  ["core/a.ts", 'import "node:fs";', "core-imports-what-is-below-it"],
+  ["core/b.ts", 'import { z } from "zod"; z;', "core-imports-what-is-below-it"],
+  ["core/c.ts", 'import { good } from "../schema/good.ts"; good;', "core-sees-types-only"],
   [
-    "mcp/b.ts",
-    'import "@modelcontextprotocol/sdk"; import "../tools/process/good.ts";',
-    "one-folder-speaks-to-the-mcp-library",
+    "core/d.ts",
+    'import type { Good } from "../tools/good.ts"; export type D = Good;',
+    "core-imports-what-is-below-it",
   ],
-  ["providers/c.ts", 'import "@modelcontextprotocol/sdk";', "one-folder-speaks-to-the-mcp-library"],
-  ["activities/a.ts", 'import "../workflows/good.ts";', "activities-join-adapters"],
-  ["activities/b.ts", 'import "../config/good.ts";', "activities-join-adapters"],
+  ["core/e.ts", 'import "../conversation/good.ts";', "core-imports-what-is-below-it"],
+  ["conversation/a.ts", 'import "node:fs";', "conversation-imports-what-is-below-it"],
+  ["conversation/b.ts", 'import "../platform/good.ts";', "conversation-imports-what-is-below-it"],
+  ["workflows/a.ts", 'import { good } from "../activities/good.ts"; good;', "workflows-sees-types-only"],
+  ["workflows/b.ts", 'import { good } from "../schema/good.ts"; good;', "workflows-sees-types-only"],
+  ["workflows/c.ts", 'import "../conversation/good.ts";', "workflows-imports-what-is-below-it"],
+  ["workflows/d.ts", 'import "@temporalio/client";', "workflows-imports-what-is-below-it"],
+  ["workflows/e.ts", 'import "node:crypto";', "workflows-imports-what-is-below-it"],
+  ["models/a.ts", 'import "../store/good.ts";', "models-imports-what-is-below-it"],
+  ["models/b.ts", 'import "@temporalio/client";', "models-knows-no-temporal"],
+  ["models/c.ts", 'import "@modelcontextprotocol/sdk";', "one-folder-uses-the-mcp-library"],
+  ["models/one-protocol/a.ts", 'import "../other-protocol/good.ts";', "no-protocol-imports-another"],
+  ["store/transcript/a.ts", 'import "../stream/good.ts";', "store/transcript-knows-no-store/stream"],
+  ["store/a.ts", 'import "@temporalio/client";', "store-knows-no-temporal"],
+  [
+    "tools/sources/mcp/a.ts",
+    'import "../openapi/good.ts";',
+    "tools/sources/mcp-knows-no-tools/sources/openapi",
+  ],
+  ["tools/sources/mcp/b.ts", 'import "@modelcontextprotocol/sdk";', "one-folder-uses-the-mcp-library"],
+  ["tools/a.ts", 'import "vitest";', "no-development-packages"],
+  ["tools/b.ts", 'import "./nowhere.ts";', "no-unresolvable"],
+  ["hooks/a.ts", 'import "../tools/good.ts";', "hooks-imports-what-is-below-it"],
+  ["config/a.ts", 'import "../client/good.ts";', "config-imports-what-is-below-it"],
+  ["activities/a.ts", 'import "../workflows/good.ts";', "activities-imports-what-is-below-it"],
+  ["activities/b.ts", 'import "../config/good.ts";', "activities-imports-what-is-below-it"],
   [
     "client/a.ts",
     'import type { Good } from "../activities/good.ts"; export type A = Good;',
-    "client-reads-and-signals",
+    "client-imports-what-is-below-it",
   ],
-  [
-    "client/b.ts",
-    'import { good } from "../workflows/good.ts"; good;',
-    "client-reads-and-signals-types-only",
-  ],
-  ["client/c.ts", 'import "../devserver/good.ts";', "client-reads-and-signals"],
-  ["devserver/a.ts", 'import "../client/good.ts";', "devserver-stands-alone"],
-  ["server/a.ts", 'import "../transcript/good.ts";', "server-uses-client"],
-  ["server/b.ts", 'import "@temporalio/client";', "server-knows-no-temporal"],
-  ["client/d.ts", 'import "../server/good.ts";', "nobody-but-the-cli-imports-the-server"],
-  ["cli/a.ts", 'import "../transcript/good.ts";', "cli-uses-client"],
-  ["testing/a.ts", 'import "../client/good.ts";', "testing-is-below-client"],
-  ["testing/b.ts", 'import "../worker.ts";', "nobody-but-the-cli-imports-the-worker"],
-  ["testing/c.ts", 'import "../worker/options.ts";', "nobody-but-the-cli-imports-the-worker"],
-  ["cli/b.ts", 'import "../worker/options.ts";', "cli-uses-client"],
-  ["config/a.ts", 'import "../cli/good.ts";', "nobody-imports-the-cli"],
-  ["tools/a.ts", 'import "vitest";', "no-development-packages"],
-  ["tools/b.ts", 'import "./nowhere.ts";', "no-unresolvable"],
-  ["stream/a.ts", 'import { b } from "./b.ts"; export const a = () => b;', "no-circles"],
+  ["client/b.ts", 'import "../devserver/good.ts";', "client-imports-what-is-below-it"],
+  ["client/c.ts", 'import "../apps/server/good.ts";', "client-imports-what-is-below-it"],
+  ["devserver/a.ts", 'import "../client/good.ts";', "devserver-imports-what-is-below-it"],
+  ["apps/server/a.ts", 'import "../../store/good.ts";', "apps-imports-what-is-below-it"],
+  ["apps/server/b.ts", 'import "../../config/good.ts";', "the-http-server-uses-the-client"],
+  ["apps/server/c.ts", 'import "../cli/good.ts";', "apps/server-knows-no-apps/cli"],
+  ["apps/cli/a.ts", 'import "../../store/good.ts";', "apps-imports-what-is-below-it"],
+  ["testing/a.ts", 'import "../client/good.ts";', "testing-imports-what-is-below-it"],
+  ["testing/b.ts", 'import "../worker.ts";', "testing-imports-what-is-below-it"],
+  ["devkit/a.ts", 'import "../worker/options.ts";', "devkit-imports-what-is-below-it"],
+  ["store/stream/a.ts", 'import { b } from "./b.ts"; export const a = () => b;', "no-cycles"],
   ["helpers/a.ts", 'import "../schema/good.ts";', "every-file-has-a-room"],
 ] as const;
 
 /** Edges the table allows: none of these may be named. */
 const ALLOWED = [
-  ["schema/ok.ts", 'import { z } from "zod"; z;'],
-  ["core/ok.ts", 'import type { Good } from "../schema/good.ts"; import "./good.ts"; export type O = Good;'],
+  ["platform/ok.ts", 'import "./text/good.ts"; import "node:fs"; import "undici";'],
+  ["schema/ok.ts", 'import { z } from "zod"; import "../platform/text/good.ts"; z;'],
+  [
+    "core/ok.ts",
+    'import type { Good } from "../schema/good.ts"; import "./good.ts"; import "../platform/text/good.ts"; export type O = Good;',
+  ],
+  ["conversation/ok.ts", 'import "../schema/good.ts"; import "../core/good.ts";'],
   [
     "workflows/ok.ts",
     'import type { Good } from "../activities/good.ts"; import "../core/good.ts"; import "@temporalio/workflow"; export type O = Good;',
   ],
-  ["mcp/ok.ts", 'import "../tools/tool.ts"; import "../schema/good.ts"; import "node:fs"; import "undici";'],
-  ["mcp/sdk/ok.ts", 'import "@modelcontextprotocol/sdk"; import "../../tools/process/good.ts";'],
+  [
+    "tools/sources/mcp/ok.ts",
+    'import "../../tool.ts"; import "../../../schema/good.ts"; import "node:fs"; import "undici";',
+  ],
+  [
+    "tools/sources/mcp/sdk/ok.ts",
+    'import "@modelcontextprotocol/sdk"; import "../../../../platform/process/good.ts";',
+  ],
   [
     "activities/ok.ts",
-    'import "../providers/good.ts"; import "../transcript/good.ts"; import "@temporalio/client";',
+    'import "../models/good.ts"; import "../store/transcript/good.ts"; import "@temporalio/client";',
   ],
   [
     "client/ok.ts",
-    'import "../workflows/messages.ts"; import "../transcript/good.ts"; import "@temporalio/client";',
+    'import "../workflows/good.ts"; import "../store/transcript/good.ts"; import "@temporalio/client";',
   ],
-  ["server/ok.ts", 'import "../client/good.ts"; import "node:http"; import "undici";'],
+  ["apps/server/ok.ts", 'import "../../client/good.ts"; import "node:http"; import "undici";'],
   [
-    "cli/ok.ts",
-    'import "../client/good.ts"; import "../server/good.ts"; import "../devserver/good.ts"; import "../worker.ts";',
+    "apps/cli/ok.ts",
+    'import "../../client/good.ts"; import "../server/good.ts"; import "../../devserver/good.ts"; import "../../worker.ts";',
   ],
-  ["testing/ok.ts", 'import "../devserver/good.ts"; import "../workflows/good.ts";'],
-  ["devserver/ok.ts", 'import "../core/good.ts"; import "node:net"; import "@temporalio/client";'],
+  ["testing/ok.ts", 'import "../devserver/good.ts";'],
+  ["devkit/ok.ts", 'import "../testing/good.ts"; import "../workflows/good.ts";'],
+  ["devserver/ok.ts", 'import "../schema/good.ts"; import "node:net"; import "@temporalio/client";'],
 ] as const;
 
 const GOOD_ROOMS = [
-  ...["schema", "core", "workflows", "activities", "transcript", "stream", "providers", "tools", "config"],
-  ...["observability", "client", "cli", "testing", "devserver", "server"],
+  ...["platform", "platform/text", "platform/process", "schema", "core", "conversation"],
+  ...[
+    "store",
+    "store/transcript",
+    "store/stream",
+    "models",
+    "models/other-protocol",
+    "tools",
+    "hooks",
+    "config",
+  ],
+  ...["tools/sources/openapi", "activities", "workflows", "client", "devserver", "apps/cli", "apps/server"],
+  ...["testing", "devkit"],
 ];
 
 describe("the boundary rules", () => {
@@ -146,9 +177,7 @@ describe("the boundary rules", () => {
     }
     for (const room of GOOD_ROOMS)
       write(`src/${room}/good.ts`, "export const good = 1; export type Good = number;");
-    write("src/workflows/messages.ts", "export const steer = 1;");
-    write("src/stream/b.ts", 'import { a } from "./a.ts"; export const b = () => a;');
-    write("src/tools/process/good.ts", "export const good = 1;");
+    write("src/store/stream/b.ts", 'import { a } from "./a.ts"; export const b = () => a;');
     write("src/tools/tool.ts", "export const tool = 1;");
     write(
       "src/worker.ts",

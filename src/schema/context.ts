@@ -68,3 +68,13 @@ function leavesRoom(config: {
   const { compactAtPct, budgetThresholdPct } = config.compaction;
   return (compactAtPct - budgetThresholdPct) * config.maxContextTokens > config.systemPromptTokens + 1;
 }
+
+/** Entries from `from` up to, not including, `to`, and how a model is to see them. */
+export type WantedSection = { readonly from: number; readonly to: number; readonly as: WantedForm };
+
+export type WantedForm =
+  | "whole"
+  /** Tool results keep this many lines of each text. */
+  | { readonly cut: number }
+  /** One message of these words stands in for all entries. */
+  | { readonly summary: string };

@@ -42,3 +42,10 @@ export type OutputFormat = z.infer<typeof OutputFormat>;
 
 /** An output that is more than a text. */
 export type StructuredOutput = Exclude<OutputFormat, { type: "text" }>;
+
+/** What an output is called on the wire when its definition gives it no name. */
+const DEFAULT_OUTPUT_NAME = "final_answer";
+
+export function outputName({ name }: StructuredOutput): string {
+  return name ?? DEFAULT_OUTPUT_NAME;
+}

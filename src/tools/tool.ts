@@ -1,16 +1,12 @@
 import { z } from "zod";
-import { ACTIVITY_NAMES } from "../core/activity-names.ts";
+import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
+import type { SpawnedGroup } from "../platform/process/process-group.ts";
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { AskPerson } from "../schema/person.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
-import type { TeamAct } from "./team/team-tools.ts";
+import type { TeamAct } from "./builtin/team-tools.ts";
 
-/** A process group that a tool has started, known well enough to be found again after the worker is gone. */
-export type SpawnedGroup = {
-  readonly pgid: number;
-  /** Start time of the group's leader in clock ticks since boot (field 22 of /proc/PID/stat), "" where unknown. */
-  readonly startTime: string;
-};
+export type { SpawnedGroup };
 
 export type ToolOutput = {
   /** What the model sees. */

@@ -1,8 +1,8 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
 import type { EvaluationStatus } from "../core/evaluation/progress.ts";
-import type { PersonMessage } from "../core/state.ts";
-import type { Waiting } from "../core/waiting-messages.ts";
+import type { PersonMessage } from "../core/machine/state/state.ts";
+import type { Waiting } from "../core/machine/waiting-messages.ts";
 import { isWords, messageFrom } from "./input.ts";
 import { BUSY_TEXT, queueFull } from "./listen.ts";
 import {

@@ -7,7 +7,7 @@ import { CancelledFailure, startChild, uuid4 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/amounts.ts";
 import type { EvaluationOpenedDigest, OpenedAgent, PartEnd } from "../core/evaluation/digest.ts";
 import { partStatus, shortStatus } from "../core/evaluation/progress.ts";
-import type { TaskReport } from "../core/task.ts";
+import type { TaskReport } from "../core/machine/task.ts";
 import type { Continuation } from "../schema/definition.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "./activity-options.ts";
 import { GIVEN_UP, giveUpIfDeaf } from "./give-up.ts";

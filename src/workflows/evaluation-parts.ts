@@ -16,7 +16,7 @@ import {
   shortStatus,
 } from "../core/evaluation/progress.ts";
 import { evaluationAccount, reserveParts } from "../core/evaluation/shares.ts";
-import type { TaskReport } from "../core/task.ts";
+import type { TaskReport } from "../core/machine/task.ts";
 import { type Part, partWorkflow, performPart } from "./evaluation-part.ts";
 import type { Steps } from "./evaluation-steps.ts";
 import type { RunSettings } from "./input.ts";

@@ -5,6 +5,7 @@ import {
   patched,
   workflowInfo,
 } from "@temporalio/workflow";
+import { sumCosts } from "../core/budget/usage.ts";
 import { totalUsage } from "../core/evaluation/branch-outcome.ts";
 import type { DecidedDigest } from "../core/evaluation/digest.ts";
 import {
@@ -12,11 +13,10 @@ import {
   evaluationDashboard,
   evaluationStatus,
 } from "../core/evaluation/progress.ts";
-import { EMPTY_OUTBOX } from "../core/outbox.ts";
-import { shownBriefly } from "../core/redact.ts";
-import type { PersonMessage } from "../core/state.ts";
-import { sumCosts } from "../core/usage.ts";
-import { countMessages, hasRoomFor, withRefused } from "../core/waiting-messages.ts";
+import { EMPTY_OUTBOX } from "../core/machine/outbox.ts";
+import type { PersonMessage } from "../core/machine/state/state.ts";
+import { countMessages, hasRoomFor, withRefused } from "../core/machine/waiting-messages.ts";
+import { shownBriefly } from "../platform/text/redact.ts";
 import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
 import { listenToEvaluation } from "./evaluation-listen.ts";
 import { Comparison } from "./evaluation-parts.ts";

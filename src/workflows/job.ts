@@ -7,13 +7,13 @@ import {
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
-import { lostBy, MAX_LOST_IN_A_ROW } from "../core/issue.ts";
+import { orNoLimit } from "../core/budget/limits.ts";
 import { beginPart, endPart, type JobState, openJob, refusePart } from "../core/job/job.ts";
 import { type JobResult, jobResult } from "../core/job/job-result.ts";
 import { jobDashboard, jobStatus, type Rounds } from "../core/job/job-status.ts";
-import { orNoLimit } from "../core/limits.ts";
-import { shownBriefly } from "../core/redact.ts";
-import type { PartEnd } from "../core/task.ts";
+import { lostBy, MAX_LOST_IN_A_ROW } from "../core/machine/issue.ts";
+import type { PartEnd } from "../core/machine/task.ts";
+import { shownBriefly } from "../platform/text/redact.ts";
 import type { JobLimits } from "../schema/mode.ts";
 import type { Outcome } from "../schema/record.ts";
 import { isWords, type RunSettings, type StartRequest } from "./input.ts";

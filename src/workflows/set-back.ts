@@ -6,9 +6,9 @@ import {
   TimeoutType,
 } from "@temporalio/common";
 import { patched } from "@temporalio/workflow";
-import { truncateForPreview } from "../core/preview.ts";
-import type { Setback } from "../core/run-event.ts";
-import type { VendorWait } from "../core/vendor-wait.ts";
+import type { Setback } from "../core/machine/state/run-event.ts";
+import type { VendorWait } from "../core/machine/vendor-wait.ts";
+import { truncateForPreview } from "../platform/text/preview.ts";
 import { PATCHES } from "./patches.ts";
 
 /** A failure type of an activity is its room and its fault: `provider/rate-limited`. The machine reads the fault. */

@@ -9,12 +9,9 @@ import {
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
-import { orNoLimit } from "../core/limits.ts";
-import { truncateForPreview } from "../core/preview.ts";
-import { redact } from "../core/redact.ts";
-import type { PartEnd } from "../core/task.ts";
-import { delegate, leadOver, memberOver, openTeam, type Team } from "../core/team/team.ts";
-import { DELEGATE, type Delegated, type DelegateWords, TEAM } from "../core/team/team-messages.ts";
+import { orNoLimit } from "../core/budget/limits.ts";
+import { delegate, leadOver, memberOver, openTeam, type Team } from "../core/job/team.ts";
+import { DELEGATE, type Delegated, type DelegateWords, TEAM } from "../core/job/team-messages.ts";
 import {
   type TeamResult,
   type TeamView,
@@ -22,7 +19,10 @@ import {
   teamResult,
   teamStatus,
   teamView,
-} from "../core/team/team-shown.ts";
+} from "../core/job/team-shown.ts";
+import type { PartEnd } from "../core/machine/task.ts";
+import { truncateForPreview } from "../platform/text/preview.ts";
+import { redact } from "../platform/text/redact.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
 import { isWords, type StartRequest, settingsFrom } from "./input.ts";

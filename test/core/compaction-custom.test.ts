@@ -1,15 +1,11 @@
 import fc, { array, constant, nat, oneof, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  type CheckedPlan,
-  checkPlan,
-  entriesToPlan,
-  type WantedForm as SectionForm,
-} from "../../src/core/compaction/custom.ts";
-import { type Section, spansOf } from "../../src/core/compaction/plan.ts";
-import { materialise } from "../../src/core/materialise.ts";
-import { orphanIn } from "../../src/core/orphans.ts";
-import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
+import { type CheckedPlan, checkPlan, entriesToPlan } from "../../src/conversation/compaction/custom.ts";
+import { type Section, spansOf } from "../../src/conversation/compaction/plan.ts";
+import { materialise } from "../../src/conversation/materialise.ts";
+import { orphanIn } from "../../src/conversation/orphans.ts";
+import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
+import type { WantedForm as SectionForm } from "../../src/schema/context.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { runsOf } from "../support/depth.ts";

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { utf8Length } from "../../src/core/estimate.ts";
 import type { OpenedAgent } from "../../src/core/evaluation/digest.ts";
 import {
   begunParts,
@@ -10,6 +9,7 @@ import {
   partStatus,
 } from "../../src/core/evaluation/progress.ts";
 import { evaluationAccount, reserveParts } from "../../src/core/evaluation/shares.ts";
+import { utf8Length } from "../../src/core/view/estimate.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const agent = (number: number, limits: Partial<Limits> = {}): OpenedAgent => ({

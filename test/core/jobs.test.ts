@@ -4,7 +4,7 @@ import { NOTHING } from "../../src/core/budget/amounts.ts";
 import { beginPart, endPart, type JobState, openJob, usedByJob } from "../../src/core/job/job.ts";
 import { jobDashboard, jobStatus } from "../../src/core/job/job-status.ts";
 import { afterRound } from "../../src/core/job/rounds.ts";
-import type { PartEnd } from "../../src/core/task.ts";
+import type { PartEnd } from "../../src/core/machine/task.ts";
 import type { Outcome } from "../../src/schema/record.ts";
 
 const NO_LIMITS = { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redact, redactWhole, redactWords, shownBriefly } from "../../src/core/redact.ts";
+import { redact, redactWhole, redactWords, shownBriefly } from "../../src/platform/text/redact.ts";
 import { CORPUS, HARMLESS } from "./secret-shapes.ts";
 
 const TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3.SflKxwRJSMeKKF2QT4";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { NOTHING } from "../../src/core/budget/amounts.ts";
-import type { TaskReport } from "../../src/core/task.ts";
 import {
   delegate,
   leadOver,
@@ -8,8 +7,9 @@ import {
   openTeam,
   type Team,
   type TeamOpening,
-} from "../../src/core/team/team.ts";
-import { teamDashboard, teamResult, teamStatus, teamView } from "../../src/core/team/team-shown.ts";
+} from "../../src/core/job/team.ts";
+import { teamDashboard, teamResult, teamStatus, teamView } from "../../src/core/job/team-shown.ts";
+import type { TaskReport } from "../../src/core/machine/task.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const ANSWERED = { type: "answered", stopReason: "stop" } as const;

@@ -1,6 +1,6 @@
 import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { addUsage } from "../usage.ts";
+import { addUsage } from "../budget/usage.ts";
 
 /** How a branch ended. However it did, it is an outcome beside the others and takes nothing from them. */
 export type BranchStatus =

@@ -1,8 +1,8 @@
 import type { EvaluationLimits } from "../../schema/evaluation.ts";
 import { type Account, openAccount } from "../budget/account.ts";
 import { type Allowance, allowanceOf } from "../budget/amounts.ts";
+import { orNoLimit, type Spent } from "../budget/limits.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
-import { orNoLimit, type Spent } from "../limits.ts";
 import type { OpenedAgent } from "./digest.ts";
 
 // What the parts of an evaluation may spend: each what its own definition allows, and all together what the evaluation

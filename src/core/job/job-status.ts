@@ -1,11 +1,11 @@
+import { truncateForPreview } from "../../platform/text/preview.ts";
 import { toUsd } from "../budget/amounts.ts";
-import { budgetIn, budgetLine } from "../budget-shown.ts";
-import { dollars } from "../limits.ts";
-import { outcomeWord } from "../outcome-word.ts";
-import { truncateForPreview } from "../preview.ts";
-import type { Status, StatusWord } from "../status.ts";
-import type { Cost } from "../usage.ts";
-import type { RefusedMessages, Waiting } from "../waiting-messages.ts";
+import { budgetIn, budgetLine } from "../budget/budget-shown.ts";
+import { dollars } from "../budget/limits.ts";
+import type { Cost } from "../budget/usage.ts";
+import { outcomeWord } from "../machine/outcome-word.ts";
+import type { Status, StatusWord } from "../machine/status.ts";
+import type { RefusedMessages, Waiting } from "../machine/waiting-messages.ts";
 import { type JobMode, type JobPart, type JobState, NO_SPENDING, usedByJob } from "./job.ts";
 
 /** Where one part stands. */

@@ -2,10 +2,10 @@ import type { JobLimits } from "../../schema/mode.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { type Account, openAccount, settle, used } from "../budget/account.ts";
 import { type Allowance, type Amounts, addAmounts, allowanceOf, NOTHING } from "../budget/amounts.ts";
+import type { Spent } from "../budget/limits.ts";
 import { budgetReached } from "../budget/refusal.ts";
 import { reserve } from "../budget/reserve.ts";
-import type { Spent } from "../limits.ts";
-import type { PartEnd, Rest, TaskReport } from "../task.ts";
+import type { PartEnd, Rest, TaskReport } from "../machine/task.ts";
 
 // What agents do together, seen from above: parts, each a run of its own, and the account that they share. The words
 // stay in their sessions.

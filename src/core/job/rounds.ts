@@ -1,5 +1,5 @@
 import type { Outcome } from "../../schema/record.ts";
-import type { Rest } from "../task.ts";
+import type { Rest } from "../machine/task.ts";
 
 // An agent that works by itself, round by round: a round is a run in the same session.
 

@@ -1,0 +1,70 @@
+import type { AgentMessage, Content } from "../../schema/message.ts";
+
+// How many tokens a message may have, without asking a tokenizer: CTX-01 to CTX-03.
+
+/** Bytes that a text has in UTF-8. A lone surrogate counts as the three bytes of its replacement. */
+export function utf8Length(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800) bytes += 2;
+    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(i + 1))) {
+      bytes += 4;
+      i++;
+    } else bytes += 3;
+  }
+  return bytes;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}
+
+/** CTX-01: four bytes a token, rounded up. "hello" gives 2. */
+export function estimateText(text: string): number {
+  return Math.ceil(utf8Length(text) / 4);
+}
+
+/** Bytes a token of an image has, and the bounds of what one image counts (CTX-02). */
+const IMAGE_BYTES_PER_TOKEN = 750;
+const IMAGE_MIN_TOKENS = 85;
+const IMAGE_MAX_TOKENS = 16_000;
+
+function estimateImage(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  const bytes = Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
+  return Math.min(IMAGE_MAX_TOKENS, Math.max(IMAGE_MIN_TOKENS, Math.ceil(bytes / IMAGE_BYTES_PER_TOKEN)));
+}
+
+export function estimateContent(content: Content): number {
+  switch (content.type) {
+    case "text":
+      return estimateText(content.text);
+    case "thinking":
+      return estimateText(content.thinking);
+    case "toolCall":
+      return estimateText(content.name) + estimateText(JSON.stringify(content.arguments) ?? "null") + 8;
+    case "image":
+      return estimateImage(content.data);
+    case "vendor":
+      return estimateText(JSON.stringify(content.data) ?? "null");
+  }
+}
+
+/** CTX-03. */
+export function estimateMessage(message: AgentMessage): number {
+  switch (message.role) {
+    case "user":
+    case "assistant":
+      return sum(message.content) + 4;
+    case "toolResult":
+      return sum(message.content) + estimateText(message.toolName) + 8;
+    case "extension":
+      return estimateText(JSON.stringify(message.data) ?? "null") + 4;
+  }
+}
+
+function sum(contents: readonly Content[]): number {
+  return contents.reduce((total, content) => total + estimateContent(content), 0);
+}
