@@ -14,10 +14,5 @@ test("the page on sessions gives its nine design decisions, and nothing it links
 test("the page on architecture names every room that there is, and no other [DOC-07]", () => {
   const drawn = page("architecture").match(/```\nsrc\/\n([\s\S]*?)```/)?.[1] ?? "";
   const named = [...drawn.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => (name ?? "").replace(/\/$/, ""));
-  // `worker/` holds the options of `worker.ts`, and is named with it.
-  expect(named.sort()).toEqual(
-    readdirSync("src")
-      .filter((name) => name !== "worker")
-      .sort(),
-  );
+  expect(named.sort()).toEqual(readdirSync("src").sort());
 });
