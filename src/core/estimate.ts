@@ -2,19 +2,46 @@ import type { AgentMessage, Content } from "../schema/message.ts";
 
 // How many tokens a message may have, without asking a tokenizer: CTX-01 to CTX-03.
 
+/** A text of more characters is counted in pieces of so many. Three bytes a character are the most that UTF-8 needs. */
+const PIECE_CHARS = 16 * 1024;
+
 /** Bytes that a text has in UTF-8. A lone surrogate counts as the three bytes of its replacement. */
 export function utf8Length(text: string): number {
+  return text.length > PIECE_CHARS ? lengthOfLong(text) : lengthOfShort(text);
+}
+
+/** The encoder counts a long text up to thirty times as fast as a loop, and workers count megabytes. */
+function lengthOfLong(text: string): number {
+  const encoder = new TextEncoder();
+  const room = new Uint8Array(3 * PIECE_CHARS);
+  let bytes = 0;
+  for (let from = 0; from < text.length; ) {
+    const to = from + PIECE_CHARS;
+    // A pair of surrogates stays together.
+    const isCut = isHighSurrogate(text.charCodeAt(to - 1)) && isLowSurrogate(text.charCodeAt(to));
+    const end = isCut ? to - 1 : to;
+    bytes += encoder.encodeInto(text.slice(from, end), room).written;
+    from = end;
+  }
+  return bytes;
+}
+
+function lengthOfShort(text: string): number {
   let bytes = 0;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) bytes += 1;
     else if (unit < 0x800) bytes += 2;
-    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(i + 1))) {
+    else if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(i + 1))) {
       bytes += 4;
       i++;
     } else bytes += 3;
   }
   return bytes;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
 }
 
 function isLowSurrogate(unit: number): boolean {
