@@ -1,9 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from "@temporalio/common";
-import { patched } from "@temporalio/workflow";
 import { lostBy, MAX_LOST_IN_A_ROW } from "../core/issue.ts";
 import type { Outcome } from "../schema/record.ts";
 import { isWords } from "./input.ts";
-import { PATCHES } from "./patches.ts";
 import { setbackOf } from "./set-back.ts";
 
 /** A request that somebody has typed may be anything: what is wrong with it is said, and the job ends. */
@@ -21,7 +19,7 @@ export function throughLosses<Result>(step: () => Promise<Result>, lost = 0): Pr
   return step().catch((error: unknown) => {
     if (!(error instanceof ActivityFailure)) throw error;
     const setback = setbackOf(error, false);
-    if (setback.type !== "lost" || !patched(PATCHES.jobStepsAgain)) throw error;
+    if (setback.type !== "lost") throw error;
     const now = lostBy(lost, setback);
     if (now >= MAX_LOST_IN_A_ROW) throw error;
     return throughLosses(step, now);

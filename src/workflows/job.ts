@@ -2,7 +2,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  patched,
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
@@ -21,7 +20,6 @@ import type { Outcome } from "../schema/record.ts";
 import type { RunSettings, StartRequest } from "./input.ts";
 import { statusQuery, stopSignal, type Words } from "./messages.ts";
 import { type PartRun, startRun } from "./part.ts";
-import { PATCHES } from "./patches.ts";
 import { orFailed } from "./result.ts";
 import { showcaseOf } from "./shown.ts";
 
@@ -185,7 +183,7 @@ export class JobRun {
     if (stopped === this.state) return;
     this.change(stopped);
     this.#work.cancel();
-    if (this.#step !== undefined && patched(PATCHES.stopEndsOwnSteps)) this.#step.cancel();
+    this.#step?.cancel();
   }
 }
 

@@ -58,10 +58,6 @@ test("the recordings hold every shape of run, and stay small", () => {
     "pruned",
     "reverted",
     "structured",
-    // From before a stop ended such a step, or terminated a part that does not answer.
-    "stopped-above-a-part",
-    "stopped-while-reducing",
-    "stopped-while-deciding",
     "compacted-at-rest",
     "sub-agent-stopped",
     "pipeline",
